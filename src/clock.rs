@@ -1,0 +1,58 @@
+//! The time, as an argument: stages are given instants, the façade asks a [`Clock`].
+
+use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
+use parking_lot::Mutex;
+
+/// Tells the time. The system's by default; a [`ManualClock`] makes every result reproducible.
+pub trait Clock: Send + Sync {
+    /// Now, with the offset of the place whose "today" counts.
+    fn now(&self) -> DateTime<FixedOffset>;
+
+    /// The instant of a time that was written down without an offset, read as local.
+    fn resolve_local(&self, naive: NaiveDateTime) -> DateTime<FixedOffset> {
+        let offset = *self.now().offset();
+        offset.from_local_datetime(&naive).single().unwrap_or_else(|| naive.and_utc().with_timezone(&offset))
+    }
+}
+
+/// The operating system's clock and time zone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> DateTime<FixedOffset> {
+        Local::now().fixed_offset()
+    }
+
+    fn resolve_local(&self, naive: NaiveDateTime) -> DateTime<FixedOffset> {
+        // An hour that a change of summer time repeats is read as the earlier one; one that it skips, as if UTC.
+        Local
+            .from_local_datetime(&naive)
+            .earliest()
+            .map_or_else(|| naive.and_utc().fixed_offset(), |instant| instant.fixed_offset())
+    }
+}
+
+/// A clock that stands still until it is set.
+#[derive(Debug)]
+pub struct ManualClock(Mutex<DateTime<FixedOffset>>);
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    #[must_use]
+    pub fn new(now: DateTime<FixedOffset>) -> Self {
+        Self(Mutex::new(now))
+    }
+
+    /// Moves the clock forward, or back with a negative delta.
+    pub fn advance(&self, by: chrono::TimeDelta) {
+        let mut now = self.0.lock();
+        *now += by;
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> DateTime<FixedOffset> {
+        *self.0.lock()
+    }
+}

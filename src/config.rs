@@ -1,0 +1,206 @@
+//! Every setting with its default, unit, range and origin, on one page.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lesson::Lesson;
+
+/// All settings. `Config::default()` is what the documentation describes.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// Learning and duplicates.
+    pub learn: LearnConfig,
+    /// What is kept.
+    pub retention: RetentionConfig,
+    /// What is shown.
+    pub retrieval: RetrievalConfig,
+    /// What feedback does.
+    pub feedback: FeedbackConfig,
+}
+
+/// How duplicates are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DedupPolicy {
+    /// Near lessons merge unless their values conflict (playbook 3.3).
+    #[default]
+    Guarded,
+    /// Near lessons merge, whatever else.
+    Plain,
+    /// Nothing merges; whole texts are not embedded. For measuring retrieval.
+    Off,
+}
+
+/// Learning and duplicates (playbook 3).
+#[derive(Clone, Debug)]
+pub struct LearnConfig {
+    /// Whole texts strictly below this cosine distance are duplicates. 0.15, in [0, 2]; the earlier system's number, which
+    /// there was a squared L2 distance (cosine 0.075): hence the guard.
+    pub duplicate_distance: f32,
+    /// What happens to duplicates.
+    pub dedup: DedupPolicy,
+    /// A draft with a longer field is refused. 32 KiB, in bytes; chosen.
+    pub max_field_bytes: usize,
+    /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
+    pub verified_bonus: f64,
+}
+
+impl Default for LearnConfig {
+    fn default() -> Self {
+        Self { duplicate_distance: 0.15, dedup: DedupPolicy::Guarded, max_field_bytes: 32 * 1024, verified_bonus: 0.2 }
+    }
+}
+
+/// The default capacity of a realm, in lessons; the earlier system's.
+pub const PLAYBOOK_MAX: usize = 50;
+
+/// What a lesson is worth; of two, the one worth more stays.
+///
+/// The head of a trim, verified lessons and the capacity hold under every policy.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub enum UtilityPolicy {
+    /// The formula of [`utility`](crate::utility).
+    #[default]
+    Standard,
+    /// The host's own: a pure function; NaN counts as worthless.
+    Custom(fn(&Lesson) -> f64),
+}
+
+/// What is kept (playbook 3.6, 4, 6.6).
+#[derive(Clone, Debug)]
+pub struct RetentionConfig {
+    /// Lessons a realm holds. 50, at least 1; the earlier system's.
+    pub capacity: usize,
+    /// What a lesson is worth.
+    pub utility: UtilityPolicy,
+    /// Pruning looks at lessons shown at least this often. 5; the earlier system's.
+    pub prune_min_retrievals: u64,
+    /// Pruning never takes a larger share of the lessons. 0.25, in [0, 1]; the earlier system's.
+    pub prune_max_fraction: f64,
+    /// Lessons that wait for review; of more, the oldest are archived. 200; chosen.
+    pub max_waiting: usize,
+}
+
+impl Default for RetentionConfig {
+    fn default() -> Self {
+        Self {
+            capacity: PLAYBOOK_MAX,
+            utility: UtilityPolicy::Standard,
+            prune_min_retrievals: 5,
+            prune_max_fraction: 0.25,
+            max_waiting: 200,
+        }
+    }
+}
+
+/// What is shown (playbook 5).
+#[derive(Clone, Debug)]
+pub struct RetrievalConfig {
+    /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
+    pub distance_threshold: f32,
+    /// Weight of the word overlap beside `1 − distance`. 0.4; the earlier system's.
+    pub overlap_weight: f32,
+    /// Lessons shown. 5; the earlier system's.
+    pub limit: usize,
+    /// Neighbours looked at: `max(2·limit, this)`. 10; the earlier system's.
+    pub min_neighbours: usize,
+    /// Size of the rendered block. 1,200, in estimated tokens of 4 characters; specified.
+    pub max_tokens: usize,
+    /// Share of the query's idf mass that a lexical hit must match. 0.30, in [0, 1]; specified.
+    pub lexical_floor: f32,
+}
+
+impl Default for RetrievalConfig {
+    fn default() -> Self {
+        Self {
+            distance_threshold: 0.45,
+            overlap_weight: 0.4,
+            limit: 5,
+            min_neighbours: 10,
+            max_tokens: 1_200,
+            lexical_floor: 0.30,
+        }
+    }
+}
+
+/// What feedback does (playbook 6).
+#[derive(Clone, Debug)]
+pub struct FeedbackConfig {
+    /// Added to the confidence by a helpful retrieval, up to 1. 0.05; the earlier system's.
+    pub helpful_step: f64,
+    /// Taken from the confidence by a harmful retrieval, down to 0. 0.1; specified.
+    pub harmful_step: f64,
+    /// How far back `credit_recent_retrievals` looks by default. 300 s; the earlier system's.
+    pub credit_window: Duration,
+}
+
+impl Default for FeedbackConfig {
+    fn default() -> Self {
+        Self { helpful_step: 0.05, harmful_step: 0.1, credit_window: Duration::from_mins(5) }
+    }
+}
+
+impl Config {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
+    pub fn validate(&self) -> Result<()> {
+        let Self { learn, retention, retrieval, feedback } = self;
+        let distances = [
+            ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
+            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
+        ];
+        let shares = [
+            ("learn.verified_bonus", learn.verified_bonus),
+            ("retention.prune_max_fraction", retention.prune_max_fraction),
+            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor)),
+            ("feedback.helpful_step", feedback.helpful_step),
+            ("feedback.harmful_step", feedback.harmful_step),
+        ];
+        let counts = [
+            ("learn.max_field_bytes", learn.max_field_bytes),
+            ("retention.capacity", retention.capacity),
+            ("retrieval.limit", retrieval.limit),
+            ("retrieval.max_tokens", retrieval.max_tokens),
+        ];
+        for (setting, value) in distances {
+            check(setting, value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
+        }
+        for (setting, value) in shares {
+            check(setting, value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
+        }
+        for (setting, value) in counts {
+            check(setting, value, value > 0, "at least 1")?;
+        }
+        let weight = retrieval.overlap_weight;
+        check("retrieval.overlap_weight", weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
+    }
+}
+
+fn check(setting: &'static str, value: impl ToString, holds: bool, expected: &'static str) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::Config { setting, value: value.to_string(), expected }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid_and_each_bad_setting_is_named() {
+        assert!(Config::default().validate().is_ok());
+        let bad: [(&str, fn(&mut Config)); 5] = [
+            ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
+            ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
+            ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),
+            ("retention.capacity", |config| config.retention.capacity = 0),
+            ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
+        ];
+        for (setting, spoil) in bad {
+            let mut config = Config::default();
+            spoil(&mut config);
+            let error = config.validate().unwrap_err().to_string();
+            assert!(error.starts_with(setting), "{error}");
+        }
+    }
+}

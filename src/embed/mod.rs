@@ -1,0 +1,151 @@
+//! From text to unit vectors.
+
+mod hashing;
+#[cfg(feature = "rten")]
+mod model;
+#[cfg(feature = "rten")]
+mod onnx;
+
+use ndarray::Array2;
+
+pub use hashing::HashingEmbedder;
+#[cfg(feature = "rten")]
+pub use model::Model;
+#[cfg(feature = "rten")]
+pub use onnx::{Engine, OnnxEmbedder};
+
+use crate::error::{EmbedError, VectorError};
+use crate::lesson::TextHash;
+
+/// What a text is embedded for. Models of the E5 kind put different prefixes before the two; MiniLM does not care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A text that is looked for with.
+    Query,
+    /// A text that is found.
+    Document,
+}
+
+/// Turns texts into vectors. The host may bring its own.
+pub trait Embedder: Send + Sync {
+    /// One row a text, in order, `dimension()` columns; the rows need not be unit length.
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] when the model cannot be loaded, [`EmbedError::Run`] when it fails.
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError>;
+
+    /// Names the model. Vectors of two fingerprints are never compared; change it whenever the vectors change.
+    fn fingerprint(&self) -> TextHash;
+
+    /// The number of components of each vector.
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] when it takes the model to know and the model cannot be loaded.
+    fn dimension(&self) -> Result<usize, EmbedError>;
+}
+
+/// A vector of length 1, checked once, here: every component finite, at least one not zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitVector(Box<[f32]>);
+
+impl UnitVector {
+    /// Scales a vector to length 1.
+    ///
+    /// # Errors
+    /// [`VectorError::NotFinite`] or [`VectorError::Zero`].
+    pub fn new(components: &[f32]) -> Result<Self, VectorError> {
+        if let Some(position) = components.iter().position(|component| !component.is_finite()) {
+            return Err(VectorError::NotFinite { position });
+        }
+        // In f64: the square of a large f32 is not a finite f32.
+        let length = components.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
+        if length == 0.0 {
+            return Err(VectorError::Zero);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the quotient lies in [-1, 1]")]
+        let scaled = components.iter().map(|component| (f64::from(*component) / length) as f32);
+        Ok(Self(scaled.collect()))
+    }
+
+    /// Takes components that were unit length when they were stored.
+    pub(crate) fn from_stored(components: Vec<f32>) -> Option<Self> {
+        let square: f32 = components.iter().map(|component| component * component).sum();
+        ((square - 1.0).abs() < 1e-3).then(|| Self(components.into_boxed_slice()))
+    }
+
+    /// The components.
+    #[must_use]
+    pub fn as_slice(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+/// Embeds texts and checks what comes back: as many rows as texts, each of a usable length.
+pub(crate) fn embed_units(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: Role,
+) -> Result<Vec<UnitVector>, EmbedError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = embedder.embed(texts, role)?;
+    if rows.nrows() != texts.len() {
+        return Err(EmbedError::RowCount { texts: texts.len(), rows: rows.nrows() });
+    }
+    let expected = embedder.dimension()?;
+    rows.outer_iter()
+        .enumerate()
+        .map(|(row, vector)| {
+            let unit = if vector.len() == expected {
+                UnitVector::new(&vector.to_vec())
+            } else {
+                Err(VectorError::Dimension { found: vector.len(), expected })
+            };
+            unit.map_err(|source| EmbedError::BadRow { row, source })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_vector_has_length_one_and_refuses_what_has_no_direction() {
+        let unit = UnitVector::new(&[3.0, 4.0]).unwrap();
+        assert_eq!(unit.as_slice(), [0.6, 0.8]);
+        assert_eq!(UnitVector::new(&[f32::MAX, 0.0]).unwrap().as_slice(), [1.0, 0.0]);
+        assert_eq!(UnitVector::new(&[1.0, f32::NAN]), Err(VectorError::NotFinite { position: 1 }));
+        assert_eq!(UnitVector::new(&[f32::INFINITY]), Err(VectorError::NotFinite { position: 0 }));
+        assert_eq!(UnitVector::new(&[0.0, -0.0]), Err(VectorError::Zero));
+        assert_eq!(UnitVector::new(&[]), Err(VectorError::Zero));
+    }
+
+    struct Fixed(Array2<f32>, usize);
+
+    impl Embedder for Fixed {
+        fn embed(&self, _: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+            Ok(self.0.clone())
+        }
+        fn fingerprint(&self) -> TextHash {
+            TextHash::of(&["fixed"])
+        }
+        fn dimension(&self) -> Result<usize, EmbedError> {
+            Ok(self.1)
+        }
+    }
+
+    #[test]
+    fn what_an_embedder_returns_is_checked() {
+        let check = |rows: Array2<f32>, expected: &str| {
+            let error = embed_units(&Fixed(rows, 2), &["a"], Role::Query).unwrap_err();
+            let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            assert_eq!(text, expected);
+        };
+        check(Array2::ones((2, 2)), "1 texts were embedded as 2 rows");
+        check(Array2::ones((1, 3)), "the vector has 3 dimensions, the embedder's have 2");
+        check(Array2::zeros((1, 2)), "the vector has no direction: its length is zero");
+        check(Array2::from_elem((1, 2), f32::NAN), "component 0 of the vector is not finite");
+    }
+}

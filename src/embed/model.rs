@@ -1,0 +1,68 @@
+//! Where a model comes from.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use crate::error::EmbedError;
+use crate::lesson::TextHash;
+
+/// A sentence-embedding model: an ONNX graph of the BERT kind and its `tokenizer.json`.
+///
+/// The graph takes `input_ids`, `attention_mask` and, if it likes, `token_type_ids`, all `[batch, tokens]`, and returns token
+/// embeddings `[batch, tokens, dimension]` as `last_hidden_state` or its first output.
+#[derive(Clone)]
+pub struct Model {
+    pub(super) source: Source,
+    pub(super) fingerprint: TextHash,
+}
+
+#[derive(Clone)]
+pub(super) enum Source {
+    Bytes { graph: Cow<'static, [u8]>, tokenizer: Cow<'static, [u8]> },
+    Files { graph: PathBuf, tokenizer: PathBuf },
+}
+
+impl Model {
+    /// all-MiniLM-L6-v2, linked into the program: 384 dimensions, English above all, 22.9 MB.
+    #[cfg(feature = "bundled-model")]
+    #[must_use]
+    pub fn bundled() -> Self {
+        Self {
+            source: Source::Bytes {
+                graph: Cow::Borrowed(adage_minilm::MODEL),
+                tokenizer: Cow::Borrowed(adage_minilm::TOKENIZER),
+            },
+            fingerprint: TextHash::of(&[adage_minilm::MODEL_SHA256]),
+        }
+    }
+
+    /// The model in a folder: `model.onnx` and `tokenizer.json`. They are read when the first text is embedded; here they
+    /// are only hashed.
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] when one of the two cannot be read.
+    pub fn from_dir(dir: impl AsRef<Path>) -> Result<Self, EmbedError> {
+        let (graph, tokenizer) = (dir.as_ref().join("model.onnx"), dir.as_ref().join("tokenizer.json"));
+        let fingerprint = TextHash::of(&[read(&graph)?, read(&tokenizer)?]);
+        Ok(Self { source: Source::Files { graph, tokenizer }, fingerprint })
+    }
+
+    /// A model from memory.
+    #[must_use]
+    pub fn from_bytes(graph: Vec<u8>, tokenizer: Vec<u8>) -> Self {
+        let fingerprint = TextHash::of(&[&graph, &tokenizer]);
+        Self { source: Source::Bytes { graph: graph.into(), tokenizer: tokenizer.into() }, fingerprint }
+    }
+
+    /// The graph and the tokenizer.
+    pub(super) fn bytes(&self) -> Result<(Cow<'static, [u8]>, Cow<'static, [u8]>), EmbedError> {
+        match &self.source {
+            Source::Bytes { graph, tokenizer } => Ok((graph.clone(), tokenizer.clone())),
+            Source::Files { graph, tokenizer } => Ok((read(graph)?.into(), read(tokenizer)?.into())),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EmbedError> {
+    std::fs::read(path).map_err(|error| EmbedError::Load { reason: format!("{}: {error}", path.display()) })
+}

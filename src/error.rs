@@ -1,0 +1,211 @@
+//! What can go wrong, each variant something a caller can do something about.
+//!
+//! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
+//! [`Learned`](crate::Learned) and [`Context`](crate::Context).
+
+use std::path::{Path, PathBuf};
+
+use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId};
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of the playbook, the store or an embedder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An operation on a file failed; nothing was committed.
+    #[error("could not {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The playbook file became unreadable while it was open, perhaps in the middle of a hand edit. It was not touched;
+    /// mend it, or open the folder again to move it to quarantine and go on from the backup.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A newer version wrote the folder; it is open for reading only.
+    #[error("the playbook is of schema version {found}, this program writes {supported}: it is open for reading only")]
+    NewerSchema {
+        /// The version in the file.
+        found: u64,
+        /// The newest version that this program writes.
+        supported: u64,
+    },
+    /// The handle was opened for reading.
+    #[error("{} is open for reading only", path.display())]
+    ReadOnly {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A write could not be made safe on disk, so this handle writes no more. Open the folder again.
+    #[error("an earlier write to {} could not be made safe; open the folder again", path.display())]
+    WritesStopped {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Other processes changed the folder faster than this one could embed what they wrote.
+    #[error("the playbook changed during each of {rounds} attempts to commit")]
+    Contended {
+        /// How many times it was tried.
+        rounds: usize,
+    },
+    /// No lesson has this id or trigger.
+    #[error("no lesson with {lesson}")]
+    NoSuchLesson {
+        /// What was asked for.
+        lesson: LessonRef,
+    },
+    /// Several lessons have this trigger; name one by id. Nothing was changed.
+    #[error("{} lessons have the trigger {trigger:?}: {}", ids.len(), list(ids))]
+    Ambiguous {
+        /// What was asked for.
+        trigger: String,
+        /// The lessons.
+        ids: Vec<LessonId>,
+    },
+    /// The receipt is not known, or older than receipts are kept.
+    #[error("no receipt {receipt}; receipts are kept for 7 days")]
+    NoSuchReceipt {
+        /// The receipt.
+        receipt: ReceiptId,
+    },
+    /// No change with this id is on record.
+    #[error("no change {change} on record")]
+    NoSuchChange {
+        /// The change.
+        change: ChangeId,
+    },
+    /// No merge into this lesson is on record that still stands.
+    #[error("no merge into lesson {lesson} is on record that still stands")]
+    NoSuchMerge {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// The change cannot be undone (any more).
+    #[error("change {change} cannot be undone: {reason}")]
+    CannotUndo {
+        /// The change.
+        change: ChangeId,
+        /// Why not.
+        reason: CannotUndo,
+    },
+    /// The configuration does not make sense.
+    #[error("{setting} is {value}, it must be {expected}")]
+    Config {
+        /// The setting.
+        setting: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A vector cannot be used.
+    #[error(transparent)]
+    Vector(#[from] VectorError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// The vector tier was asked for by name and there is no embedder.
+    #[error("the vector tier was asked for, but the playbook has no embedder")]
+    NoEmbedder,
+}
+
+/// Why a change cannot be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotUndo {
+    /// A later change touched the same lessons; undo that one first.
+    #[error("the later change {0} touched the same lessons; undo that one first")]
+    Newer(ChangeId),
+    /// It is undone already.
+    #[error("it is undone already")]
+    Already,
+    /// An undo is not undone; learn the lesson again.
+    #[error("it is an undo itself")]
+    IsUndo,
+    /// The lesson was edited since.
+    #[error("the text of lesson {0} is no longer what the change left")]
+    Edited(LessonId),
+    /// The text of a removal is kept for 30 days.
+    #[error("the text of a removed lesson is kept for 30 days only")]
+    Expired,
+}
+
+/// Why a vector cannot be used. Nothing was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VectorError {
+    /// It has another length than the embedder's vectors.
+    #[error("the vector has {found} dimensions, the embedder's have {expected}")]
+    Dimension {
+        /// The vector's length.
+        found: usize,
+        /// The embedder's dimension.
+        expected: usize,
+    },
+    /// A component is NaN or infinite.
+    #[error("component {position} of the vector is not finite")]
+    NotFinite {
+        /// Index of the first such component.
+        position: usize,
+    },
+    /// Its length is zero, so it has no direction.
+    #[error("the vector has no direction: its length is zero")]
+    Zero,
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The model or its tokenizer could not be loaded.
+    #[error("the embedding model could not be loaded: {reason}")]
+    Load {
+        /// What the engine said.
+        reason: String,
+    },
+    /// The model ran and failed.
+    #[error("the embedding model failed: {reason}")]
+    Run {
+        /// What the engine said.
+        reason: String,
+    },
+    /// The embedder returned another number of rows than it was given texts.
+    #[error("{texts} texts were embedded as {rows} rows")]
+    RowCount {
+        /// Texts given.
+        texts: usize,
+        /// Rows returned.
+        rows: usize,
+    },
+    /// A returned row cannot be used.
+    #[error("the embedder returned an unusable vector for text {row}")]
+    BadRow {
+        /// Index of the text.
+        row: usize,
+        /// What is wrong with it.
+        source: VectorError,
+    },
+}
+
+impl Error {
+    /// Wraps an I/O error with what was tried and where.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+fn list(ids: &[LessonId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,102 @@
+//! The gate: what a draft has to pass before it can be learned (playbook 3.1, capture 5).
+
+mod redact;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::clock::Clock;
+use crate::config::LearnConfig;
+use crate::learn::Refusal;
+use crate::lesson::{Lesson, LessonDraft, NotALesson};
+
+pub use redact::Redactor;
+
+/// Secrets redacted, then in Unicode normal form C without control characters other than newline and tab; otherwise as
+/// given. Refused without a solution, without a task or trigger, or with a field that is too long.
+pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
+    let mut lesson = draft.into_lesson(clock).map_err(|why| match why {
+        NotALesson::NotAnObject => Refusal::NotAnObject,
+        NotALesson::NoTrigger => Refusal::NoTrigger,
+        NotALesson::NoSolution => Refusal::NoSolution,
+    })?;
+    check_lengths(&lesson, config.max_field_bytes)?;
+    for (_, text) in texts(&mut lesson) {
+        *text = clean(text);
+    }
+    lesson.domains.iter_mut().for_each(|domain| *domain = clean(domain));
+    lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
+    Ok(lesson)
+}
+
+fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
+    let mut lesson = lesson.clone();
+    let total_domains = lesson.domains.iter().map(String::len).sum::<usize>();
+    let mut lengths: Vec<(&'static str, usize)> =
+        texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
+    lengths.push(("domains", total_domains));
+    match lengths.into_iter().find(|(_, length)| *length > max) {
+        Some((field, length)) => Err(Refusal::TooLong { field, length, max }),
+        None => Ok(()),
+    }
+}
+
+fn texts(lesson: &mut Lesson) -> [(&'static str, &mut String); 11] {
+    [
+        ("task", &mut lesson.task),
+        ("trigger", &mut lesson.trigger),
+        ("mistake", &mut lesson.mistake),
+        ("anti_pattern", &mut lesson.anti_pattern),
+        ("solution", &mut lesson.solution),
+        ("correct_pattern", &mut lesson.correct_pattern),
+        ("code_example", &mut lesson.code_example),
+        ("source", &mut lesson.source),
+        ("source_challenge_hash", &mut lesson.source_challenge_hash),
+        ("project", &mut lesson.realm.project),
+        ("role", &mut lesson.realm.role),
+    ]
+}
+
+fn clean(text: &str) -> String {
+    let redacted = Redactor::shared().redact(text);
+    redacted.nfc().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::learn::testing::at;
+    use crate::lesson::build_lesson;
+
+    fn admit(draft: LessonDraft) -> Result<Lesson, Refusal> {
+        super::admit(draft, &LearnConfig::default(), &ManualClock::new(at(0)))
+    }
+
+    #[test]
+    fn texts_are_normalised_and_kept_otherwise() {
+        let lesson = admit(build_lesson("cafe\u{301}\u{7}", "a\r\n\tb  c\u{1b}[0m ")).unwrap();
+        assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c[0m "));
+    }
+
+    #[test]
+    fn secrets_do_not_get_in() {
+        let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+        let lesson = admit(build_lesson("push fails", format!("use the token {secret} to push"))).unwrap();
+        assert!(!lesson.correct_pattern.contains(&secret), "{}", lesson.correct_pattern);
+        assert!(lesson.correct_pattern.starts_with("use the token "), "{}", lesson.correct_pattern);
+        assert_eq!(lesson.solution, lesson.correct_pattern);
+    }
+
+    #[test]
+    fn the_length_limit_is_inclusive() {
+        assert!(admit(build_lesson("t", "x".repeat(32 * 1024))).is_ok());
+        let refusal = admit(build_lesson("t", "s").mistake("x".repeat(32 * 1024 + 1))).unwrap_err();
+        assert_eq!(refusal, Refusal::TooLong { field: "mistake", length: 32_769, max: 32_768 });
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        assert_eq!(admit(build_lesson(" ", "s")), Err(Refusal::NoTrigger));
+        assert_eq!(admit(build_lesson("t", "\n")), Err(Refusal::NoSolution));
+    }
+}

@@ -1,0 +1,221 @@
+//! The playbook as a value: what is decided on, and the record of what a decision changed.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use crate::error::{Error, Result};
+
+/// A person asked for this lesson to go; it is remembered so that it stays gone (playbook 7).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Removed {
+    pub(crate) id: LessonId,
+    pub(crate) text_hash: TextHash,
+    pub(crate) at: DateTime<FixedOffset>,
+    /// The change that removed it, for `undo`.
+    pub(crate) change: Option<ChangeId>,
+    /// The lesson itself, for 30 days.
+    pub(crate) lesson: Option<Arc<Lesson>>,
+}
+
+/// Why a lesson waits for review instead of being shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReviewReason {
+    /// Untrusted content could have shaped it; a person has to promote exactly this text.
+    #[error("untrusted content could have shaped it")]
+    Tainted,
+    /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
+    #[error("only hand-written or verified lessons could make room for it")]
+    WouldEvictTrusted,
+}
+
+/// A lesson that waits for review. It is not shown and takes no room.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) lesson: Arc<Lesson>,
+    pub(crate) reason: ReviewReason,
+}
+
+/// All lessons, newest first, with those that wait and those that were removed. Cloning copies pointers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Book {
+    pub(crate) lessons: Vec<Arc<Lesson>>,
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) removed: Vec<Removed>,
+    /// Rows that are no lessons, kept as they are.
+    pub(crate) unread: Vec<Value>,
+}
+
+impl Book {
+    pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
+        self.lessons.iter().find(|lesson| lesson.id == id)
+    }
+
+    /// Replaces the lesson of the same id, or adds it, at its place in time.
+    pub(crate) fn put(&mut self, lesson: Lesson) {
+        self.take(lesson.id);
+        let place = self.lessons.partition_point(|other| other.newest_first(&lesson).is_lt());
+        self.lessons.insert(place, Arc::new(lesson));
+    }
+
+    pub(crate) fn take(&mut self, id: LessonId) -> Option<Arc<Lesson>> {
+        let place = self.lessons.iter().position(|lesson| lesson.id == id)?;
+        Some(self.lessons.remove(place))
+    }
+
+    /// Changes a lesson in place, if it is there; for what does not move its time.
+    pub(crate) fn update(&mut self, id: LessonId, change: impl FnOnce(&mut Lesson)) {
+        if let Some(lesson) = self.lessons.iter_mut().find(|lesson| lesson.id == id) {
+            change(Arc::make_mut(lesson));
+        }
+    }
+
+    /// The lesson that is meant (playbook 6).
+    ///
+    /// # Errors
+    /// `NoSuchLesson`; `Ambiguous` with the ids when several have the trigger.
+    pub(crate) fn resolve(&self, reference: &LessonRef) -> Result<&Arc<Lesson>> {
+        let missing = || Error::NoSuchLesson { lesson: reference.clone() };
+        let trigger = match reference {
+            LessonRef::Id(id) => return self.get(*id).ok_or_else(missing),
+            LessonRef::Trigger(trigger) => trigger,
+        };
+        let wanted = trigger.trim().to_lowercase();
+        let found: Vec<&Arc<Lesson>> = self
+            .lessons
+            .iter()
+            .filter(|lesson| lesson.trigger.trim().to_lowercase() == wanted)
+            .collect();
+        match found.as_slice() {
+            [] => Err(missing()),
+            [one] => Ok(one),
+            several => Err(Error::Ambiguous {
+                trigger: trigger.clone(),
+                ids: several.iter().map(|lesson| lesson.id).collect(),
+            }),
+        }
+    }
+
+    /// True when a person removed exactly this text.
+    pub(crate) fn was_removed(&self, text_hash: TextHash) -> bool {
+        self.removed.iter().any(|removed| removed.text_hash == text_hash)
+    }
+
+    /// Forgets removals of this text: it was learned by hand again. True when there was one.
+    pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
+        let n_before = self.removed.len();
+        self.removed.retain(|removed| removed.text_hash != text_hash);
+        self.removed.len() < n_before
+    }
+
+    pub(crate) fn sort(&mut self) {
+        self.lessons.sort_by(|a, b| a.newest_first(b));
+    }
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    /// A lesson was learned, and something was replaced or pushed out by it.
+    Learn,
+    Prune,
+    Remove,
+    Undo,
+}
+
+/// One row of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Edit {
+    pub(crate) id: LessonId,
+    pub(crate) why: Why,
+    /// The row before: what was replaced or taken out. Not the text of a removal, which stands with the removal only.
+    pub(crate) before: Option<Arc<Lesson>>,
+    /// The text after, where there is one.
+    pub(crate) after: Option<TextHash>,
+    /// The lesson that was merged in.
+    pub(crate) incoming: Option<Arc<Lesson>>,
+    /// The text that a removal took out.
+    pub(crate) removed_text: Option<TextHash>,
+}
+
+/// Why a row changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Why {
+    Inserted,
+    Merged,
+    Evicted,
+    Pruned,
+    Removed,
+    /// Waited for review longer than there was room.
+    Unreviewed,
+    Restored,
+}
+
+impl Edit {
+    pub(crate) fn gone(why: Why, lesson: Arc<Lesson>) -> Self {
+        Self { id: lesson.id, why, before: Some(lesson), after: None, incoming: None, removed_text: None }
+    }
+
+    /// A removal: the archive is told the name and the hash, never the text.
+    pub(crate) fn removed(lesson: &Lesson) -> Self {
+        let removed_text = Some(lesson.text_hash());
+        Self { id: lesson.id, why: Why::Removed, before: None, after: None, incoming: None, removed_text }
+    }
+
+    pub(crate) fn added(why: Why, lesson: &Lesson) -> Self {
+        Self { id: lesson.id, why, before: None, after: Some(lesson.text_hash()), incoming: None, removed_text: None }
+    }
+}
+
+/// A change worth a record: something was replaced or taken out. The record is what `undo` works from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) id: ChangeId,
+    pub(crate) at: DateTime<FixedOffset>,
+    pub(crate) action: Action,
+    pub(crate) undoes: Option<ChangeId>,
+    pub(crate) edits: Vec<Edit>,
+}
+
+impl Change {
+    pub(crate) fn touches(&self, other: &Self) -> bool {
+        self.edits.iter().any(|edit| other.edits.iter().any(|other| other.id == edit.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::{at, lesson};
+
+    #[test]
+    fn lessons_stand_newest_first() {
+        let mut book = Book::default();
+        for (trigger, seconds) in [("old", 1), ("newest", 9), ("middle", 5)] {
+            book.put(Lesson { timestamp: at(seconds), ..lesson(trigger, "s") });
+        }
+        let triggers: Vec<&str> = book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
+        assert_eq!(triggers, ["newest", "middle", "old"]);
+    }
+
+    #[test]
+    fn a_trigger_names_a_lesson_whatever_its_case_unless_several_have_it() {
+        let mut book = Book::default();
+        book.put(lesson("Parse dates", "s"));
+        book.put(lesson("twice", "a"));
+        book.put(lesson("Twice", "b"));
+        assert_eq!(book.resolve(&" parse DATES ".into()).unwrap().trigger, "Parse dates");
+        assert!(matches!(book.resolve(&"none".into()), Err(Error::NoSuchLesson { .. })));
+        match book.resolve(&"TWICE".into()) {
+            Err(Error::Ambiguous { ids, .. }) => assert_eq!(ids.len(), 2),
+            other => panic!("{other:?}"),
+        }
+    }
+}

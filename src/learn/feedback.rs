@@ -1,0 +1,103 @@
+//! What feedback does to a lesson (playbook 6).
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+
+use crate::config::FeedbackConfig;
+use crate::lesson::Lesson;
+
+/// How the task ended for which lessons were shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The lessons helped: helpful +1, confidence +0.05.
+    Helpful,
+    /// Neither; the retrieval is settled all the same.
+    Neutral,
+    /// The lessons did harm: harmful +1, confidence −0.1.
+    Harmful,
+}
+
+/// How a check of a lesson ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// The task passed with the lesson in the prompt.
+    Passed,
+    /// It did not.
+    Failed,
+}
+
+/// Counts a showing.
+pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>) {
+    lesson.retrievals = lesson.retrievals.saturating_add(1);
+    lesson.last_retrieved_at = lesson.last_retrieved_at.max(Some(at));
+}
+
+/// Counts how a showing ended.
+pub(crate) fn settled(lesson: &mut Lesson, outcome: Outcome, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
+    match outcome {
+        Outcome::Helpful => {
+            lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_add(1);
+            lesson.confidence = (lesson.confidence + config.helpful_step).min(1.0);
+        }
+        Outcome::Neutral => {}
+        Outcome::Harmful => {
+            lesson.harmful_retrievals = lesson.harmful_retrievals.saturating_add(1);
+            lesson.confidence = (lesson.confidence - config.harmful_step).max(0.0);
+        }
+    }
+    lesson.last_credited_at = lesson.last_credited_at.max(Some(at));
+}
+
+/// Records a check. A failed one takes the mark away and leaves the confidence.
+pub(crate) fn verified(lesson: &mut Lesson, verification: Verification, bonus: f64) {
+    lesson.verification_attempted = true;
+    lesson.verified = verification == Verification::Passed;
+    if lesson.verified {
+        lesson.confidence = (lesson.confidence + bonus).min(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::{at, lesson};
+
+    fn check(outcome: Outcome, confidence: f64, expected: (u64, u64, f64)) {
+        let mut lesson = Lesson { confidence, ..lesson("t", "s") };
+        settled(&mut lesson, outcome, at(9), &FeedbackConfig::default());
+        assert_eq!((lesson.helpful_retrievals, lesson.harmful_retrievals), (expected.0, expected.1));
+        assert!((lesson.confidence - expected.2).abs() < 1e-12, "{}", lesson.confidence);
+        assert_eq!(lesson.last_credited_at, Some(at(9)));
+    }
+
+    #[test]
+    fn outcomes_move_counts_and_confidence_within_their_bounds() {
+        check(Outcome::Helpful, 0.5, (1, 0, 0.55));
+        check(Outcome::Helpful, 0.98, (1, 0, 1.0));
+        check(Outcome::Neutral, 0.5, (0, 0, 0.5));
+        check(Outcome::Harmful, 0.5, (0, 1, 0.4));
+        check(Outcome::Harmful, 0.05, (0, 1, 0.0));
+    }
+
+    #[test]
+    fn a_retrieval_counts_and_never_moves_the_time_back() {
+        let mut lesson = lesson("t", "s");
+        retrieved(&mut lesson, at(9));
+        retrieved(&mut lesson, at(5));
+        assert_eq!((lesson.retrievals, lesson.last_retrieved_at), (2, Some(at(9))));
+    }
+
+    #[test]
+    fn a_passed_check_verifies_and_a_failed_one_takes_the_mark_only() {
+        let mut lesson = lesson("t", "s");
+        verified(&mut lesson, Verification::Passed, 0.2);
+        assert!(lesson.verified && lesson.verification_attempted && (lesson.confidence - 0.7).abs() < 1e-12);
+        verified(&mut lesson, Verification::Failed, 0.2);
+        assert!(!lesson.verified && lesson.verification_attempted && (lesson.confidence - 0.7).abs() < 1e-12);
+        for _ in 0..3 {
+            verified(&mut lesson, Verification::Passed, 0.2);
+        }
+        assert!((lesson.confidence - 1.0).abs() < 1e-12);
+    }
+}

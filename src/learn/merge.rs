@@ -1,0 +1,173 @@
+//! Merging a lesson into one that says the same (playbook 3.4): nothing either side earned is dropped.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, FixedOffset};
+
+use crate::config::LearnConfig;
+use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
+
+/// The lesson that `existing` becomes when `incoming` is learned again.
+///
+/// A verified text wins over an unverified one, whole, and never lends its mark to another's text; so does a text that a
+/// person stands behind over an automatic one. Of two texts of equal standing the longer solution wins with its pattern and
+/// code; at equal length the existing one stays.
+pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
+    let mut merged = existing.clone();
+    merged.schema_version = SCHEMA_VERSION;
+    match standing(existing).cmp(&standing(incoming)) {
+        Ordering::Greater => {}
+        Ordering::Less => take_whole_text(&mut merged, incoming),
+        Ordering::Equal => {
+            if solution_length(incoming) > solution_length(existing) {
+                merged.solution.clone_from(&incoming.solution);
+                merged.correct_pattern.clone_from(&incoming.correct_pattern);
+                merged.code_example.clone_from(&incoming.code_example);
+            }
+            if existing.anti_pattern.trim().is_empty() {
+                merged.mistake.clone_from(&incoming.mistake);
+                merged.anti_pattern.clone_from(&incoming.anti_pattern);
+            }
+        }
+    }
+    if incoming.verified && !existing.verified {
+        merged.verified = true;
+        merged.confidence = (existing.confidence.max(incoming.confidence) + config.verified_bonus).min(1.0);
+    }
+    merged.verification_attempted |= incoming.verification_attempted;
+    merged.graduated |= incoming.graduated;
+    merged.timestamp = now;
+    merged.frequency = existing.frequency.saturating_add(incoming.frequency);
+    merged.retrievals = existing.retrievals.saturating_add(incoming.retrievals);
+    merged.helpful_retrievals = existing.helpful_retrievals.saturating_add(incoming.helpful_retrievals);
+    merged.harmful_retrievals = existing.harmful_retrievals.saturating_add(incoming.harmful_retrievals);
+    merged.last_retrieved_at = existing.last_retrieved_at.max(incoming.last_retrieved_at);
+    merged.last_credited_at = existing.last_credited_at.max(incoming.last_credited_at);
+    merged.domains = united(&existing.domains, &incoming.domains);
+    let near = united(&existing.near, &incoming.near);
+    merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
+    merge_provenance(&mut merged, incoming);
+    for (key, value) in &incoming.extra {
+        merged.extra.entry(key).or_insert_with(|| value.clone());
+    }
+    merged
+}
+
+/// Verified texts stand above others, and of these the ones that a person stands behind above automatic ones.
+fn standing(lesson: &Lesson) -> (bool, bool) {
+    (lesson.verified, !lesson.provenance.origin.is_automatic())
+}
+
+fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
+    merged.task.clone_from(&from.task);
+    merged.trigger.clone_from(&from.trigger);
+    merged.mistake.clone_from(&from.mistake);
+    merged.anti_pattern.clone_from(&from.anti_pattern);
+    merged.solution.clone_from(&from.solution);
+    merged.correct_pattern.clone_from(&from.correct_pattern);
+    merged.code_example.clone_from(&from.code_example);
+}
+
+fn solution_length(lesson: &Lesson) -> (usize, usize) {
+    (lesson.solution.chars().count(), lesson.correct_pattern.chars().count())
+}
+
+/// A hand that writes a lesson again stands behind it from then on; evidence adds up.
+fn merge_provenance(merged: &mut Lesson, incoming: &Lesson) {
+    let (ours, theirs) = (&mut merged.provenance, &incoming.provenance);
+    if theirs.origin == Origin::Hand {
+        ours.origin = Origin::Hand;
+    }
+    if ours.session.is_empty() {
+        ours.session.clone_from(&theirs.session);
+    }
+    for evidence in &theirs.evidence {
+        if !ours.evidence.contains(evidence) {
+            ours.evidence.push(evidence.clone());
+        }
+    }
+}
+
+fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
+    ours.iter().chain(theirs).cloned().collect::<BTreeSet<T>>().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::{at, lesson};
+
+    fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
+        merge(existing, incoming, at(60), &LearnConfig::default())
+    }
+
+    fn verified(lesson: Lesson) -> Lesson {
+        Lesson { verified: true, ..lesson }
+    }
+
+    #[test]
+    fn counts_add_up_and_domains_unite() {
+        let existing = Lesson { domains: vec!["b".into(), "a".into()], retrievals: 4, ..lesson("t", "short") };
+        let incoming = Lesson { domains: vec!["c".into(), "a".into()], frequency: 2, ..lesson("other t", "short") };
+        let merged = merged(&existing, &incoming);
+        assert_eq!(merged.frequency, 3);
+        assert_eq!(merged.domains, ["a", "b", "c"]);
+        assert_eq!((merged.retrievals, merged.timestamp, merged.id), (4, at(60), existing.id));
+        assert_eq!(merged.trigger, "t");
+        assert!((merged.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_equal_standing_the_longer_solution_wins_with_pattern_and_code() {
+        let long = Lesson { code_example: "x".into(), ..lesson("t2", "a longer solution") };
+        let result = merged(&lesson("t", "short"), &long);
+        assert_eq!((result.solution.as_str(), result.code_example.as_str()), ("a longer solution", "x"));
+        assert_eq!(merged(&long, &lesson("t", "short")).solution, "a longer solution");
+        // The same length: what is there stays.
+        assert_eq!(merged(&lesson("t", "abcde"), &lesson("t", "vwxyz")).solution, "abcde");
+        assert_eq!(merged(&verified(lesson("t", "ab")), &verified(lesson("t", "longer"))).solution, "longer");
+    }
+
+    #[test]
+    fn a_verified_text_wins_and_never_lends_its_mark() {
+        let wrong = lesson("t", "a long, wrong, unverified text");
+        let right = verified(lesson("t2", "right"));
+        let result = merged(&wrong, &right);
+        assert!(result.verified);
+        assert_eq!((result.trigger.as_str(), result.solution.as_str()), ("t2", "right"));
+        assert!((result.confidence - 0.7).abs() < 1e-12);
+
+        let result = merged(&right, &wrong);
+        assert!(result.verified);
+        assert_eq!((result.solution.as_str(), result.frequency), ("right", 2));
+        assert!((result.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn becoming_verified_raises_confidence_to_one_at_most() {
+        let sure = Lesson { confidence: 0.9, ..lesson("t", "s") };
+        assert!((merged(&sure, &verified(lesson("t", "s"))).confidence - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_missing_mistake_is_filled_in_and_unknown_keys_are_kept() {
+        let mut incoming = lesson("t", "s");
+        incoming.anti_pattern = "guessing".into();
+        incoming.extra.insert("k".into(), 1.into());
+        let result = merged(&lesson("t", "s"), &incoming);
+        assert_eq!(result.anti_pattern, "guessing");
+        assert_eq!(result.extra.get("k"), Some(&1.into()));
+    }
+
+    #[test]
+    fn a_hand_that_repeats_a_mined_lesson_stands_behind_it() {
+        let mut mined = lesson("t", "s");
+        mined.provenance.origin = Origin::Mined;
+        assert_eq!(merged(&mined, &lesson("t", "s")).provenance.origin, Origin::Hand);
+        assert_eq!(merged(&lesson("t", "s"), &mined).provenance.origin, Origin::Hand);
+        mined.solution = "a longer text that no person wrote".into();
+        assert_eq!(merged(&lesson("t", "s"), &mined).solution, "s");
+        assert_eq!(merged(&mined, &lesson("t", "s")).solution, "s");
+    }
+}

@@ -1,0 +1,437 @@
+//! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
+
+pub(crate) mod book;
+pub(crate) mod feedback;
+mod guard;
+mod merge;
+mod polarity;
+pub(crate) mod retention;
+mod token;
+pub(crate) mod undo;
+pub mod utility;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::config::{Config, DedupPolicy};
+use crate::embed::UnitVector;
+use crate::index::{ExactIndex, VectorIndex};
+use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
+use book::{Action, Book, Change, Edit, Waiting, Why};
+pub use book::ReviewReason;
+pub use feedback::{Outcome, Verification};
+pub use guard::{Difference, Field};
+use retention::Trim;
+pub use token::Kind as ValueKind;
+
+/// How many duplicates are looked at, nearest first, before a lesson is taken for a new one.
+const MAX_DUPLICATES: usize = 16;
+
+/// What became of a lesson. Each variant that can push others out says whom.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Learned {
+    /// It is new.
+    Inserted {
+        /// Its name.
+        id: LessonId,
+        /// Who left to make room; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`, when somebody left.
+        change: Option<ChangeId>,
+    },
+    /// It says what another lesson says; that one counts it and keeps the better text.
+    Merged {
+        /// The lesson it became part of.
+        into: LessonId,
+        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        distance: Option<f32>,
+        /// Who left because the capacity had been lowered; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`.
+        change: ChangeId,
+    },
+    /// It is close to another lesson and says something else; both stay.
+    KeptApart {
+        /// Its name.
+        id: LessonId,
+        /// The nearest lesson that it is kept apart from.
+        near: LessonId,
+        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        distance: Option<f32>,
+        /// What they differ in.
+        why: Difference,
+        /// Who left to make room; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`, when somebody left.
+        change: Option<ChangeId>,
+    },
+    /// It waits for a person; it is not shown until then.
+    Review {
+        /// Its name.
+        id: LessonId,
+        /// Why.
+        reason: ReviewReason,
+        /// The lesson it would have been merged into.
+        near: Option<LessonId>,
+    },
+    /// It was not stored.
+    Refused {
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+impl Learned {
+    /// The lesson that now carries the text, if one does.
+    #[must_use]
+    pub fn id(&self) -> Option<LessonId> {
+        match self {
+            Self::Inserted { id, .. } | Self::KeptApart { id, .. } | Self::Review { id, .. } => Some(*id),
+            Self::Merged { into, .. } => Some(*into),
+            Self::Refused { .. } => None,
+        }
+    }
+
+    /// Who left to make room; archived.
+    #[must_use]
+    pub fn evicted(&self) -> &[LessonId] {
+        match self {
+            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::KeptApart { evicted, .. } => evicted,
+            Self::Review { .. } | Self::Refused { .. } => &[],
+        }
+    }
+
+    /// What to hand to `undo`, when something was replaced or pushed out.
+    #[must_use]
+    pub fn change(&self) -> Option<ChangeId> {
+        match self {
+            Self::Inserted { change, .. } | Self::KeptApart { change, .. } => *change,
+            Self::Merged { change, .. } => Some(*change),
+            Self::Review { .. } | Self::Refused { .. } => None,
+        }
+    }
+}
+
+/// Why a draft was not stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is not a JSON object.
+    #[error("a lesson is a JSON object with the fields of a lesson")]
+    NotAnObject,
+    /// It says neither what was to be done nor when the lesson holds.
+    #[error("it has neither a task nor a trigger")]
+    NoTrigger,
+    /// It says not what to do.
+    #[error("it has no solution")]
+    NoSolution,
+    /// A field is too long.
+    #[error("its {field} has {length} bytes, at most {max} are kept")]
+    TooLong {
+        /// Which one.
+        field: &'static str,
+        /// Its length in bytes.
+        length: usize,
+        /// The most that is kept.
+        max: usize,
+    },
+    /// A person removed this text, and it was not learned by hand now.
+    #[error("a person removed this lesson")]
+    Removed,
+    /// The row that is moved in is here already.
+    #[error("lesson {id} is here already")]
+    AlreadyHere {
+        /// The lesson that has this text.
+        id: LessonId,
+    },
+}
+
+/// A lesson on its way in.
+#[derive(Clone, Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) lesson: Lesson,
+    /// The vector of its whole text, where there is an embedder.
+    pub(crate) whole: Option<UnitVector>,
+    /// A row that is moved in keeps its name, time and counts.
+    pub(crate) keeps_history: bool,
+}
+
+/// A working copy of the playbook that learns one lesson after another.
+pub(crate) struct Learner<'a> {
+    config: &'a Config,
+    now: DateTime<FixedOffset>,
+    generation: u64,
+    n_learned: usize,
+    pub(crate) book: Book,
+    pub(crate) changes: Vec<Change>,
+    /// True when there is something to commit.
+    pub(crate) is_changed: bool,
+    /// Whole texts that came out of a merge and whose vectors are not known yet.
+    pub(crate) unembedded: Vec<String>,
+    wholes: BTreeMap<Realm, ExactIndex>,
+    titles: HashMap<(Realm, String), Vec<LessonId>>,
+    vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
+}
+
+struct Duplicate {
+    lesson: Arc<Lesson>,
+    distance: Option<f32>,
+}
+
+impl<'a> Learner<'a> {
+    /// `vector_of` gives the vector of a whole text, as far as it is known.
+    pub(crate) fn new(
+        book: Book,
+        generation: u64,
+        now: DateTime<FixedOffset>,
+        config: &'a Config,
+        vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
+    ) -> Self {
+        let mut learner = Self {
+            config,
+            now,
+            generation,
+            n_learned: 0,
+            book: Book::default(),
+            changes: Vec::new(),
+            is_changed: false,
+            unembedded: Vec::new(),
+            wholes: BTreeMap::new(),
+            titles: HashMap::new(),
+            vector_of,
+        };
+        if config.learn.dedup != DedupPolicy::Off {
+            for lesson in &book.lessons {
+                learner.enter(lesson, vector_of(&lesson.whole_text()));
+            }
+        }
+        learner.book = book;
+        learner
+    }
+
+    /// Learns one lesson and says what became of it.
+    pub(crate) fn learn(&mut self, newcomer: Newcomer) -> Learned {
+        let Newcomer { mut lesson, whole, keeps_history } = newcomer;
+        if let Some(reason) = self.refuse(&lesson, keeps_history) {
+            return Learned::Refused { reason };
+        }
+        self.name(&mut lesson, keeps_history);
+        let duplicates = self.duplicates(&lesson, whole.as_ref());
+        if !lesson.is_admitted() {
+            let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
+            return self.wait(lesson, ReviewReason::Tainted, near);
+        }
+        let mut apart = None;
+        for duplicate in duplicates {
+            let difference = match self.config.learn.dedup {
+                DedupPolicy::Guarded => guard::difference(&lesson, &duplicate.lesson),
+                DedupPolicy::Plain | DedupPolicy::Off => None,
+            };
+            match difference {
+                None => return self.merge(&duplicate, lesson),
+                Some(why) => apart = apart.or(Some((duplicate, why))),
+            }
+        }
+        self.insert(lesson, whole, apart)
+    }
+
+    fn refuse(&mut self, lesson: &Lesson, keeps_history: bool) -> Option<Refusal> {
+        let text_hash = lesson.text_hash();
+        let is_by_hand = lesson.provenance.origin == Origin::Hand && !keeps_history;
+        if is_by_hand {
+            self.is_changed |= self.book.forget_removal(text_hash);
+        } else if self.book.was_removed(text_hash)
+            || (keeps_history && self.book.removed.iter().any(|removed| removed.id == lesson.id))
+        {
+            return Some(Refusal::Removed);
+        }
+        let known = self.book.lessons.iter().chain(self.book.waiting.iter().map(|waiting| &waiting.lesson));
+        let is_same = |known: &&Arc<Lesson>| known.realm == lesson.realm && known.text_hash() == text_hash;
+        let here = if keeps_history { known.into_iter().find(is_same) } else { None };
+        here.map(|known| Refusal::AlreadyHere { id: known.id })
+    }
+
+    /// A fresh lesson gets its name here, where the batch and the generation are known.
+    fn name(&mut self, lesson: &mut Lesson, keeps_history: bool) {
+        lesson.schema_version = SCHEMA_VERSION;
+        let is_taken = self.book.get(lesson.id).is_some();
+        if !keeps_history || is_taken {
+            let seed = [lesson.text_hash().to_string(), self.generation.to_string(), self.n_learned.to_string()];
+            lesson.id = LessonId::numbered(self.now, self.n_learned, TextHash::of(&seed));
+        }
+        if !keeps_history {
+            lesson.timestamp = self.now;
+        }
+        self.n_learned += 1;
+    }
+
+    /// The lessons of the same realm that could be the same, nearest first; then those of the same task and trigger.
+    fn duplicates(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Vec<Duplicate> {
+        let near = whole.zip(self.wholes.get(&lesson.realm)).map_or_else(Vec::new, |(whole, index)| {
+            let mut near = index.nearest(whole.as_slice(), MAX_DUPLICATES, &|_| true);
+            near.retain(|neighbour| neighbour.distance < self.config.learn.duplicate_distance);
+            near
+        });
+        let mut found: Vec<(LessonId, Option<f32>)> = near
+            .into_iter()
+            .map(|neighbour| (LessonId::from_key(neighbour.key), Some(neighbour.distance)))
+            .collect();
+        for id in self.titles.get(&title(lesson)).into_iter().flatten() {
+            if found.iter().all(|(known, _)| known != id) {
+                found.push((*id, None));
+            }
+        }
+        let found = found.into_iter();
+        found
+            .filter_map(|(id, distance)| Some(Duplicate { lesson: Arc::clone(self.book.get(id)?), distance }))
+            .collect()
+    }
+
+    fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> Learned {
+        let existing = Arc::clone(&duplicate.lesson);
+        let merged = merge::merge(&existing, &incoming, self.now, &self.config.learn);
+        self.leave(&existing);
+        let whole = merged.whole_text();
+        let vector = (self.vector_of)(&whole);
+        if vector.is_none() && duplicate.distance.is_some() {
+            self.unembedded.push(whole);
+        }
+        self.enter(&merged, vector);
+        let into = merged.id;
+        let mut edits = vec![Edit {
+            id: into,
+            why: Why::Merged,
+            after: Some(merged.text_hash()),
+            before: Some(existing),
+            incoming: Some(Arc::new(incoming)),
+            removed_text: None,
+        }];
+        self.book.put(merged.clone());
+        self.is_changed = true;
+        let evicted = match retention::trim(&self.book, &merged, &self.config.retention) {
+            Trim::Evict(ids) => self.evict(&ids, &mut edits),
+            Trim::NoRoomForHead => Vec::new(),
+        };
+        let change = self.record(edits);
+        Learned::Merged { into, distance: duplicate.distance, evicted, change }
+    }
+
+    fn insert(&mut self, mut lesson: Lesson, whole: Option<UnitVector>, apart: Option<(Duplicate, Difference)>) -> Learned {
+        let id = lesson.id;
+        let near = apart.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
+        lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
+        self.book.put(lesson.clone());
+        let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
+        let evicted = match retention::trim(&self.book, &lesson, &self.config.retention) {
+            Trim::Evict(ids) => self.evict(&ids, &mut edits),
+            Trim::NoRoomForHead => {
+                self.book.take(id);
+                return self.wait(lesson, ReviewReason::WouldEvictTrusted, near);
+            }
+        };
+        self.is_changed = true;
+        if let Some(near) = near {
+            self.book.update(near, |other| other.near.push(id));
+        }
+        self.enter(&lesson, whole);
+        let change = (!evicted.is_empty()).then(|| self.record(edits));
+        match apart {
+            None => Learned::Inserted { id, evicted, change },
+            Some((duplicate, why)) => {
+                Learned::KeptApart { id, near: duplicate.lesson.id, distance: duplicate.distance, why, evicted, change }
+            }
+        }
+    }
+
+    fn wait(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> Learned {
+        let text_hash = lesson.text_hash();
+        let is_same = |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
+        if let Some(waiting) = self.book.waiting.iter().find(is_same) {
+            return Learned::Review { id: waiting.lesson.id, reason: waiting.reason, near };
+        }
+        lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
+        let id = lesson.id;
+        self.is_changed = true;
+        self.book.waiting.push(Waiting { lesson: Arc::new(lesson), reason });
+        let excess = self.book.waiting.len().saturating_sub(self.config.retention.max_waiting);
+        let edits: Vec<Edit> = (self.book.waiting.drain(..excess))
+            .map(|waiting| Edit::gone(Why::Unreviewed, waiting.lesson))
+            .collect();
+        if !edits.is_empty() {
+            self.record(edits);
+        }
+        Learned::Review { id, reason, near }
+    }
+
+    fn evict(&mut self, ids: &[LessonId], edits: &mut Vec<Edit>) -> Vec<LessonId> {
+        for id in ids {
+            if let Some(lesson) = self.book.take(*id) {
+                self.leave(&lesson);
+                edits.push(Edit::gone(Why::Evicted, lesson));
+            }
+        }
+        ids.to_vec()
+    }
+
+    fn record(&mut self, edits: Vec<Edit>) -> ChangeId {
+        let id = change_id(self.now, self.generation, self.changes.len());
+        self.changes.push(Change { id, at: self.now, action: Action::Learn, undoes: None, edits });
+        id
+    }
+
+    /// Makes a lesson findable as a duplicate. Lessons that wait for a promotion are not merged into.
+    fn enter(&mut self, lesson: &Lesson, whole: Option<UnitVector>) {
+        if lesson.provenance.trust != crate::lesson::Trust::Trusted || self.config.learn.dedup == DedupPolicy::Off {
+            return;
+        }
+        self.titles.entry(title(lesson)).or_default().push(lesson.id);
+        if let Some(whole) = whole {
+            self.wholes.entry(lesson.realm.clone()).or_default().put(lesson.id.key(), &whole);
+        }
+    }
+
+    fn leave(&mut self, lesson: &Lesson) {
+        if let Some(ids) = self.titles.get_mut(&title(lesson)) {
+            ids.retain(|id| *id != lesson.id);
+        }
+        if let Some(index) = self.wholes.get_mut(&lesson.realm) {
+            index.remove(lesson.id.key());
+        }
+    }
+}
+
+/// The id of the `n`th change of a commit.
+pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -> ChangeId {
+    ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
+}
+
+/// Task and trigger without case, punctuation and blanks.
+fn title(lesson: &Lesson) -> (Realm, String) {
+    let words = |text: &str| text.to_lowercase().unicode_words().collect::<Vec<_>>().join(" ");
+    (lesson.realm.clone(), format!("{}\n{}", words(&lesson.task), words(&lesson.trigger)))
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::clock::ManualClock;
+    use serde_json::json;
+
+    /// An instant, some seconds after the tests' epoch.
+    pub(crate) fn at(seconds: i64) -> DateTime<FixedOffset> {
+        DateTime::parse_from_rfc3339("2026-01-01T00:00:00Z").unwrap() + chrono::TimeDelta::seconds(seconds)
+    }
+
+    /// A lesson without a mistake, named after its texts.
+    pub(crate) fn lesson(trigger: &str, solution: &str) -> Lesson {
+        let row = json!({"trigger": trigger, "solution": solution, "timestamp": at(0).to_rfc3339()});
+        Lesson::from_row(row, &ManualClock::new(at(0))).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Which lessons stay (playbook 3.6, 6.6).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::book::Book;
+use super::utility;
+use crate::config::RetentionConfig;
+use crate::lesson::{Lesson, LessonId};
+
+/// A playbook with fewer lessons is not pruned; the earlier system's number.
+pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
+
+/// What a trim comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trim {
+    /// These go; perhaps none.
+    Evict(Vec<LessonId>),
+    /// The head is an automatic lesson, and only lessons that a person stands behind could make room.
+    NoRoomForHead,
+}
+
+/// Which lessons of the head's realm go so that the realm fits its capacity.
+///
+/// The head always stays; then verified lessons; then the rest by utility; ties by id, the earlier one stays. When head
+/// and verified ones exceed the room, the verified ones of least utility go. For an automatic head only automatic,
+/// unverified lessons make room.
+pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
+    let others: Vec<&Arc<Lesson>> =
+        book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
+    let excess = (others.len() + 1).saturating_sub(config.capacity);
+    if excess == 0 {
+        return Trim::Evict(Vec::new());
+    }
+    let spares_trusted = head.is_expendable();
+    let mut victims: Vec<(bool, f64, LessonId)> = others
+        .into_iter()
+        .filter(|lesson| !spares_trusted || lesson.is_expendable())
+        .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
+        .collect();
+    if victims.len() < excess {
+        return Trim::NoRoomForHead;
+    }
+    // Unverified before verified, least utility first, later id first.
+    victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)));
+    Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
+}
+
+/// Which lessons a prune takes.
+///
+/// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
+/// that were shown at least `min_retrievals` times, are not verified and have a hit rate under 0.35; least first, never
+/// more than the fraction. None when there are fewer than 10 lessons.
+pub(crate) fn prune(
+    book: &Book,
+    min_retrievals: u64,
+    max_fraction: f64,
+    config: &RetentionConfig,
+) -> Vec<LessonId> {
+    let n_lessons = book.lessons.len();
+    if n_lessons < PRUNE_MIN_LESSONS {
+        return Vec::new();
+    }
+    let mut ranked: Vec<(f64, &Arc<Lesson>)> =
+        book.lessons.iter().map(|lesson| (utility::under(config.utility, lesson), lesson)).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.id.cmp(&a.1.id)));
+    let cutoff = ranked.get(n_lessons / 4).map_or(f64::NEG_INFINITY, |(utility, _)| *utility);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count, not negative")]
+    let most = (n_lessons as f64 * max_fraction.clamp(0.0, 1.0)).floor() as usize;
+    ranked
+        .into_iter()
+        .take_while(|(utility, _)| *utility <= cutoff)
+        .filter(|(_, lesson)| {
+            lesson.retrievals >= min_retrievals
+                && !lesson.verified
+                && utility::hit_rate(lesson) < utility::STALE_HIT_RATE
+        })
+        .take(most)
+        .map(|(_, lesson)| lesson.id)
+        .collect()
+}
+
+/// Which lessons several others point to that are gone; for `check`.
+pub(crate) fn dangling_links(book: &Book) -> usize {
+    let known: BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
+    book.lessons.iter().flat_map(|lesson| &lesson.near).filter(|near| !known.contains(near)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::lesson;
+    use crate::lesson::Origin;
+
+    fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {
+        let mut book = Book::default();
+        lessons.into_iter().for_each(|lesson| book.put(lesson));
+        book
+    }
+
+    fn sure(trigger: &str, confidence: f64) -> Lesson {
+        Lesson { confidence, ..lesson(trigger, "s") }
+    }
+
+    fn verified(trigger: &str, confidence: f64) -> Lesson {
+        Lesson { verified: true, ..sure(trigger, confidence) }
+    }
+
+    fn mined(trigger: &str, confidence: f64) -> Lesson {
+        let mut lesson = sure(trigger, confidence);
+        lesson.provenance.origin = Origin::Mined;
+        lesson
+    }
+
+    /// The triggers that go when `head` has just been learned.
+    fn check(capacity: usize, head: &Lesson, others: &[Lesson], expected: Option<&[&str]>) {
+        let book = book(others.iter().cloned().chain([head.clone()]));
+        let config = RetentionConfig { capacity, ..RetentionConfig::default() };
+        let evicted = match trim(&book, head, &config) {
+            Trim::Evict(ids) => {
+                Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>())
+            }
+            Trim::NoRoomForHead => None,
+        };
+        assert_eq!(evicted.as_deref().map(|gone| gone.iter().map(String::as_str).collect::<Vec<_>>()).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_head_stays_then_verified_then_the_most_useful() {
+        let others = [sure("low", 0.1), sure("high", 0.9), verified("verified", 0.0)];
+        check(4, &sure("head", 0.0), &others, Some(&[]));
+        check(3, &sure("head", 0.0), &others, Some(&["low"]));
+        check(2, &sure("head", 0.0), &others, Some(&["low", "high"]));
+        check(1, &sure("head", 0.0), &others, Some(&["low", "high", "verified"]));
+    }
+
+    #[test]
+    fn when_verified_ones_exceed_the_room_the_least_useful_of_them_go() {
+        let others = [verified("a", 0.3), verified("b", 0.1), verified("c", 0.2)];
+        check(2, &sure("head", 0.0), &others, Some(&["b", "c"]));
+    }
+
+    #[test]
+    fn an_automatic_head_pushes_out_automatic_lessons_only() {
+        let others = [sure("hand", 0.0), mined("mined", 0.9)];
+        check(2, &mined("head", 0.5), &others, Some(&["mined"]));
+        check(2, &mined("head", 0.5), &[sure("hand", 0.0), sure("hand 2", 0.0)], None);
+        check(1, &mined("head", 0.5), &others, None);
+        let proven = Lesson { verified: true, ..mined("proven head", 0.5) };
+        check(2, &proven, &[sure("hand", 0.0), verified("v", 0.0)], Some(&["hand"]));
+    }
+
+    #[test]
+    fn realms_do_not_push_each_other_out() {
+        let mut elsewhere = sure("elsewhere", 0.0);
+        elsewhere.realm.project = "p".into();
+        check(1, &sure("head", 0.5), &[elsewhere], Some(&[]));
+    }
+
+    fn shown(trigger: &str, retrievals: u64, helpful: u64) -> Lesson {
+        Lesson { retrievals, helpful_retrievals: helpful, ..lesson(trigger, "s") }
+    }
+
+    fn pruned(lessons: impl IntoIterator<Item = Lesson>, max_fraction: f64) -> usize {
+        prune(&book(lessons), 5, max_fraction, &RetentionConfig::default()).len()
+    }
+
+    fn numbered(n: usize, make: impl Fn(&str) -> Lesson) -> Vec<Lesson> {
+        (0..n).map(|number| make(&format!("lesson {number}"))).collect()
+    }
+
+    #[test]
+    fn pruning_takes_at_most_the_fraction_of_those_that_failed() {
+        assert_eq!(pruned(numbered(9, |trigger| shown(trigger, 9, 0)), 0.25), 0);
+        assert_eq!(pruned(numbered(10, |trigger| shown(trigger, 9, 0)), 0.25), 2);
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 9, 0)), 0.25), 3);
+        assert_eq!(pruned(numbered(20, |trigger| shown(trigger, 9, 0)), 0.25), 5);
+        assert_eq!(pruned(numbered(20, |trigger| shown(trigger, 9, 0)), 0.0), 0);
+        assert_eq!(pruned(numbered(10, |trigger| shown(trigger, 9, 0)), 0.09), 0);
+    }
+
+    #[test]
+    fn pruning_spares_what_is_untried_verified_or_helpful() {
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 4, 0)), 0.25), 0);
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 5, 0)), 0.25), 3);
+        assert_eq!(pruned(numbered(12, |trigger| Lesson { verified: true, ..shown(trigger, 9, 0) }), 0.25), 0);
+        // Excellent lessons have a bottom quartile too: it is left alone.
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 10, 7)), 0.25), 0);
+        // (6 + 1) / (18 + 2) is 0.35, which is not under 0.35.
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 18, 6)), 0.25), 0);
+    }
+
+    #[test]
+    fn pruning_stays_within_the_bottom_quartile() {
+        // Of 12, the lessons up to index 3 in ascending order are candidates. The four least useful are untried, so the
+        // eight that failed lie above the cutoff.
+        let untried = numbered(4, |trigger| sure(trigger, 0.0)).into_iter().map(|lesson| Lesson { frequency: 1, retrievals: 4, ..lesson });
+        let failed = (0..8).map(|number| Lesson { confidence: 1.0, frequency: 50, ..shown(&format!("failed {number}"), 5, 0) });
+        let lessons: Vec<Lesson> = untried.chain(failed).collect();
+        let config = RetentionConfig::default();
+        let worth: Vec<f64> = lessons.iter().map(utility::standard).collect();
+        assert!(worth[..4].iter().all(|low| worth[4..].iter().all(|high| low < high)), "{worth:?}");
+        assert!(prune(&book(lessons), 5, 0.25, &config).is_empty());
+    }
+}

@@ -1,0 +1,233 @@
+//! Words and values of a lesson's text, for the merge guard.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::lexical::stem;
+
+/// What a token is. Everything but a word is a value: another one in the same place is another lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// A comparison: `<`, `>=`, `==`.
+    Comparison,
+    /// A number or version, with its unit: `3`, `v2.1`, `10ms`, `50%`.
+    Number,
+    /// A command-line flag: `--force`, `-x`.
+    Flag,
+    /// A path, URL or file name: `src/main.rs`, `~/.ssh`.
+    Path,
+    /// A name from code: `snake_case`, `camelCase`, `a::b`, `HTTP`, `f()`, or what stands in backticks.
+    Identifier,
+    /// A word of the language.
+    Word,
+}
+
+impl Kind {
+    /// The kinds that are compared, in the order in which they are reported.
+    pub(crate) const VALUES: [Self; 5] = [Self::Comparison, Self::Number, Self::Flag, Self::Path, Self::Identifier];
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Comparison => "comparison",
+            Self::Number => "number",
+            Self::Flag => "flag",
+            Self::Path => "path",
+            Self::Identifier => "identifier",
+            Self::Word => "word",
+        })
+    }
+}
+
+/// A word or value of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    /// As it stands in the text.
+    pub(crate) text: String,
+    /// What it is compared by: stems of words, values in lower case without quotes and call brackets.
+    pub(crate) normal: String,
+}
+
+impl Token {
+    fn new(kind: Kind, text: &str) -> Self {
+        let lower = text.to_lowercase();
+        let normal = match kind {
+            Kind::Word => stem(&lower),
+            Kind::Number => normal_number(&lower),
+            Kind::Identifier => lower.trim_end_matches("()").to_owned(),
+            _ => lower.trim_end_matches('/').to_owned(),
+        };
+        Self { kind, text: text.to_owned(), normal }
+    }
+
+    /// The words that the token is made of: `Path.read_text` says "path" and "read_text".
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
+        self.normal.split(['.', ':', '/', '=', '(', ')', ',']).filter(|part| !part.is_empty())
+    }
+
+    /// True when something that was said is this token with more around it, or the other way round: `read_text` for
+    /// `Path.read_text`, `2` for `2.0`.
+    pub(crate) fn is_abbreviation_within(&self, said: &BTreeSet<String>) -> bool {
+        match self.kind {
+            Kind::Identifier | Kind::Path => {
+                self.parts().last().is_some_and(|last| said.contains(last))
+                    || said.contains(&stem(&self.normal))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Number words up to twelve, and versions without their `v` and a trailing `.0`.
+fn normal_number(lower: &str) -> String {
+    const WORDS: [&str; 13] =
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    if let Some(number) = WORDS.iter().position(|word| *word == lower) {
+        return number.to_string();
+    }
+    let plain = lower.strip_prefix('v').unwrap_or(lower);
+    plain.strip_suffix(".0").unwrap_or(plain).replace(',', "")
+}
+
+/// Splits a text into words and values.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    for (position, span) in text.split('`').enumerate() {
+        let is_code = position % 2 == 1;
+        for chunk in span.split_whitespace() {
+            split_chunk(chunk, is_code, &mut found);
+        }
+    }
+    found
+}
+
+fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
+    let chunk = trim(chunk);
+    if chunk.is_empty() {
+        return;
+    }
+    // "numpy<2", ">=1.5": the comparison is a value of its own.
+    if let Some(start) = chunk.find(['<', '>', '=']).filter(|_| chunk.contains(['<', '>']) || chunk.contains("==")) {
+        let (before, rest) = chunk.split_at(start);
+        let end = rest.find(|c| !matches!(c, '<' | '>' | '=')).unwrap_or(rest.len());
+        let (comparison, after) = rest.split_at(end);
+        if !matches!(comparison, "=>") && !after.ends_with('>') {
+            split_chunk(before, is_code, found);
+            found.push(Token::new(Kind::Comparison, comparison));
+            split_chunk(after, is_code, found);
+            return;
+        }
+    }
+    let kind = kind_of(chunk, is_code);
+    if kind == Kind::Word && chunk.contains(['-', '/', '\'', '’', ',', ';', '(', ')', '.']) {
+        let parts = chunk.split(['-', '/', ',', ';', '(', ')', '.']).map(trim).filter(|part| !part.is_empty());
+        found.extend(parts.map(|part| Token::new(Kind::Word, part)));
+        return;
+    }
+    found.push(Token::new(kind, chunk));
+}
+
+/// Without the punctuation around it; what belongs to a value stays.
+fn trim(chunk: &str) -> &str {
+    let is_outer = |c: char| matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '„' | '«' | '»' | ',' | ';' | '!' | '?' | '…' | '*' | ':');
+    let mut chunk = chunk.trim_matches(is_outer);
+    chunk = chunk.trim_end_matches(['.', ':']).trim_matches(is_outer);
+    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')] {
+        // A bracket without its partner belongs to the sentence, `f()` to the name.
+        let is_wrapped = chunk.starts_with(open) && chunk.ends_with(close);
+        if is_wrapped || (chunk.starts_with(open) && !chunk.contains(close)) {
+            chunk = chunk.trim_start_matches(open);
+        }
+        if is_wrapped || (chunk.ends_with(close) && !chunk.contains(open)) {
+            chunk = chunk.trim_end_matches(close);
+        }
+    }
+    chunk.trim_matches(is_outer).trim_end_matches(['.', ':'])
+}
+
+fn kind_of(chunk: &str, is_code: bool) -> Kind {
+    let mut chars = chunk.chars();
+    let (first, second) = (chars.next().unwrap_or(' '), chars.next().unwrap_or(' '));
+    let is_number = first.is_ascii_digit()
+        || (matches!(first, 'v' | 'V' | '-' | '+' | '.' | '$' | '~' | '^') && second.is_ascii_digit());
+    if is_number {
+        return Kind::Number;
+    }
+    if first == '-' && (second == '-' || second.is_alphabetic()) {
+        return Kind::Flag;
+    }
+    if normal_number(&chunk.to_lowercase()).bytes().all(|byte| byte.is_ascii_digit()) {
+        return Kind::Number;
+    }
+    let has_letter = chunk.chars().any(char::is_alphabetic);
+    if has_letter && is_path(chunk) {
+        return Kind::Path;
+    }
+    if has_letter && (is_code || is_name_of_code(chunk)) { Kind::Identifier } else { Kind::Word }
+}
+
+fn is_path(chunk: &str) -> bool {
+    chunk.contains("://")
+        || chunk.starts_with(['/', '~', '.']) && chunk.contains('/')
+        || chunk.matches('/').count() >= 2
+        || (chunk.contains('/') && chunk.contains('.'))
+        || chunk.rsplit_once('.').is_some_and(|(stem, extension)| {
+            !stem.is_empty() && EXTENSIONS.contains(&extension.to_lowercase().as_str())
+        })
+}
+
+/// Endings by which a file name is told from a name with a dot in it.
+const EXTENSIONS: [&str; 34] = [
+    "rs", "py", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "md", "txt", "sh", "lock", "cfg", "ini", "env", "sql",
+    "html", "css", "xml", "csv", "go", "c", "h", "cpp", "java", "rb", "log", "zip", "gz", "conf", "tf", "tfplan",
+];
+
+fn is_name_of_code(chunk: &str) -> bool {
+    let inner = chunk.get(1..chunk.len().saturating_sub(1)).unwrap_or_default();
+    let has_inner_capital = chunk.chars().zip(chunk.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    let is_acronym = chunk.chars().filter(|c| c.is_uppercase()).count() >= 2 && !chunk.chars().any(char::is_lowercase);
+    chunk.contains('_')
+        || chunk.contains("::")
+        || chunk.contains("()")
+        || chunk.contains('@')
+        || (inner.contains('.') && !inner.contains(' '))
+        || inner.contains('=')
+        || has_inner_capital
+        || is_acronym
+        || (chunk.chars().any(|c| c.is_ascii_digit()) && chunk.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(Kind, &str)]) {
+        let found: Vec<(Kind, String)> = tokens(text).into_iter().map(|token| (token.kind, token.normal)).collect();
+        let expected: Vec<(Kind, String)> = expected.iter().map(|(kind, normal)| (*kind, (*normal).to_owned())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn values_are_told_from_words() {
+        check("Pin numpy<2.0.", &[(Kind::Word, "pin"), (Kind::Word, "numpi"), (Kind::Comparison, "<"), (Kind::Number, "2")]);
+        check("pass --no-verify (never -f)", &[
+            (Kind::Word, "pass"), (Kind::Flag, "--no-verify"), (Kind::Word, "never"), (Kind::Flag, "-f"),
+        ]);
+        check("edit src/main.rs, or Cargo.toml", &[
+            (Kind::Word, "edit"), (Kind::Path, "src/main.rs"), (Kind::Word, "or"), (Kind::Path, "cargo.toml"),
+        ]);
+        check("call `read_text()` on three paths", &[
+            (Kind::Word, "call"), (Kind::Identifier, "read_text"), (Kind::Word, "on"), (Kind::Number, "3"), (Kind::Word, "path"),
+        ]);
+        check("UTC, not os.path.join", &[(Kind::Identifier, "utc"), (Kind::Word, "not"), (Kind::Identifier, "os.path.join")]);
+        check("a 10ms wait; v1.4", &[(Kind::Word, "a"), (Kind::Number, "10ms"), (Kind::Word, "wait"), (Kind::Number, "1.4")]);
+        check("well-known, and/or", &[(Kind::Word, "well"), (Kind::Word, "known"), (Kind::Word, "and"), (Kind::Word, "or")]);
+        check("— … !", &[(Kind::Word, "—")]);
+    }
+}

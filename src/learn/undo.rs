@@ -1,0 +1,114 @@
+//! Taking a change back (playbook 3.4, 7): changes of the same lessons are undone newest first.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset, TimeDelta};
+
+use super::book::{Action, Book, Change, Edit, Why};
+use crate::error::{CannotUndo, Error, Result};
+use crate::lesson::{ChangeId, Lesson, LessonId};
+
+/// How long the text of a removed lesson is kept.
+pub(crate) const REMOVED_TEXT_DAYS: i64 = 30;
+
+/// Takes a change back on the book, and returns the record of doing so.
+///
+/// What left comes back as it was; what was merged becomes the earlier text again and keeps the counts it gained since;
+/// what was inserted leaves.
+///
+/// # Errors
+/// `NoSuchChange`; `CannotUndo` when a later change touched the same lessons, when it is undone already, is an undo, when
+/// a person edited the text since, or when a removed text is no longer kept.
+pub(crate) fn undo(
+    book: &mut Book,
+    history: &[Change],
+    target: ChangeId,
+    now: DateTime<FixedOffset>,
+    id: ChangeId,
+) -> Result<Change> {
+    let place = history.iter().position(|change| change.id == target);
+    let Some((change, later)) = place.and_then(|place| history.get(place..)).and_then(<[Change]>::split_first) else {
+        return Err(Error::NoSuchChange { change: target });
+    };
+    let refuse = |reason| Err(Error::CannotUndo { change: target, reason });
+    if change.action == Action::Undo {
+        return refuse(CannotUndo::IsUndo);
+    }
+    let undone: Vec<ChangeId> = later.iter().filter_map(|change| change.undoes).collect();
+    if undone.contains(&target) {
+        return refuse(CannotUndo::Already);
+    }
+    let stands = |other: &&Change| other.action != Action::Undo && !undone.contains(&other.id);
+    if let Some(newer) = later.iter().rev().filter(stands).find(|other| other.touches(change)) {
+        return refuse(CannotUndo::Newer(newer.id));
+    }
+    for edit in &change.edits {
+        if let Err(reason) = check(book, edit) {
+            return refuse(reason);
+        }
+    }
+    let edits = change.edits.iter().rev().filter_map(|edit| take_back(book, edit)).collect();
+    Ok(Change { id, at: now, action: Action::Undo, undoes: Some(target), edits })
+}
+
+fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
+    if edit.why == Why::Removed && removed_text(book, edit.id).is_none() {
+        return Err(CannotUndo::Expired);
+    }
+    match edit.after {
+        Some(text_hash) => match book.get(edit.id) {
+            Some(lesson) if lesson.text_hash() == text_hash => Ok(()),
+            _ => Err(CannotUndo::Edited(edit.id)),
+        },
+        None => Ok(()),
+    }
+}
+
+fn removed_text(book: &Book, id: LessonId) -> Option<Arc<Lesson>> {
+    book.removed.iter().find(|removed| removed.id == id)?.lesson.clone()
+}
+
+fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
+    let id = edit.id;
+    match (&edit.before, edit.after) {
+        (Some(before), Some(_)) => {
+            let current = book.take(id)?;
+            let restored = restore_text(&current, before);
+            let after = Some(restored.text_hash());
+            book.put(restored);
+            Some(Edit { why: Why::Restored, after, ..Edit::gone(Why::Restored, current) })
+        }
+        (None, Some(_)) => book.take(id).map(|lesson| Edit::gone(Why::Restored, lesson)),
+        (before, None) => {
+            let lesson = if edit.why == Why::Removed { removed_text(book, id) } else { before.clone() }?;
+            book.removed.retain(|removed| removed.id != id);
+            book.waiting.retain(|waiting| waiting.lesson.id != id);
+            let record = Edit::added(Why::Restored, &lesson);
+            if book.get(id).is_none() {
+                book.put(Arc::unwrap_or_clone(lesson));
+            }
+            Some(record)
+        }
+    }
+}
+
+/// The earlier row with the counts of the present one.
+fn restore_text(current: &Lesson, before: &Lesson) -> Lesson {
+    Lesson {
+        retrievals: current.retrievals.max(before.retrievals),
+        helpful_retrievals: current.helpful_retrievals.max(before.helpful_retrievals),
+        harmful_retrievals: current.harmful_retrievals.max(before.harmful_retrievals),
+        last_retrieved_at: current.last_retrieved_at.max(before.last_retrieved_at),
+        last_credited_at: current.last_credited_at.max(before.last_credited_at),
+        ..before.clone()
+    }
+}
+
+/// Drops the texts of removals whose time is over. Their names stay.
+pub(crate) fn forget_old_removals(book: &mut Book, now: DateTime<FixedOffset>) {
+    for removed in &mut book.removed {
+        if now - removed.at > TimeDelta::days(REMOVED_TEXT_DAYS) {
+            removed.lesson = None;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A lesson in the making.
+
+use serde_json::{Map, Value, json};
+
+use super::{Lesson, NotALesson, Provenance};
+use crate::clock::Clock;
+
+/// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
+const HISTORY: [&str; 13] = [
+    "schema_version",
+    "id",
+    "timestamp",
+    "frequency",
+    "retrievals",
+    "helpful_retrievals",
+    "harmful_retrievals",
+    "last_retrieved_at",
+    "last_credited_at",
+    "near",
+    "graduated",
+    "verification_attempted",
+    "utility",
+];
+
+/// A lesson before it is learned: text, topics, realm, provenance. [`build_lesson`] starts one.
+///
+/// ```
+/// let draft = adage::build_lesson("parsing CSV exports", "Use the csv module, not split(',').")
+///     .mistake("quoted commas were cut")
+///     .domains(["python", "csv"])
+///     .confidence(0.8);
+/// assert_eq!(draft.to_json()["trigger"], "parsing CSV exports");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LessonDraft {
+    row: Map<String, Value>,
+    keeps_history: bool,
+}
+
+/// Starts a draft from the two texts that a lesson needs: when it holds, and what to do.
+pub fn build_lesson(trigger: impl Into<String>, correct_pattern: impl Into<String>) -> LessonDraft {
+    LessonDraft::default().set("trigger", trigger.into()).set("correct_pattern", correct_pattern.into())
+}
+
+impl LessonDraft {
+    /// Reads a JSON object with the field names of a lesson. What a lesson has to earn (counts, id, times) is left out.
+    #[must_use]
+    pub fn from_json(row: Map<String, Value>) -> Self {
+        let mut row = row;
+        for key in HISTORY {
+            row.remove(key);
+        }
+        Self { row, keeps_history: false }
+    }
+
+    /// Reads a row of another playbook, with its id, times and counts: for moving lessons, not for learning them.
+    #[must_use]
+    pub fn from_row(row: Map<String, Value>) -> Self {
+        let mut row = row;
+        row.remove("utility");
+        Self { row, keeps_history: true }
+    }
+
+    /// What was to be done, where that is not the trigger.
+    #[must_use]
+    pub fn task(self, task: impl Into<String>) -> Self {
+        self.set("task", task.into())
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn mistake(self, mistake: impl Into<String>) -> Self {
+        self.set("mistake", mistake.into())
+    }
+
+    /// What not to do, where that is not the mistake.
+    #[must_use]
+    pub fn anti_pattern(self, anti_pattern: impl Into<String>) -> Self {
+        self.set("anti_pattern", anti_pattern.into())
+    }
+
+    /// What solved it, where that is not the correct pattern.
+    #[must_use]
+    pub fn solution(self, solution: impl Into<String>) -> Self {
+        self.set("solution", solution.into())
+    }
+
+    /// Code that shows it. Without one, code is looked for in the correct pattern.
+    #[must_use]
+    pub fn code_example(self, code: impl Into<String>) -> Self {
+        self.set("code_example", code.into())
+    }
+
+    /// Topics.
+    #[must_use]
+    pub fn domains<T: Into<String>>(self, domains: impl IntoIterator<Item = T>) -> Self {
+        let domains: Vec<String> = domains.into_iter().map(Into::into).collect();
+        self.set("domains", domains)
+    }
+
+    /// How sure the author is, clamped to [0, 1]; 0.5 unless said.
+    #[must_use]
+    pub fn confidence(self, confidence: f64) -> Self {
+        self.set("confidence", confidence)
+    }
+
+    /// Marks the lesson as verified by an independent check.
+    #[must_use]
+    pub fn verified(self) -> Self {
+        self.set("verified", true).set("verification_attempted", true)
+    }
+
+    /// Where it came from, in a word. `self_play` and `mined` also make the lesson an automatic one.
+    #[must_use]
+    pub fn source(self, source: impl Into<String>) -> Self {
+        self.set("source", source.into())
+    }
+
+    /// The hash of the challenge it came from.
+    #[must_use]
+    pub fn source_challenge_hash(self, hash: impl Into<String>) -> Self {
+        self.set("source_challenge_hash", hash.into())
+    }
+
+    /// The project it holds for: a repository's root, or a name that the host gives.
+    #[must_use]
+    pub fn project(self, project: impl Into<String>) -> Self {
+        self.set("project", project.into())
+    }
+
+    /// The role it holds for.
+    #[must_use]
+    pub fn role(self, role: impl Into<String>) -> Self {
+        self.set("role", role.into())
+    }
+
+    /// Where it comes from and whether it may be shown.
+    #[must_use]
+    pub fn provenance(self, provenance: &Provenance) -> Self {
+        self.set("provenance", json!(provenance))
+    }
+
+    /// The draft as a JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        Value::Object(self.row.clone())
+    }
+
+    /// True when the draft is a row of another playbook, with a history of its own.
+    pub(crate) fn keeps_history(&self) -> bool {
+        self.keeps_history
+    }
+
+    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, NotALesson> {
+        Lesson::from_row(Value::Object(self.row), clock)
+    }
+
+    fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.row.insert(key.to_owned(), value.into());
+        self
+    }
+}

@@ -1,0 +1,168 @@
+//! The lesson, schema v2 (playbook 2): what the playbook keeps, shows and counts.
+
+mod draft;
+mod id;
+mod provenance;
+mod row;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use draft::{LessonDraft, build_lesson};
+pub use id::{ChangeId, LessonId, ReceiptId, TextHash};
+pub use provenance::{Evidence, Origin, Provenance, Trust};
+pub(crate) use row::NotALesson;
+
+/// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
+pub const SCHEMA_VERSION: u64 = 2;
+
+/// Where a lesson holds: a project and a role. Both empty is the global realm, which every request sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Realm {
+    /// A repository's root, or a name that the host gives. Never a folder's base name alone: two projects may share it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub project: String,
+    /// The role of the agent, such as `reviewer`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub role: String,
+}
+
+impl Realm {
+    /// True when a request from this realm sees lessons of `other`: its own and the global ones (playbook 5.3).
+    #[must_use]
+    pub fn sees(&self, other: &Self) -> bool {
+        let visible = |mine: &str, theirs: &str| theirs.is_empty() || mine == theirs;
+        visible(&self.project, &other.project) && visible(&self.role, &other.role)
+    }
+}
+
+/// One lesson. Read it freely; it is changed only through the [`Playbook`](crate::Playbook).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lesson {
+    /// 2, or 1 for a row of an older file that has not been migrated yet.
+    pub schema_version: u64,
+    /// The lesson's name.
+    pub id: LessonId,
+    /// When it was learned, or last merged into.
+    pub timestamp: DateTime<FixedOffset>,
+    /// What was to be done.
+    pub task: String,
+    /// The situation in which the lesson holds; what queries are compared with.
+    pub trigger: String,
+    /// What went wrong.
+    pub mistake: String,
+    /// What not to do.
+    pub anti_pattern: String,
+    /// What solved it.
+    pub solution: String,
+    /// What to do.
+    pub correct_pattern: String,
+    /// Code that shows it; may be empty.
+    pub code_example: String,
+    /// Topics.
+    pub domains: Vec<String>,
+    /// How sure its author was, moved by feedback; in [0, 1].
+    pub confidence: f64,
+    /// The hash of the self-play challenge it came from; may be empty.
+    pub source_challenge_hash: String,
+    /// Where it came from, in a word: `self_play`, `user`, `mined`, `imported`, …; a filter of lists.
+    pub source: String,
+    /// Where it holds.
+    #[serde(flatten)]
+    pub realm: Realm,
+    /// An independent check passed with this lesson in the prompt.
+    pub verified: bool,
+    /// Such a check was made.
+    pub verification_attempted: bool,
+    /// The lesson became a tool or a skill of its own.
+    pub graduated: bool,
+    /// How often it was shown.
+    pub retrievals: u64,
+    /// How often showing it helped.
+    pub helpful_retrievals: u64,
+    /// How often showing it did harm.
+    pub harmful_retrievals: u64,
+    /// How often it was learned, at least 1.
+    pub frequency: u64,
+    /// When it was last shown.
+    pub last_retrieved_at: Option<DateTime<FixedOffset>>,
+    /// When a retrieval of it was last credited.
+    pub last_credited_at: Option<DateTime<FixedOffset>>,
+    /// Lessons that lie close but say something else.
+    pub near: Vec<LessonId>,
+    /// Where it comes from and whether it may be shown.
+    pub provenance: Provenance,
+    /// Keys of the row that this version does not know; kept through every rewrite.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl Lesson {
+    /// The hash of everything that is shown as advice: trigger, anti-pattern, correct pattern, code.
+    ///
+    /// Receipts, removals and promotions name a text by this hash.
+    #[must_use]
+    pub fn text_hash(&self) -> TextHash {
+        TextHash::of(&[&self.trigger, &self.anti_pattern, &self.correct_pattern, &self.code_example])
+    }
+
+    /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (playbook 3.2).
+    #[must_use]
+    pub fn whole_text(&self) -> String {
+        format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
+    }
+
+    /// True when the lesson may be shown: trusted, or promoted by a person with exactly this text.
+    #[must_use]
+    pub fn is_admitted(&self) -> bool {
+        self.provenance.trust == Trust::Trusted || self.provenance.promoted == Some(self.text_hash())
+    }
+
+    /// True when no person stands behind it: neither written by hand nor verified.
+    pub(crate) fn is_expendable(&self) -> bool {
+        self.provenance.origin.is_automatic() && !self.verified
+    }
+
+    /// Newest first; of equal times the later id first.
+    pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
+        other.timestamp.cmp(&self.timestamp).then(other.id.cmp(&self.id))
+    }
+}
+
+/// How to point at a lesson: by id, or by its trigger without regard to case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LessonRef {
+    /// Exactly this lesson.
+    Id(LessonId),
+    /// The lesson with this trigger (or, for rows without one, task). Several: a typed `Ambiguous` error.
+    Trigger(String),
+}
+
+impl From<LessonId> for LessonRef {
+    fn from(id: LessonId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<&str> for LessonRef {
+    /// A text in the shape of a UUID is an id, everything else a trigger.
+    fn from(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Trigger(text.trim().to_owned()), Self::Id)
+    }
+}
+
+impl From<String> for LessonRef {
+    fn from(text: String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl std::fmt::Display for LessonRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Id(id) => write!(f, "id {id}"),
+            Self::Trigger(trigger) => write!(f, "trigger {trigger:?}"),
+        }
+    }
+}

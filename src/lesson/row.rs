@@ -1,0 +1,318 @@
+//! Reading a row leniently (playbook 2): what an older version, another program or a person's editor wrote.
+
+use chrono::{DateTime, FixedOffset, NaiveDateTime};
+use serde_json::{Map, Value};
+
+use super::{Lesson, LessonId, Provenance, Realm, SCHEMA_VERSION, TextHash};
+use crate::clock::Clock;
+
+/// First words by which a multi-line text without a fence is recognised as code.
+const CODE_STARTS: [&str; 16] = [
+    "def ", "import ", "from ", "with ", "for ", "while ", "class ", "fn ", "let ", "use ", "const ", "function ",
+    "async ", "#!/", "SELECT ", "$ ",
+];
+
+/// The time formats of rows that were written without an offset.
+const NAIVE_FORMATS: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
+
+/// Why a row cannot be a lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotALesson {
+    #[error("the row is not an object")]
+    NotAnObject,
+    #[error("neither a task nor a trigger")]
+    NoTrigger,
+    #[error("no solution")]
+    NoSolution,
+}
+
+impl Lesson {
+    /// Reads a row of schema v1 or v2, or a draft. Missing fields get their defaults, wrong types their nearest reading, and
+    /// keys that are not known stay in `extra`.
+    ///
+    /// A row without an id is given one that is made of its time and text, so that every reader of an older file gives the
+    /// same row the same name.
+    pub(crate) fn from_row(row: Value, clock: &dyn Clock) -> Result<Self, NotALesson> {
+        let Value::Object(mut row) = row else { return Err(NotALesson::NotAnObject) };
+        let is_structured =
+            ["trigger", "correct_pattern", "domains", "confidence"].iter().any(|key| row.contains_key(*key));
+        let schema_version = if is_structured { SCHEMA_VERSION } else { 1 };
+        row.remove("schema_version");
+
+        let (task, trigger) = either(take_text(&mut row, "task"), take_text(&mut row, "trigger"));
+        let (mistake, anti_pattern) = either(take_text(&mut row, "mistake"), take_text(&mut row, "anti_pattern"));
+        let (solution, correct_pattern) =
+            either(take_text(&mut row, "solution"), take_text(&mut row, "correct_pattern"));
+        if trigger.trim().is_empty() {
+            return Err(NotALesson::NoTrigger);
+        }
+        if correct_pattern.trim().is_empty() {
+            return Err(NotALesson::NoSolution);
+        }
+        let code_example = match take_text(&mut row, "code_example") {
+            code if code.is_empty() => find_code(&correct_pattern),
+            code => code,
+        };
+
+        let given_id = row.remove("id").and_then(|id| id.as_str().and_then(|id| id.parse().ok()));
+        let time = take_time(&mut row, "timestamp", clock);
+        let seed = TextHash::of(&[&trigger, &anti_pattern, &correct_pattern, &code_example]);
+        let id = given_id.unwrap_or_else(|| LessonId::at(time.unwrap_or_default(), seed));
+        let source = take_text(&mut row, "source");
+        Ok(Self {
+            schema_version,
+            id,
+            timestamp: time.unwrap_or_else(|| clock.now()),
+            task,
+            trigger,
+            mistake,
+            anti_pattern,
+            solution,
+            correct_pattern,
+            code_example,
+            domains: read_domains(row.remove("domains")),
+            confidence: read_confidence(row.remove("confidence")),
+            source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
+            realm: Realm { project: take_text(&mut row, "project"), role: take_text(&mut row, "role") },
+            verified: take_bool(&mut row, "verified"),
+            verification_attempted: take_bool(&mut row, "verification_attempted"),
+            graduated: take_bool(&mut row, "graduated"),
+            retrievals: take_count(&mut row, "retrievals"),
+            helpful_retrievals: take_count(&mut row, "helpful_retrievals"),
+            harmful_retrievals: take_count(&mut row, "harmful_retrievals"),
+            frequency: take_count(&mut row, "frequency").max(1),
+            last_retrieved_at: take_time(&mut row, "last_retrieved_at", clock),
+            last_credited_at: take_time(&mut row, "last_credited_at", clock),
+            near: read_ids(row.remove("near")),
+            provenance: Provenance::from_row(row.remove("provenance").as_ref(), &source),
+            source,
+            extra: row,
+        })
+    }
+}
+
+/// Each of two texts defaults to the other.
+fn either(first: String, second: String) -> (String, String) {
+    match (first.trim().is_empty(), second.trim().is_empty()) {
+        (true, false) => (second.clone(), second),
+        (false, true) => (first.clone(), first),
+        _ => (first, second),
+    }
+}
+
+fn take_text(row: &mut Map<String, Value>, key: &str) -> String {
+    match row.remove(key) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+    }
+}
+
+fn take_bool(row: &mut Map<String, Value>, key: &str) -> bool {
+    match row.remove(key) {
+        Some(Value::Bool(flag)) => flag,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        Some(Value::Number(number)) => number.as_f64().is_some_and(|number| number != 0.0),
+        _ => false,
+    }
+}
+
+fn take_count(row: &mut Map<String, Value>, key: &str) -> u64 {
+    // A saturating conversion: negative and NaN become 0.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is wanted")]
+    let floor = |number: f64| number as u64;
+    match row.remove(key) {
+        Some(Value::Number(number)) => {
+            number.as_u64().unwrap_or_else(|| number.as_f64().map_or(0, floor))
+        }
+        Some(Value::String(text)) => {
+            let text = text.trim();
+            text.parse().unwrap_or_else(|_| text.parse().map_or(0, floor))
+        }
+        _ => 0,
+    }
+}
+
+fn read_confidence(value: Option<Value>) -> f64 {
+    let number = match value {
+        Some(Value::Number(number)) => number.as_f64(),
+        Some(Value::String(text)) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.filter(|number| !number.is_nan()).unwrap_or(0.5).clamp(0.0, 1.0)
+}
+
+fn read_domains(value: Option<Value>) -> Vec<String> {
+    let mut domains: Vec<String> = match value {
+        Some(Value::String(text)) => text
+            .split(|c: char| c == ',' || c.is_whitespace())
+            .filter(|domain| !domain.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        Some(Value::Array(list)) => list
+            .into_iter()
+            .filter_map(|entry| entry.as_str().map(|text| text.trim().to_owned()))
+            .filter(|domain| !domain.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    domains.retain(|domain| seen.insert(domain.clone()));
+    domains
+}
+
+fn read_ids(value: Option<Value>) -> Vec<LessonId> {
+    let list = match value {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    list.iter().filter_map(|id| id.as_str()?.parse().ok()).collect()
+}
+
+/// Takes a time. What cannot be read as one goes back into the row under `unread_<key>`, so that nothing is lost.
+fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
+    let value = row.remove(key)?;
+    if value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty()) {
+        return None;
+    }
+    let time = value.as_str().and_then(|text| read_time(text.trim(), clock));
+    if time.is_none() {
+        row.insert(format!("unread_{key}"), value);
+    }
+    time
+}
+
+fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
+    DateTime::parse_from_rfc3339(text).ok().or_else(|| {
+        let naive = NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
+        Some(clock.resolve_local(naive))
+    })
+}
+
+/// The first fenced block, else a multi-line text that starts like code, else nothing.
+fn find_code(text: &str) -> String {
+    if let Some((_, after)) = text.split_once("```") {
+        if let Some((block, _)) = after.split_once("```") {
+            let (info, body) = block.split_once('\n').unwrap_or(("", block));
+            let is_info = !info.contains(char::is_whitespace);
+            return if is_info { body } else { block }.trim().to_owned();
+        }
+    }
+    let trimmed = text.trim();
+    let starts_like_code = CODE_STARTS.iter().any(|start| trimmed.starts_with(start));
+    if trimmed.contains('\n') && starts_like_code { trimmed.to_owned() } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use serde_json::json;
+
+    fn clock() -> ManualClock {
+        ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T12:00:00+02:00").unwrap())
+    }
+
+    fn read(row: Value) -> Lesson {
+        Lesson::from_row(row, &clock()).unwrap()
+    }
+
+    #[test]
+    fn a_v1_row_fills_every_v2_field_and_keeps_its_unknown_keys() {
+        let lesson = read(json!({
+            "task": "parse dates", "mistake": "guessed", "solution": "ask", "frequency": "3",
+            "timestamp": "2026-02-01T08:30:00.250000", "mood": {"calm": true}
+        }));
+        assert_eq!(lesson.schema_version, 1);
+        assert_eq!((lesson.trigger.as_str(), lesson.anti_pattern.as_str()), ("parse dates", "guessed"));
+        assert_eq!(lesson.correct_pattern, "ask");
+        assert_eq!(lesson.frequency, 3);
+        assert_eq!(lesson.timestamp.to_rfc3339(), "2026-02-01T08:30:00.250+02:00");
+        assert_eq!(lesson.extra.get("mood"), Some(&json!({"calm": true})));
+        assert_eq!(lesson.confidence.to_bits(), 0.5_f64.to_bits());
+    }
+
+    #[test]
+    fn confidence_is_clamped_and_zero_stays_zero() {
+        for (given, expected) in [
+            (json!(7), 1.0),
+            (json!(-1), 0.0),
+            (json!(0), 0.0),
+            (json!("0.25"), 0.25),
+            (json!("high"), 0.5),
+            (json!(null), 0.5),
+            (json!("NaN"), 0.5),
+        ] {
+            let lesson = read(json!({"trigger": "t", "solution": "s", "confidence": given}));
+            assert!((lesson.confidence - expected).abs() < 1e-12, "{given:?} read as {}", lesson.confidence);
+        }
+    }
+
+    #[test]
+    fn counts_are_read_from_whatever_stands_there() {
+        for (given, expected) in [(json!(4), 4), (json!("5"), 5), (json!(2.9), 2), (json!(null), 0), (json!(-3), 0)] {
+            assert_eq!(read(json!({"trigger": "t", "solution": "s", "retrievals": given})).retrievals, expected);
+        }
+        assert_eq!(read(json!({"trigger": "t", "solution": "s", "frequency": 0})).frequency, 1);
+    }
+
+    #[test]
+    fn domains_come_from_lists_and_from_text() {
+        for (given, expected) in [
+            (json!("a, b c"), vec!["a", "b", "c"]),
+            (json!(["x", 1, null, "y z"]), vec!["x", "y z"]),
+            (json!(["x", "x"]), vec!["x"]),
+            (json!(5), vec![]),
+        ] {
+            assert_eq!(read(json!({"trigger": "t", "solution": "s", "domains": given})).domains, expected);
+        }
+    }
+
+    #[test]
+    fn code_is_found_in_fences_and_in_multi_line_texts() {
+        for (text, expected) in [
+            ("Use this:\n```python\nx = 1\n```\nthen go", "x = 1"),
+            ("run ```ls``` now", "ls"),
+            ("def f():\n    return 1", "def f():\n    return 1"),
+            ("def f(): return 1", ""),
+            ("first do\nthen do", ""),
+            ("an open ```fence", ""),
+        ] {
+            assert_eq!(find_code(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_a_lesson_says_why() {
+        for (row, why) in [
+            (json!(3), NotALesson::NotAnObject),
+            (json!({"solution": "s", "task": "  "}), NotALesson::NoTrigger),
+            (json!({"task": "t", "solution": ""}), NotALesson::NoSolution),
+        ] {
+            assert_eq!(Lesson::from_row(row, &clock()), Err(why));
+        }
+    }
+
+    #[test]
+    fn an_unreadable_time_is_kept_beside() {
+        let lesson = read(json!({"trigger": "t", "solution": "s", "timestamp": "yesterday"}));
+        assert_eq!(lesson.extra.get("unread_timestamp"), Some(&json!("yesterday")));
+    }
+
+    #[test]
+    fn rows_without_an_id_get_the_same_one_from_every_reader() {
+        let row = json!({"task": "t", "solution": "s", "timestamp": "2026-02-01T08:30:00Z"});
+        assert_eq!(read(row.clone()).id, read(row).id);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_the_same() {
+        let lesson = read(json!({
+            "trigger": "t", "anti_pattern": "a", "solution": "s", "domains": ["d"], "project": "/p", "role": "r",
+            "near": ["018f0000-0000-7000-8000-000000000001"], "unknown": [1, 2],
+            "provenance": {"origin": "mined", "trust": "tainted", "session": "x",
+                           "evidence": [{"quote": "q", "turn": 2, "range": [0, 1]}]}
+        }));
+        assert_eq!(read(serde_json::to_value(&lesson).unwrap()), lesson);
+    }
+}

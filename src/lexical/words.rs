@@ -1,0 +1,69 @@
+//! Words and stems.
+
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// English words that tell nothing about the subject.
+const STOP_WORDS: [&str; 125] = [
+    "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because",
+    "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing",
+    "don", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here",
+    "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "more", "most", "my", "no",
+    "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over", "own", "s", "same",
+    "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+    "this", "those", "through", "to", "too", "under", "until", "up", "very", "was", "we", "were", "what", "when", "where",
+    "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours", "one", "called",
+    "many", "much", "us",
+];
+
+static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+
+/// The terms of a text for BM25: runs of letters and digits, lower case, without stop words, stemmed (Snowball English).
+pub(crate) fn terms(text: &str) -> impl Iterator<Item = String> {
+    runs(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word))
+}
+
+/// The words that say what a text is about (playbook 5.1): runs that begin with a letter, longer than two characters.
+pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().nth(2).is_some())
+        .map(str::to_lowercase)
+}
+
+/// The stem of a lower-case word (Snowball English).
+pub(crate) fn stem(lower: &str) -> String {
+    STEMMER.stem(lower).into_owned()
+}
+
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
+fn runs(text: &str) -> impl Iterator<Item = String> {
+    // By the words of Unicode first, so that texts without blanks (Chinese, Japanese) come apart too.
+    text.unicode_words()
+        .flat_map(|word| word.split(|c: char| !c.is_alphanumeric()))
+        .filter(|run| !run.is_empty())
+        .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_stems_without_stop_words() {
+        let of = |text| terms(text).collect::<Vec<_>>();
+        assert_eq!(of("The parsers were parsing `utf8` dates"), ["parser", "pars", "utf8", "date"]);
+        assert_eq!(of("the of a"), Vec::<String>::new());
+        assert_eq!(of("Größe, größe!"), ["größe", "größe"]);
+    }
+
+    #[test]
+    fn content_words_begin_with_a_letter_and_are_longer_than_two() {
+        let of = |text| content_words(text).collect::<Vec<_>>();
+        assert_eq!(of("is a of 404 abc x_1 Big"), ["abc", "x_1", "big"]);
+    }
+}

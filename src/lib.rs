@@ -1,0 +1,57 @@
+//! Embedded, offline lesson memory for AI agents.
+//!
+//! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
+//! [`get_playbook_context`](Playbook::get_playbook_context) before a task; between the two, the [`Playbook`] keeps the few
+//! lessons that earn their place. No server, no network, no language model: a local embedder, an in-process index, and a
+//! folder that a person can read.
+//!
+//! # A tour
+//!
+//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`Learned`] says what became of it. Near lessons merge unless
+//!   their values differ: a [`Difference`] names them.
+//! - Retrieving: a [`Request`] is about something or a cold start; the [`Context`] carries the text for the prompt, the
+//!   [`Tier`] that answered, why nothing is shown when nothing is, and a receipt.
+//! - Feedback: [`record_outcome`](Playbook::record_outcome) credits exactly what a receipt showed. [`utility`] decides who
+//!   stays.
+//! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
+//! - Settings: [`Config`] has every default on one page.
+//!
+//! # Features
+//!
+//! `rten` runs the embedding model in pure Rust, `bundled-model` links all-MiniLM-L6-v2 (both default); `cli` builds the
+//! command line. Without `rten` the crate takes the host's [`Embedder`] or retrieves by words.
+
+mod clock;
+mod config;
+mod embed;
+mod error;
+mod gate;
+mod index;
+mod learn;
+mod lesson;
+mod lexical;
+mod playbook;
+mod retrieve;
+mod store;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use config::{
+    Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+};
+pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
+#[cfg(feature = "rten")]
+pub use embed::{Engine, Model, OnnxEmbedder};
+pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
+pub use gate::Redactor;
+pub use learn::{
+    Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility,
+};
+pub use lesson::{
+    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
+    TextHash, Trust, build_lesson,
+};
+pub use playbook::{
+    Check, Finding, Listing, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Stats, Undone, WaitingLesson, Window,
+};
+pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
+pub use store::Recovery;

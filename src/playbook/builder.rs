@@ -1,0 +1,112 @@
+//! How a playbook is opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use super::{Inner, Playbook, View};
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::store::disk::{Disk, RealDisk};
+use crate::store::{Access, Store, VectorCache};
+
+/// Settings for opening a playbook; [`Playbook::builder`] starts one.
+pub struct PlaybookBuilder {
+    folder: PathBuf,
+    embedder: Option<Arc<dyn Embedder>>,
+    clock: Arc<dyn Clock>,
+    config: Config,
+    access: Access,
+    disk: Box<dyn Disk>,
+}
+
+impl PlaybookBuilder {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            embedder: bundled(),
+            clock: Arc::new(SystemClock),
+            config: Config::default(),
+            access: Access::ReadWrite,
+            disk: Box::new(RealDisk),
+        }
+    }
+
+    /// Embeds with the host's embedder.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Retrieves by words alone; duplicates are told by task and trigger.
+    #[must_use]
+    pub fn without_embedder(mut self) -> Self {
+        self.embedder = None;
+        self
+    }
+
+    /// Takes the time from the host.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Other settings than the default ones.
+    #[must_use]
+    pub fn with_config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Makes and changes nothing in the folder, which need not exist.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.access = Access::ReadOnly;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
+        self.disk = disk;
+        self
+    }
+
+    /// Opens the playbook.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`Error::Io`](crate::Error::Io) when the folder
+    /// cannot be made or read.
+    pub fn open(self) -> Result<Playbook> {
+        self.config.validate()?;
+        let feedback = self.config.feedback.clone();
+        let clock = Arc::clone(&self.clock);
+        let (store, snapshot, recovery) = Store::open(self.folder, self.disk, clock, feedback, self.access)?;
+        Ok(Playbook(Arc::new(Inner {
+            store,
+            config: self.config,
+            clock: self.clock,
+            embedder: self.embedder,
+            view: RwLock::new(View::new(snapshot)),
+            vectors: RwLock::new(VectorCache::default()),
+            writer: Mutex::new(()),
+            pending: Mutex::new(Vec::new()),
+            recovery,
+        })))
+    }
+}
+
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
+fn bundled() -> Option<Arc<dyn Embedder>> {
+    use crate::embed::{Engine, Model, OnnxEmbedder};
+    Some(Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+}
+
+#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+fn bundled() -> Option<Arc<dyn Embedder>> {
+    None
+}

@@ -1,0 +1,84 @@
+//! Getting vectors: from the cache, from the folder, from the model. No lock of the folder is held while a model runs.
+
+use super::{Inner, Playbook};
+use crate::embed::{Embedder, Role, UnitVector, embed_units};
+use crate::error::{EmbedError, Result};
+use crate::learn::book::Book;
+
+/// Texts a call of the embedder. After each batch the vectors are in memory, so that work is lost by the batch at most.
+const BATCH: usize = 64;
+
+impl Playbook {
+    /// Loads the model and embeds every trigger that has no vector yet, so that the first recall is as fast as the others.
+    ///
+    /// Another model than the one that filled the folder's cache means that all triggers are embedded anew, here or at the
+    /// first recall. An interrupted warm-up goes on where it stopped.
+    ///
+    /// Returns how many texts were embedded.
+    ///
+    /// # Errors
+    /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`Error::Io`](crate::Error::Io).
+    pub fn warm_up(&self) -> Result<usize> {
+        let Some(embedder) = &self.0.embedder else { return Ok(0) };
+        let view = self.0.view()?;
+        embedder.dimension()?;
+        let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
+        let missing = self.0.missing(&triggers)?;
+        for batch in missing.chunks(BATCH) {
+            self.0.embed(embedder.as_ref(), batch, Role::Document)?;
+            self.0.save_vectors(&view.library.book)?;
+        }
+        Ok(missing.len())
+    }
+}
+
+impl Inner {
+    /// The texts whose vectors neither memory nor the folder has.
+    pub(super) fn missing(&self, texts: &[&str]) -> Result<Vec<String>> {
+        let unknown = |texts: &[&str]| {
+            let cache = self.vectors.read();
+            let mut unknown: Vec<String> =
+                texts.iter().filter(|text| cache.get(text).is_none()).map(|text| (*text).to_owned()).collect();
+            unknown.sort_unstable();
+            unknown.dedup();
+            unknown
+        };
+        let missing = unknown(texts);
+        let Some(fingerprint) = self.fingerprint().filter(|_| !missing.is_empty()) else { return Ok(missing) };
+        self.store.read_vectors(&mut self.vectors.write(), fingerprint)?;
+        Ok(unknown(texts))
+    }
+
+    /// Makes the vectors of these texts known.
+    pub(super) fn ensure_vectors(&self, embedder: &dyn Embedder, texts: &[&str]) -> Result<()> {
+        let missing = self.missing(texts)?;
+        if missing.len() > BATCH {
+            tracing::info!(texts = missing.len(), "embedding texts that have no vector of this model yet");
+        }
+        for batch in missing.chunks(BATCH) {
+            self.embed(embedder, batch, Role::Document)?;
+        }
+        Ok(())
+    }
+
+    fn embed(&self, embedder: &dyn Embedder, texts: &[String], role: Role) -> Result<(), EmbedError> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let units = embed_units(embedder, &texts, role)?;
+        let mut cache = self.vectors.write();
+        for (text, unit) in texts.into_iter().zip(units) {
+            cache.put(text, unit);
+        }
+        Ok(())
+    }
+
+    pub(super) fn vector(&self, text: &str) -> Option<UnitVector> {
+        self.vectors.read().get(text).cloned()
+    }
+
+    pub(super) fn save_vectors(&self, book: &Book) -> Result<()> {
+        match self.fingerprint() {
+            Some(fingerprint) => self.store.save_vectors(&mut self.vectors.write(), fingerprint, book),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What became of what was shown (playbook 6).
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+
+use super::{Inner, Playbook};
+use crate::error::{Error, Result};
+use crate::learn::Outcome;
+use crate::lesson::{LessonId, LessonRef, ReceiptId};
+use crate::store::{Event, Snapshot, Text};
+
+/// What recording an outcome came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The retrieval is settled by this outcome.
+    Now {
+        /// The lessons it counts for: those shown whose text is still that one.
+        lessons: Vec<LessonId>,
+    },
+    /// It was settled before; the first outcome counts.
+    Before {
+        /// That outcome.
+        outcome: Outcome,
+    },
+}
+
+impl Playbook {
+    /// Says how the task went for which a context was made. Counts for exactly what that receipt showed, once, as far as the
+    /// lessons still have that text.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
+    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Outcome) -> Result<Settled> {
+        self.0.append(|snapshot, now| {
+            let Some(known) = snapshot.log.receipt(receipt) else { return Err(Error::NoSuchReceipt { receipt }) };
+            if let Some(outcome) = known.outcome {
+                return Ok((None, Settled::Before { outcome }));
+            }
+            let lessons = snapshot.log.creditable(known, snapshot.book()).into_iter().map(|(id, _)| id).collect();
+            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Settled::Now { lessons }))
+        })
+    }
+
+    /// Credits every lesson with a retrieval within the window that nothing has settled since: helpful +1 a lesson. The same
+    /// retrieval is never credited twice. Returns how many lessons were credited; none for an empty window.
+    ///
+    /// The window is usually `config().feedback.credit_window`, 300 seconds.
+    ///
+    /// # Errors
+    /// The errors of an append.
+    pub fn credit_recent_retrievals(&self, window: Duration) -> Result<usize> {
+        let window = TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX);
+        if window <= TimeDelta::zero() {
+            return Ok(0);
+        }
+        self.0.append(|snapshot, now| {
+            let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
+            let credit = snapshot.log.unsettled_since(from, snapshot.book());
+            let n_lessons = credit.len();
+            let event = Event::Credited { credit, verdict: Outcome::Helpful, at: now };
+            Ok(((n_lessons > 0).then_some(event), n_lessons))
+        })
+    }
+
+    /// Counts a showing of a lesson that the host rendered itself, and returns its receipt.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], [`Error::ReadOnly`].
+    pub fn record_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<ReceiptId> {
+        let reference = lesson.into();
+        let view = self.0.view()?;
+        let shown = text_of(&view.snapshot, &reference)?;
+        let receipt = self.0.record(&view, vec![shown], self.0.clock.now());
+        receipt.ok_or_else(|| Error::ReadOnly { path: self.folder().to_owned() })
+    }
+
+    /// A lesson helped: helpful +1, confidence +0.05. Settles its open retrievals.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
+    pub fn record_helpful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.credit(&lesson.into(), Outcome::Helpful)
+    }
+
+    /// A lesson did harm: harmful +1, confidence −0.1. Settles its open retrievals.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
+    pub fn record_harmful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.credit(&lesson.into(), Outcome::Harmful)
+    }
+}
+
+impl Inner {
+    fn credit(&self, reference: &LessonRef, verdict: Outcome) -> Result<LessonId> {
+        self.append(|snapshot, now| {
+            let text = text_of(snapshot, reference)?;
+            Ok((Some(Event::Credited { credit: vec![text], verdict, at: now }), text.0))
+        })
+    }
+
+    fn append<T>(
+        &self,
+        make: impl FnOnce(&Snapshot, chrono::DateTime<chrono::FixedOffset>) -> Result<(Option<Event>, T)>,
+    ) -> Result<T> {
+        let _one_at_a_time = self.writer.lock();
+        self.flush()?;
+        let known = std::sync::Arc::clone(&self.view.read());
+        let (snapshot, value) = self.store.append_event(&known.snapshot, |snapshot| make(snapshot, self.clock.now()))?;
+        self.show(snapshot);
+        Ok(value)
+    }
+}
+
+fn text_of(snapshot: &Snapshot, reference: &LessonRef) -> Result<Text> {
+    let lesson = snapshot.book().resolve(reference)?;
+    Ok((lesson.id, lesson.text_hash()))
+}

@@ -1,0 +1,141 @@
+//! Looking at the playbook itself: figures, and whether everything is in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::Playbook;
+use crate::error::Result;
+use crate::learn::retention;
+use crate::store::{count_vectors, is_cache};
+
+/// The playbook in figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    /// Lessons that can be shown or are kept for it.
+    pub n_lessons: usize,
+    /// Of these, verified.
+    pub n_verified: usize,
+    /// Lessons that wait for review.
+    pub n_waiting: usize,
+    /// Removed lessons that are remembered.
+    pub n_removed: usize,
+    /// Changes on record in the archive.
+    pub n_changes: usize,
+    /// Lessons a realm; the global one under `global`.
+    pub realms: BTreeMap<String, usize>,
+    /// Lessons a source; none under `unknown`.
+    pub sources: BTreeMap<String, usize>,
+    /// All showings, helpful and harmful ones.
+    pub retrievals: u64,
+    /// Showings that helped.
+    pub helpful_retrievals: u64,
+    /// Showings that did harm.
+    pub harmful_retrievals: u64,
+    /// Least, median and largest utility; none for an empty playbook.
+    pub utility: Option<[f64; 3]>,
+    /// How many commits made the file.
+    pub generation: u64,
+    /// Lessons that a realm holds.
+    pub capacity: usize,
+}
+
+/// One thing that a check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which file or list.
+    pub part: &'static str,
+    /// What is the matter.
+    pub problem: String,
+    /// What happens about it.
+    pub consequence: &'static str,
+}
+
+/// What a check found. Empty findings mean that everything is in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Lessons looked at.
+    pub n_lessons: usize,
+    /// Vectors in the cache, of every model.
+    pub n_vectors: usize,
+    /// What is not in order. None of it stops the playbook from working.
+    pub findings: Vec<Finding>,
+}
+
+impl Playbook {
+    /// The playbook in figures.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn stats(&self) -> Result<Stats> {
+        let view = self.0.recount()?;
+        let book = view.snapshot.book();
+        let (mut realms, mut sources) = (BTreeMap::new(), BTreeMap::new());
+        for lesson in &book.lessons {
+            let parts = [&lesson.realm.project, &lesson.realm.role];
+            let names: Vec<&str> = parts.iter().filter(|name| !name.is_empty()).map(|name| name.as_str()).collect();
+            let realm = if names.is_empty() { "global".to_owned() } else { names.join(" / ") };
+            *realms.entry(realm).or_insert(0) += 1;
+            let source = if lesson.source.is_empty() { "unknown" } else { &lesson.source };
+            *sources.entry(source.to_owned()).or_insert(0) += 1;
+        }
+        let mut utilities: Vec<f64> = book.lessons.iter().map(|lesson| self.utility(lesson)).collect();
+        utilities.sort_by(f64::total_cmp);
+        let quantiles = [utilities.first(), utilities.get(utilities.len() / 2), utilities.last()];
+        let sum = |count: fn(&crate::Lesson) -> u64| book.lessons.iter().map(|lesson| count(lesson)).sum();
+        Ok(Stats {
+            n_lessons: book.lessons.len(),
+            n_verified: book.lessons.iter().filter(|lesson| lesson.verified).count(),
+            n_waiting: book.waiting.len(),
+            n_removed: book.removed.len(),
+            n_changes: self.0.store.history(&view.snapshot)?.len(),
+            realms,
+            sources,
+            retrievals: sum(|lesson| lesson.retrievals),
+            helpful_retrievals: sum(|lesson| lesson.helpful_retrievals),
+            harmful_retrievals: sum(|lesson| lesson.harmful_retrievals),
+            utility: match quantiles {
+                [Some(least), Some(median), Some(largest)] => Some([*least, *median, *largest]),
+                _ => None,
+            },
+            generation: view.snapshot.truth.generation,
+            capacity: self.config().retention.capacity,
+        })
+    }
+
+    /// Looks at every file of the folder and says what is not in order. Changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn check(&self) -> Result<Check> {
+        let view = self.0.recount()?;
+        let (store, snapshot, book) = (&self.0.store, &view.snapshot, view.snapshot.book());
+        let mut findings = Vec::new();
+        let mut find = |part, n: usize, what: &str, consequence| {
+            if n > 0 {
+                findings.push(Finding { part, problem: format!("{n} {what}"), consequence });
+            }
+        };
+        find("lessons", book.unread.len(), "rows are no lessons", "they are kept as they are and not shown");
+        find("lessons", retention::dangling_links(book), "links lead to lessons that left", "they are not followed");
+        let tainted = book.lessons.iter().filter(|lesson| !lesson.is_admitted()).count();
+        find("lessons", tainted, "lessons are tainted and not promoted", "they are not shown");
+        let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();
+        let risen = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
+        find("lessons", risen, "lessons are also listed as removed", "they are shown; take them out of one list");
+        find("usage", snapshot.log.n_unreadable, "lines cannot be read", "these counts are lost");
+        let archive = store.read_or_empty(&store.folder.archive(), 0)?.len() as u64;
+        if archive != snapshot.truth.archive_length {
+            let problem = format!("it has {archive} bytes, {} were committed", snapshot.truth.archive_length);
+            let consequence = "what a dead writer appended is cut off at the next commit";
+            findings.push(Finding { part: "archive", problem, consequence });
+        }
+        let vectors = store.read_or_empty(&store.folder.vectors(), 0)?;
+        let (n_vectors, n_broken) = count_vectors(&vectors);
+        if n_broken > 0 || (!vectors.is_empty() && !is_cache(&vectors)) {
+            let problem = format!("{n_broken} records are broken");
+            findings.push(Finding { part: "vectors", problem, consequence: "these texts are embedded again" });
+        }
+        Ok(Check { n_lessons: book.lessons.len(), n_vectors, findings })
+    }
+}

@@ -1,0 +1,193 @@
+//! Learning, verifying, pruning.
+
+use super::{Inner, MAX_ROUNDS, Playbook};
+use crate::config::DedupPolicy;
+use crate::error::{Error, Result};
+use crate::gate;
+use crate::learn::book::{Action, Book, Change, Edit, Why};
+use crate::learn::{Learned, Learner, Newcomer, Verification, change_id, feedback, retention, undo};
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef};
+use crate::store::{Decision, Snapshot, Step};
+
+/// What a prune took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// The lessons, least useful first; archived.
+    pub lessons: Vec<LessonId>,
+    /// What to hand to `undo`, when something was taken.
+    pub change: Option<ChangeId>,
+}
+
+/// What a decision turns out to need.
+enum Round<T> {
+    Done(T),
+    Embed(Vec<String>),
+}
+
+impl Playbook {
+    /// Learns one lesson and says what became of it: inserted, merged into one that says the same, kept apart from one that
+    /// is close but says something else, waiting for review, or refused.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and the other errors of a commit; nothing was learned then. A model that fails is no error: duplicates
+    /// are then told by task and trigger.
+    pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<Learned> {
+        let learned = self.learn_lessons([draft.into()])?;
+        learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
+    }
+
+    /// Learns lessons in order, embedding them in batches, and commits once: all of them, or on an error none.
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn learn_lessons<D: Into<LessonDraft>>(&self, drafts: impl IntoIterator<Item = D>) -> Result<Vec<Learned>> {
+        let inner = &self.0;
+        let admitted: Vec<Result<(Lesson, bool), crate::Refusal>> = drafts
+            .into_iter()
+            .map(|draft| {
+                let draft = draft.into();
+                let keeps_history = draft.keeps_history();
+                let lesson = gate::admit(draft, &inner.config.learn, inner.clock.as_ref())?;
+                Ok((lesson, keeps_history))
+            })
+            .collect();
+        if admitted.iter().all(Result::is_err) {
+            return Ok(admitted.into_iter().filter_map(Result::err).map(|reason| Learned::Refused { reason }).collect());
+        }
+        let mut texts: Vec<String> = Vec::new();
+        for (lesson, _) in admitted.iter().flatten() {
+            texts.push(lesson.trigger.clone());
+            if inner.config.learn.dedup != DedupPolicy::Off {
+                texts.push(lesson.whole_text());
+            }
+        }
+        for round in 1.. {
+            let has_vectors = inner.prepare(&texts);
+            let done = inner.commit(|snapshot| inner.decide(snapshot, &admitted, has_vectors, round >= MAX_ROUNDS))?;
+            match done {
+                Round::Done(learned) => return Ok(learned),
+                Round::Embed(missing) if round < MAX_ROUNDS => texts = missing,
+                Round::Embed(_) => break,
+            }
+        }
+        Err(Error::Contended { rounds: MAX_ROUNDS })
+    }
+
+    /// Records a check of a lesson: passed raises its confidence and protects it, failed takes the mark away.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
+        let (inner, reference) = (&self.0, lesson.into());
+        inner.commit(|snapshot| {
+            let id = snapshot.book().resolve(&reference)?.id;
+            let mut book = Book::clone(snapshot.book());
+            book.update(id, |lesson| feedback::verified(lesson, verification, inner.config.learn.verified_bonus));
+            Ok(Step::Commit(Decision { book, ..Decision::default() }, id))
+        })
+    }
+
+    /// Archives lessons of the bottom quartile by utility that were shown often and did not help: hit rate under 0.35, not
+    /// verified, shown at least 5 times; at most a quarter of all, and none of fewer than 10.
+    ///
+    /// # Errors
+    /// The errors of a commit.
+    pub fn prune_low_utility(&self) -> Result<Pruned> {
+        let inner = &self.0;
+        inner.commit(|snapshot| {
+            let lessons = inner.prunable(snapshot.book());
+            if lessons.is_empty() {
+                return Ok(Step::Nothing(Pruned { lessons, change: None }));
+            }
+            let now = inner.clock.now();
+            let mut book = Book::clone(snapshot.book());
+            let gone = lessons.iter().filter_map(|id| book.take(*id));
+            let edits: Vec<Edit> = gone.map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
+            let id = change_id(now, snapshot.truth.generation, 0);
+            let change = Change { id, at: now, action: Action::Prune, undoes: None, edits };
+            let decision = Decision { book, changes: vec![change], forgets_vectors: false };
+            Ok(Step::Commit(decision, Pruned { lessons, change: Some(id) }))
+        })
+    }
+
+    /// What [`Playbook::prune_low_utility`] would take now.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn prunable(&self) -> Result<Vec<LessonId>> {
+        Ok(self.0.prunable(self.0.recount()?.snapshot.book()))
+    }
+}
+
+impl Inner {
+    fn prunable(&self, book: &Book) -> Vec<LessonId> {
+        let config = &self.config.retention;
+        retention::prune(book, config.prune_min_retrievals, config.prune_max_fraction, config)
+    }
+
+    /// Embeds what a decision will need. `false` when there is no embedder or it failed.
+    fn prepare(&self, texts: &[String]) -> bool {
+        let Some(embedder) = &self.embedder else { return false };
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        match self.ensure_vectors(embedder.as_ref(), &texts) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(%error, "learning without vectors");
+                false
+            }
+        }
+    }
+
+    fn decide(
+        &self,
+        snapshot: &Snapshot,
+        admitted: &[Result<(Lesson, bool), crate::Refusal>],
+        has_vectors: bool,
+        is_last_round: bool,
+    ) -> Result<Step<Round<Vec<Learned>>>> {
+        let uses_vectors = has_vectors && self.config.learn.dedup != DedupPolicy::Off;
+        if uses_vectors {
+            let missing = self.missing_wholes(snapshot.book(), admitted)?;
+            if !missing.is_empty() {
+                return Ok(Step::Nothing(Round::Embed(missing)));
+            }
+        }
+        let now = self.clock.now();
+        let vector_of = |text: &str| self.vector(text);
+        let book = Book::clone(snapshot.book());
+        let mut learner = Learner::new(book, snapshot.truth.generation, now, &self.config, &vector_of);
+        let mut learned = Vec::new();
+        for draft in admitted {
+            learned.push(match draft {
+                Err(reason) => Learned::Refused { reason: reason.clone() },
+                Ok((lesson, keeps_history)) => {
+                    let whole = uses_vectors.then(|| self.vector(&lesson.whole_text())).flatten();
+                    learner.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: *keeps_history })
+                }
+            });
+        }
+        let Learner { mut book, changes, unembedded, is_changed, .. } = learner;
+        // The text of a merge may be new to the model. In the last round its vector is left for later: it is only missing.
+        if uses_vectors && !unembedded.is_empty() && !is_last_round {
+            return Ok(Step::Nothing(Round::Embed(unembedded)));
+        }
+        if !is_changed {
+            return Ok(Step::Nothing(Round::Done(learned)));
+        }
+        undo::forget_old_removals(&mut book, now);
+        Ok(Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(learned)))
+    }
+
+    /// Whole texts of the same realms whose vectors are not known, perhaps because another process learned them.
+    fn missing_wholes(
+        &self,
+        book: &Book,
+        admitted: &[Result<(Lesson, bool), crate::Refusal>],
+    ) -> Result<Vec<String>> {
+        let realms: Vec<_> = admitted.iter().flatten().map(|(lesson, _)| &lesson.realm).collect();
+        let wholes: Vec<String> = (book.lessons.iter().filter(|lesson| realms.contains(&&lesson.realm)))
+            .map(|lesson| lesson.whole_text())
+            .collect();
+        self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}

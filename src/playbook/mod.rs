@@ -1,0 +1,203 @@
+//! The façade: it holds the folder, embeds, asks the stages and commits what they decide.
+
+mod builder;
+mod embedding;
+mod feedback;
+mod inspect;
+mod learning;
+mod reading;
+mod removal;
+mod retrieval;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::lesson::TextHash;
+use crate::retrieve::Library;
+use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
+
+pub use builder::PlaybookBuilder;
+pub use feedback::Settled;
+pub use inspect::{Check, Finding, Stats};
+pub use learning::Pruned;
+pub use reading::{Listing, WaitingLesson, Window};
+pub use removal::{Removal, Undone};
+
+/// How often a commit is tried on newer states before it is given up.
+const MAX_ROUNDS: usize = 3;
+
+/// A lesson playbook: one folder, shared by as many threads and processes as like.
+///
+/// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
+///
+/// ```
+/// use adage::{Learned, Outcome, Playbook, build_lesson};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// let learned = playbook.learn_lesson(
+///     build_lesson("parsing CSV exports", "Use the csv module.").mistake("split(',') cut quoted commas"),
+/// )?;
+/// assert!(matches!(learned, Learned::Inserted { .. }));
+///
+/// let context = playbook.get_playbook_context("parse a CSV export")?;
+/// assert!(context.text.contains("Use the csv module."));
+/// if let Some(receipt) = context.receipt {
+///     playbook.record_outcome(receipt, Outcome::Helpful)?;
+/// }
+/// assert_eq!(playbook.get_playbook_context("What is the capital of France?")?.text, "");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Playbook(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    config: Config,
+    clock: Arc<dyn Clock>,
+    embedder: Option<Arc<dyn Embedder>>,
+    /// The newest state this handle knows, prepared for questions.
+    view: RwLock<Arc<View>>,
+    vectors: RwLock<VectorCache>,
+    /// One commit at a time in this process; the file lock is for the others.
+    writer: Mutex<()>,
+    /// Events of recalls that found the folder busy.
+    pending: Mutex<Vec<u8>>,
+    recovery: Option<Recovery>,
+}
+
+struct View {
+    snapshot: Snapshot,
+    library: Library,
+}
+
+impl View {
+    fn new(snapshot: Snapshot) -> Arc<Self> {
+        let library = Library::new(Arc::clone(snapshot.book()));
+        Arc::new(Self { snapshot, library })
+    }
+}
+
+impl Playbook {
+    /// Opens the playbook in a folder, with the bundled embedder where the crate has it. The folder is made if there is none.
+    ///
+    /// Cheap: no model is loaded before the first embedding.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the folder cannot be made or read. A broken playbook file is no error: see [`Playbook::recovery`].
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(folder).open()
+    }
+
+    /// Opens with another embedder, clock or configuration, or for reading only.
+    pub fn builder(folder: impl AsRef<Path>) -> PlaybookBuilder {
+        PlaybookBuilder::new(folder.as_ref().to_owned())
+    }
+
+    /// What the open had to do about a broken playbook file, if it was broken.
+    #[must_use]
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.0.recovery.as_ref()
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.0.store.folder.path()
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// Writes down what recalls left in memory because the folder was busy. A drop of the last handle does it too.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; the events stay in memory.
+    pub fn flush(&self) -> Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Inner {
+    /// The newest lessons. Counts may lag behind: see `recount`.
+    fn view(&self) -> Result<Arc<View>> {
+        let view = Arc::clone(&self.view.read());
+        match self.store.refresh(&view.snapshot)? {
+            None => Ok(view),
+            Some(newer) => Ok(self.show(newer)),
+        }
+    }
+
+    /// The newest lessons with every count.
+    fn recount(&self) -> Result<Arc<View>> {
+        self.flush()?;
+        let view = Arc::clone(&self.view.read());
+        let snapshot = self.store.refresh_usage(&view.snapshot)?;
+        let is_same = Arc::ptr_eq(&snapshot.truth, &view.snapshot.truth) && snapshot.log.end == view.snapshot.log.end;
+        Ok(if is_same { view } else { self.show(snapshot) })
+    }
+
+    fn show(&self, snapshot: Snapshot) -> Arc<View> {
+        let view = View::new(snapshot);
+        let mut current = self.view.write();
+        // A slower reader must not bring an older state back.
+        if view.snapshot.truth.generation >= current.snapshot.truth.generation {
+            *current = Arc::clone(&view);
+        }
+        view
+    }
+
+    /// Commits what `decide` makes of the newest state. `decide` runs under the lock and may run several times.
+    fn commit<T>(&self, mut decide: impl FnMut(&Snapshot) -> Result<Step<T>>) -> Result<T> {
+        let _one_at_a_time = self.writer.lock();
+        self.flush()?;
+        for round in 1.. {
+            let known = Arc::clone(&self.view.read());
+            let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
+            match self.store.commit(&known.snapshot, vectors, &mut decide) {
+                Ok((snapshot, value)) => {
+                    self.show(snapshot);
+                    return Ok(value);
+                }
+                Err(Error::Contended { .. }) if round < MAX_ROUNDS => {}
+                Err(Error::Contended { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::Contended { rounds: MAX_ROUNDS })
+    }
+
+    fn fingerprint(&self) -> Option<TextHash> {
+        self.embedder.as_ref().map(|embedder| embedder.fingerprint())
+    }
+
+    fn flush(&self) -> Result<()> {
+        let mut pending = self.pending.lock();
+        if !pending.is_empty() && self.store.try_append(&self.view.read().snapshot, &pending)? {
+            pending.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The folder may be busy for a moment; whoever holds it for longer costs us these counts.
+        const PATIENCE: std::time::Duration = std::time::Duration::from_millis(5);
+        for _ in 0..200 {
+            if self.flush().is_err() || self.pending.lock().is_empty() {
+                return;
+            }
+            std::thread::sleep(PATIENCE);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Looking at the lessons without counting (playbook 7).
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
+
+use super::Playbook;
+use crate::error::Result;
+use crate::learn::{ReviewReason, utility};
+use crate::lesson::{Lesson, LessonRef, Realm};
+use crate::retrieve::{recent_failures, tame};
+
+/// How far back a list goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Window {
+    /// Since midnight, in the clock's own offset.
+    Today,
+    /// The last seven days.
+    Week,
+    /// Everything.
+    #[default]
+    All,
+}
+
+/// Which lessons to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// How far back; everything unless said.
+    pub window: Window,
+    /// Only lessons of this source, without regard to case; empty for all.
+    pub source: String,
+    /// Only lessons that this realm sees; all realms unless said.
+    pub realm: Option<Realm>,
+    /// At most this many; 20 unless said.
+    pub limit: usize,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { window: Window::All, source: String::new(), realm: None, limit: 20 }
+    }
+}
+
+/// A lesson that waits for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitingLesson {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Why it waits.
+    pub reason: ReviewReason,
+}
+
+impl Playbook {
+    /// The lessons, newest first. Nothing is counted.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<Arc<Lesson>>> {
+        let view = self.0.recount()?;
+        let from = window_start(listing.window, self.0.clock.now());
+        let source = listing.source.trim().to_lowercase();
+        let lessons = view.snapshot.book().lessons.iter().filter(|lesson| {
+            from.is_none_or(|from| lesson.timestamp >= from)
+                && (source.is_empty() || lesson.source.trim().to_lowercase() == source)
+                && listing.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm))
+        });
+        Ok(lessons.take(listing.limit).cloned().collect())
+    }
+
+    /// The lesson with this id or trigger. Nothing is counted.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous).
+    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<Arc<Lesson>> {
+        let view = self.0.recount()?;
+        view.snapshot.book().resolve(&lesson.into()).cloned()
+    }
+
+    /// [`Playbook::find`] by the lesson's trigger, whatever its case.
+    ///
+    /// # Errors
+    /// As [`Playbook::find`].
+    pub fn find_by_trigger(&self, trigger: &str) -> Result<Arc<Lesson>> {
+        self.find(LessonRef::Trigger(trigger.to_owned()))
+    }
+
+    /// The last mistakes that this realm sees, as a block for a prompt.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn get_recent_failures(&self, realm: &Realm, limit: usize) -> Result<String> {
+        let view = self.0.view()?;
+        let failed = view.library.visible(realm).filter(|lesson| !tame(&lesson.mistake).trim().is_empty());
+        Ok(recent_failures(failed.take(limit)))
+    }
+
+    /// What the lesson is worth under the playbook's policy.
+    #[must_use]
+    pub fn utility(&self, lesson: &Lesson) -> f64 {
+        utility::under(self.0.config.retention.utility, lesson)
+    }
+
+    /// The lessons that wait for review, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn waiting_lessons(&self) -> Result<Vec<WaitingLesson>> {
+        let view = self.0.view()?;
+        let waiting = view.snapshot.book().waiting.iter();
+        Ok(waiting.map(|waiting| WaitingLesson { lesson: Arc::clone(&waiting.lesson), reason: waiting.reason }).collect())
+    }
+}
+
+/// The first instant of a window.
+fn window_start(window: Window, now: DateTime<FixedOffset>) -> Option<DateTime<FixedOffset>> {
+    match window {
+        Window::Today => now.with_time(NaiveTime::MIN).single(),
+        Window::Week => Some(now - TimeDelta::days(7)),
+        Window::All => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn today_begins_at_midnight_of_the_given_offset() {
+        let now = DateTime::parse_from_rfc3339("2026-03-01T00:30:00+05:00").unwrap();
+        let start = window_start(Window::Today, now).unwrap();
+        assert_eq!(start.to_rfc3339(), "2026-03-01T00:00:00+05:00");
+        assert_eq!(window_start(Window::Week, now).unwrap().to_rfc3339(), "2026-02-22T00:30:00+05:00");
+        assert_eq!(window_start(Window::All, now), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! Removing for good, and taking changes back (playbook 7).
+
+use super::Playbook;
+use crate::error::{Error, Result};
+use crate::learn::book::{Action, Book, Change, Edit, Removed, Why};
+use crate::learn::{change_id, undo};
+use crate::lesson::{ChangeId, LessonId, LessonRef};
+use crate::store::{Decision, Step};
+
+/// A lesson that was removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// Its name.
+    pub id: LessonId,
+    /// What to hand to `undo` within 30 days.
+    pub change: ChangeId,
+}
+
+/// A change that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The record of taking it back.
+    pub change: ChangeId,
+    /// Lessons that are back, or have their earlier text again.
+    pub restored: Vec<LessonId>,
+    /// Lessons that left, because the change had brought them in; archived.
+    pub withdrawn: Vec<LessonId>,
+}
+
+impl Playbook {
+    /// Removes a lesson for good, with its vectors. Its name and the hash of its text are remembered: no import, merge or
+    /// mining brings it back, only learning it by hand again. The text is kept for 30 days for [`Playbook::undo`].
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
+        let (inner, reference) = (&self.0, lesson.into());
+        inner.commit(|snapshot| {
+            let id = snapshot.book().resolve(&reference)?.id;
+            let mut book = Book::clone(snapshot.book());
+            let now = inner.clock.now();
+            let Some(lesson) = book.take(id) else { return Err(Error::NoSuchLesson { lesson: reference.clone() }) };
+            let change = Change {
+                id: change_id(now, snapshot.truth.generation, 0),
+                at: now,
+                action: Action::Remove,
+                undoes: None,
+                edits: vec![Edit::removed(&lesson)],
+            };
+            let removal = Removal { id, change: change.id };
+            let text_hash = lesson.text_hash();
+            book.removed.push(Removed { id, text_hash, at: now, change: Some(change.id), lesson: Some(lesson) });
+            undo::forget_old_removals(&mut book, now);
+            let decision = Decision { book, changes: vec![change], forgets_vectors: true };
+            Ok(Step::Commit(decision, removal))
+        })
+    }
+
+    /// [`Playbook::remove`] by the lesson's trigger.
+    ///
+    /// # Errors
+    /// As [`Playbook::remove`].
+    pub fn remove_by_trigger(&self, trigger: &str) -> Result<Removal> {
+        self.remove(LessonRef::Trigger(trigger.to_owned()))
+    }
+
+    /// Takes a change back: what left comes back, a merge becomes the earlier text again (and keeps the counts it gained),
+    /// what came in leaves. Of the changes of one lesson the newest is undone first.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
+    pub fn undo(&self, change: ChangeId) -> Result<Undone> {
+        let inner = &self.0;
+        inner.commit(|snapshot| {
+            let history = inner.store.history(snapshot)?;
+            let mut book = Book::clone(snapshot.book());
+            let now = inner.clock.now();
+            let id = change_id(now, snapshot.truth.generation, 0);
+            let record = undo::undo(&mut book, &history, change, now, id)?;
+            let (back, gone): (Vec<&Edit>, Vec<&Edit>) = record.edits.iter().partition(|edit| edit.after.is_some());
+            let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
+            let undone = Undone { change: id, restored: ids(back), withdrawn: ids(gone) };
+            Ok(Step::Commit(Decision { book, changes: vec![record], forgets_vectors: false }, undone))
+        })
+    }
+
+    /// Takes back the newest merge into a lesson that still stands.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`]; [`Error::NoSuchMerge`] when none is on record; [`Error::CannotUndo`].
+    pub fn undo_merge(&self, lesson: impl Into<LessonRef>) -> Result<Undone> {
+        let view = self.0.view()?;
+        let id = view.snapshot.book().resolve(&lesson.into())?.id;
+        let history = self.0.store.history(&view.snapshot)?;
+        let is_undone = |change: &Change| history.iter().any(|other| other.undoes == Some(change.id));
+        let is_merge = |change: &&Change| change.edits.iter().any(|edit| edit.id == id && edit.why == Why::Merged);
+        let merge = history.iter().rev().filter(is_merge).find(|change| !is_undone(change));
+        let change = merge.ok_or(Error::NoSuchMerge { lesson: id })?.id;
+        self.undo(change)
+    }
+}

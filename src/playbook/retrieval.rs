@@ -1,0 +1,126 @@
+//! Retrieval and its receipt.
+
+use chrono::{DateTime, FixedOffset};
+
+use super::{Inner, Playbook, View};
+use crate::embed::{Role, UnitVector, embed_units};
+use crate::error::{Error, Result, VectorError};
+use crate::lesson::{ReceiptId, TextHash};
+use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, render};
+use crate::store::{Access, Event, Text};
+
+/// Events that wait in memory because the folder is busy take at most this much.
+const MAX_PENDING: usize = 1 << 20;
+
+impl Playbook {
+    /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
+    /// nothing when nothing is relevant.
+    ///
+    /// What is shown is counted, and the receipt of it handed out, unless the request is a peek. Counting appends one line to
+    /// the folder and never fails or delays the answer.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on vectors; [`Error::Vector`] for a
+    /// query vector that cannot be used; [`Error::Config`] for a threshold that is no distance.
+    pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
+        let (inner, request) = (&self.0, request.into());
+        let view = inner.view()?;
+        let ranked = inner.rank(&view, &request)?;
+        let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
+        let rendered = render(&ranked, max_tokens);
+        let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();
+        let is_counted = !request.is_peek && !shown.is_empty();
+        let receipt = if is_counted { inner.record(&view, shown, inner.clock.now()) } else { None };
+        let is_empty_start = request.query == Query::ColdStart && view.library.book.lessons.is_empty();
+        let lessons = rendered.shown.into_iter().map(|hit| Shown {
+            id: hit.lesson.id,
+            trigger: hit.lesson.trigger.clone(),
+            distance: hit.distance,
+            score: hit.score,
+        });
+        Ok(Context {
+            text: if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text },
+            tier: ranked.tier,
+            lessons: lessons.collect(),
+            none_because: rendered.none_because,
+            receipt,
+            considered: if request.is_explained { ranked.considered } else { Vec::new() },
+        })
+    }
+}
+
+impl Inner {
+    fn rank(&self, view: &View, request: &Request) -> Result<Ranked> {
+        let config = &self.config.retrieval;
+        let limit = request.limit.unwrap_or(config.limit);
+        let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
+        if !(0.0..=2.0).contains(&threshold) {
+            let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
+            return Err(Error::Config { setting, value: threshold.to_string(), expected });
+        }
+        let Query::About(query) = &request.query else { return Ok(view.library.by_time(&request.realm, limit)) };
+        if request.tier != Some(TierChoice::Lexical) {
+            match self.query_vector(view, query, request) {
+                Ok(vector) => {
+                    let vector_of = |text: &str| self.vector(text);
+                    let (query, sizes) = ((query.as_str(), &vector), (limit, threshold));
+                    return Ok(view.library.by_vector(query, &request.realm, sizes, config, &vector_of));
+                }
+                Err(error @ Error::Vector(_)) => return Err(error),
+                Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
+                Err(Error::NoEmbedder) => {}
+                Err(error) => tracing::warn!(%error, "retrieving by words: the vectors failed"),
+            }
+        }
+        Ok(view.library.by_words(query, &request.realm, limit, config))
+    }
+
+    /// The query's vector, once all triggers have theirs.
+    fn query_vector(&self, view: &View, query: &str, request: &Request) -> Result<UnitVector> {
+        let Some(embedder) = &self.embedder else {
+            return Err(Error::NoEmbedder);
+        };
+        let vector = match &request.vector {
+            Some(given) => {
+                let (found, expected) = (given.len(), embedder.dimension()?);
+                if found != expected {
+                    return Err(VectorError::Dimension { found, expected }.into());
+                }
+                UnitVector::new(given)?
+            }
+            None => {
+                let embedded = embed_units(embedder.as_ref(), &[query], Role::Query)?;
+                embedded.into_iter().next().ok_or(Error::NoEmbedder)?
+            }
+        };
+        if !view.library.knows_triggers() {
+            let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
+            self.ensure_vectors(embedder.as_ref(), &triggers)?;
+        }
+        Ok(vector)
+    }
+
+    /// Notes a showing: at once, or with the next call when somebody is committing.
+    pub(super) fn record(&self, view: &View, shown: Vec<Text>, at: DateTime<FixedOffset>) -> Option<ReceiptId> {
+        if self.store.access() == Access::ReadOnly || !self.store.may_append(&view.snapshot) {
+            return None;
+        }
+        for (id, _) in &shown {
+            if let Some(lesson) = view.snapshot.book().get(*id) {
+                tracing::debug!(%id, source = lesson.source, challenge = lesson.source_challenge_hash, "retrieved");
+            }
+        }
+        let receipt = ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()]));
+        let line = Event::Shown { receipt, shown, at }.line();
+        let mut pending = self.pending.lock();
+        if pending.len() < MAX_PENDING {
+            pending.extend(line);
+        }
+        match self.store.try_append(&view.snapshot, &pending) {
+            Ok(true) => pending.clear(),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "a retrieval waits in memory to be counted"),
+        }
+        Some(receipt)
+    }
+}

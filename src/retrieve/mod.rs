@@ -1,0 +1,262 @@
+//! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
+
+mod fuse;
+mod render;
+mod tiers;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::lesson::{LessonId, Realm, ReceiptId};
+
+pub use fuse::reciprocal_rank_fusion;
+pub(crate) use render::{EMPTY_PLAYBOOK, recent_failures, render, tame};
+pub(crate) use tiers::{Library, Ranked};
+
+/// What is asked. A query about something can never be answered by what happens to be new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// Lessons about this text. Never blank.
+    About(String),
+    /// The newest lessons, for a start without a task.
+    ColdStart,
+}
+
+/// Which way of looking answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Nearest triggers by embedding.
+    Vector,
+    /// BM25 over trigger, mistake and solution.
+    Lexical,
+    /// The newest lessons; only for a cold start.
+    Recency,
+}
+
+/// Which tier a request insists on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TierChoice {
+    /// Vectors; an error where there is no embedder.
+    Vector,
+    /// Words, even where there is an embedder.
+    Lexical,
+}
+
+/// What to retrieve, for whom, and how much of it.
+///
+/// ```
+/// use adage::Request;
+/// let request = Request::about("parse a CSV export").project("shop").limit(3);
+/// assert_ne!(request, Request::cold_start());
+/// assert_eq!(Request::about("  "), Request::cold_start());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub(crate) query: Query,
+    pub(crate) realm: Realm,
+    pub(crate) distance_threshold: Option<f32>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) max_tokens: Option<usize>,
+    pub(crate) is_peek: bool,
+    pub(crate) is_explained: bool,
+    pub(crate) tier: Option<TierChoice>,
+    pub(crate) vector: Option<Vec<f32>>,
+}
+
+impl Request {
+    /// Lessons about a task. A blank text is a cold start.
+    pub fn about(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let query = if text.trim().is_empty() { Query::ColdStart } else { Query::About(text) };
+        Self {
+            query,
+            realm: Realm::default(),
+            distance_threshold: None,
+            limit: None,
+            max_tokens: None,
+            is_peek: false,
+            is_explained: false,
+            tier: None,
+            vector: None,
+        }
+    }
+
+    /// The newest lessons.
+    #[must_use]
+    pub fn cold_start() -> Self {
+        Self::about("")
+    }
+
+    /// Lessons of this project too, beside the global ones.
+    #[must_use]
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.realm.project = project.into();
+        self
+    }
+
+    /// Lessons of this role too, beside the global ones.
+    #[must_use]
+    pub fn role(mut self, role: impl Into<String>) -> Self {
+        self.realm.role = role.into();
+        self
+    }
+
+    /// Triggers strictly below this cosine distance, in [0, 2]; 0.45 by default. Vector tier only.
+    #[must_use]
+    pub fn distance_threshold(mut self, distance: f32) -> Self {
+        self.distance_threshold = Some(distance);
+        self
+    }
+
+    /// At most this many lessons; 5 by default, 0 shows none.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// At most this many estimated tokens (4 characters each); 1,200 by default.
+    #[must_use]
+    pub fn max_tokens(mut self, max_tokens: usize) -> Self {
+        self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Looks without counting: no receipt, no retrieval recorded.
+    #[must_use]
+    pub fn peek(mut self) -> Self {
+        self.is_peek = true;
+        self
+    }
+
+    /// Fills [`Context::considered`] with everything that was looked at.
+    #[must_use]
+    pub fn explain(mut self) -> Self {
+        self.is_explained = true;
+        self
+    }
+
+    /// Insists on a tier.
+    #[must_use]
+    pub fn tier(mut self, tier: TierChoice) -> Self {
+        self.tier = Some(tier);
+        self
+    }
+
+    /// Brings the query's vector along, so that nothing is embedded. It must come from the playbook's own model.
+    #[must_use]
+    pub fn with_vector(mut self, vector: Vec<f32>) -> Self {
+        self.vector = Some(vector);
+        self
+    }
+}
+
+impl From<&str> for Request {
+    fn from(text: &str) -> Self {
+        Self::about(text)
+    }
+}
+
+impl From<String> for Request {
+    fn from(text: String) -> Self {
+        Self::about(text)
+    }
+}
+
+impl From<&String> for Request {
+    fn from(text: &String) -> Self {
+        Self::about(text.as_str())
+    }
+}
+
+/// What goes into the prompt. `Display` is the block itself, empty when nothing is relevant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    /// The block; empty when there is nothing to say.
+    pub text: String,
+    /// Which tier answered.
+    pub tier: Tier,
+    /// The lessons shown, in order.
+    pub lessons: Vec<Shown>,
+    /// Why nothing is shown, when nothing is.
+    pub none_because: Option<NoneBecause>,
+    /// To be handed to `record_outcome`; none for a peek, and when nothing is shown.
+    pub receipt: Option<ReceiptId>,
+    /// Everything that was looked at, best first; filled when the request asks for an explanation.
+    pub considered: Vec<Considered>,
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A lesson that is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    /// Its name.
+    pub id: LessonId,
+    /// Its trigger.
+    pub trigger: String,
+    /// Cosine distance between query and trigger, in [0, 2], smaller is nearer; vector tier only.
+    pub distance: Option<f32>,
+    /// What it was ranked by, larger is better: `(1 − distance) + 0.4·overlap`, or BM25; none for recency.
+    pub score: Option<f32>,
+}
+
+/// A lesson that was looked at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Considered {
+    /// Its name.
+    pub id: LessonId,
+    /// Its trigger.
+    pub trigger: String,
+    /// Cosine distance; vector tier only.
+    pub distance: Option<f32>,
+    /// Share of the query's words that the trigger has (vector tier), or of its idf mass that the lesson matches (lexical).
+    pub overlap: f32,
+    /// What it is ranked by.
+    pub score: f32,
+    /// Whether it passed the gate of its tier.
+    pub passed: bool,
+}
+
+/// Why nothing is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+#[non_exhaustive]
+pub enum NoneBecause {
+    /// No lesson is visible to this request.
+    #[error("no lesson is visible here")]
+    NoLessons,
+    /// Vectors ran and nothing is near enough.
+    #[error("the nearest trigger is at distance {nearest:.3}, the threshold is {threshold:.3}")]
+    NothingNear {
+        /// Distance of the nearest visible trigger.
+        nearest: f32,
+        /// What it would have to be below.
+        threshold: f32,
+    },
+    /// Words ran and no lesson matches enough of the query.
+    #[error("the best match covers {best:.2} of the query's words by weight, the floor is {floor:.2}")]
+    NothingMatched {
+        /// Largest share of the query's idf mass that a visible lesson matches.
+        best: f32,
+        /// What it would have to reach.
+        floor: f32,
+    },
+    /// There are relevant lessons, but not even one fits.
+    #[error("the smallest relevant lesson needs {needed} tokens, the budget is {max_tokens}")]
+    OverBudget {
+        /// Estimated tokens of the block with the smallest of them.
+        needed: usize,
+        /// The budget.
+        max_tokens: usize,
+    },
+    /// The request asks for no lessons at all.
+    #[error("the limit is 0")]
+    LimitZero,
+}

@@ -1,0 +1,316 @@
+//! The three ways of finding lessons.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use super::{Considered, NoneBecause, Tier};
+use crate::config::RetrievalConfig;
+use crate::embed::UnitVector;
+use crate::index::{ExactIndex, Neighbour, VectorIndex};
+use crate::learn::book::Book;
+use crate::lesson::{Lesson, LessonId, Realm};
+use crate::lexical::{LexicalIndex, content_words};
+
+/// The playbook, prepared for questions. The indexes are made when they are first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    pub(crate) book: Arc<Book>,
+    places: HashMap<u128, usize>,
+    triggers: OnceLock<ExactIndex>,
+    lexical: OnceLock<LexicalIndex>,
+}
+
+/// A lesson with its place in a ranking.
+#[derive(Clone, Debug)]
+pub(crate) struct Hit {
+    pub(crate) lesson: Arc<Lesson>,
+    pub(crate) distance: Option<f32>,
+    pub(crate) score: Option<f32>,
+}
+
+/// What a tier found.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) tier: Tier,
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) none_because: Option<NoneBecause>,
+    pub(crate) considered: Vec<Considered>,
+}
+
+impl Library {
+    pub(crate) fn new(book: Arc<Book>) -> Self {
+        let places = book.lessons.iter().enumerate().map(|(place, lesson)| (lesson.id.key(), place)).collect();
+        Self { book, places, triggers: OnceLock::new(), lexical: OnceLock::new() }
+    }
+
+    /// The lessons that a request may see, newest first.
+    pub(crate) fn visible<'a>(&'a self, realm: &'a Realm) -> impl Iterator<Item = &'a Arc<Lesson>> {
+        self.book.lessons.iter().filter(|lesson| is_visible(lesson, realm))
+    }
+
+    /// True when the index of triggers is made: their vectors are not asked for any more.
+    pub(crate) fn knows_triggers(&self) -> bool {
+        self.triggers.get().is_some()
+    }
+
+    fn lesson(&self, key: u128) -> Option<&Arc<Lesson>> {
+        self.places.get(&key).and_then(|place| self.book.lessons.get(*place))
+    }
+
+    /// Nearest triggers (tier 1). `vector_of` gives the vectors of triggers; a lesson without one is not found.
+    pub(crate) fn by_vector(
+        &self,
+        (query, vector): (&str, &UnitVector),
+        realm: &Realm,
+        (limit, threshold): (usize, f32),
+        config: &RetrievalConfig,
+        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
+    ) -> Ranked {
+        let triggers = self.triggers.get_or_init(|| {
+            let mut index = ExactIndex::default();
+            for lesson in &self.book.lessons {
+                if let Some(vector) = vector_of(&lesson.trigger) {
+                    index.put(lesson.id.key(), &vector);
+                }
+            }
+            index
+        });
+        let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
+        let is_visible = |key: u128| self.lesson(key).is_some_and(|lesson| is_visible(lesson, realm));
+        let nearest = triggers.nearest(vector.as_slice(), n_neighbours, &is_visible);
+        let words: BTreeSet<String> = content_words(query).collect();
+        let mut considered: Vec<Considered> = nearest
+            .iter()
+            .filter_map(|neighbour| self.consider(*neighbour, &words, threshold, config.overlap_weight))
+            .collect();
+        considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        let none_because = match nearest.first() {
+            None => Some(NoneBecause::NoLessons),
+            Some(first) if first.distance >= threshold => {
+                Some(NoneBecause::NothingNear { nearest: first.distance, threshold })
+            }
+            Some(_) => None,
+        };
+        self.rank(Tier::Vector, considered, limit, none_because)
+    }
+
+    fn consider(&self, neighbour: Neighbour, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Considered> {
+        let lesson = self.lesson(neighbour.key)?;
+        let overlap = overlap(words, &lesson.trigger);
+        Some(Considered {
+            id: lesson.id,
+            trigger: lesson.trigger.clone(),
+            distance: Some(neighbour.distance),
+            overlap,
+            score: (1.0 - neighbour.distance) + weight * overlap,
+            passed: neighbour.distance < threshold,
+        })
+    }
+
+    /// BM25 over trigger, mistake and solution (tier 2).
+    pub(crate) fn by_words(&self, query: &str, realm: &Realm, limit: usize, config: &RetrievalConfig) -> Ranked {
+        let lexical = self.lexical.get_or_init(|| LexicalIndex::new(self.book.lessons.iter().map(|lesson| searched(lesson))));
+        let is_visible =
+            |row: usize| self.book.lessons.get(row).is_some_and(|lesson| is_visible(lesson, realm));
+        let floor = config.lexical_floor;
+        let hits = lexical.search(query, &is_visible);
+        let best = hits.iter().map(|hit| hit.mass).fold(0.0, f32::max);
+        let considered: Vec<Considered> = hits
+            .into_iter()
+            .filter_map(|hit| {
+                let lesson = self.book.lessons.get(hit.row)?;
+                Some(Considered {
+                    id: lesson.id,
+                    trigger: lesson.trigger.clone(),
+                    distance: None,
+                    overlap: hit.mass,
+                    score: hit.score,
+                    passed: hit.mass >= floor,
+                })
+            })
+            .collect();
+        let none_because = if considered.iter().any(|considered| considered.passed) {
+            None
+        } else if self.visible(realm).next().is_none() {
+            Some(NoneBecause::NoLessons)
+        } else {
+            Some(NoneBecause::NothingMatched { best, floor })
+        };
+        self.rank(Tier::Lexical, considered, limit, none_because)
+    }
+
+    /// The newest (tier 3); only without a query.
+    pub(crate) fn by_time(&self, realm: &Realm, limit: usize) -> Ranked {
+        let newest = self.visible(realm).take(limit);
+        let hits: Vec<Hit> =
+            newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
+        let none_because = hits.is_empty().then_some(NoneBecause::NoLessons);
+        Ranked { tier: Tier::Recency, hits, none_because, considered: Vec::new() }
+    }
+
+    fn rank(&self, tier: Tier, considered: Vec<Considered>, limit: usize, none_because: Option<NoneBecause>) -> Ranked {
+        let hits = considered
+            .iter()
+            .filter(|considered| considered.passed)
+            .take(limit)
+            .filter_map(|considered| {
+                let lesson = Arc::clone(self.find(considered.id)?);
+                Some(Hit { lesson, distance: considered.distance, score: Some(considered.score) })
+            })
+            .collect();
+        Ranked { tier, hits, none_because, considered }
+    }
+
+    fn find(&self, id: LessonId) -> Option<&Arc<Lesson>> {
+        self.lesson(id.key())
+    }
+}
+
+fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
+    realm.sees(&lesson.realm) && lesson.is_admitted()
+}
+
+/// The text that words are looked for in. Fields that only mirror another are not counted twice.
+fn searched(lesson: &Lesson) -> String {
+    let mut texts: Vec<&str> = Vec::new();
+    for text in [
+        &lesson.task,
+        &lesson.trigger,
+        &lesson.mistake,
+        &lesson.anti_pattern,
+        &lesson.solution,
+        &lesson.correct_pattern,
+    ] {
+        if !texts.contains(&text.as_str()) {
+            texts.push(text);
+        }
+    }
+    texts.join("\n")
+}
+
+/// Share of the query's words that the trigger has; 0 when either has none (playbook 5.1).
+fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
+    if words.is_empty() {
+        return 0.0;
+    }
+    let trigger: BTreeSet<String> = content_words(trigger).collect();
+    words.intersection(&trigger).count() as f32 / words.len() as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::{at, lesson};
+    use crate::lesson::Trust;
+
+    /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
+    fn library(lessons: &[(&str, f32)]) -> (Library, impl Fn(&str) -> Option<UnitVector>) {
+        let mut book = Book::default();
+        for (place, (trigger, _)) in lessons.iter().enumerate() {
+            let seconds = i64::try_from(place).unwrap();
+            book.put(Lesson { timestamp: at(seconds), ..lesson(trigger, "do it") });
+        }
+        let distances: HashMap<String, f32> = lessons.iter().map(|(trigger, distance)| ((*trigger).to_owned(), *distance)).collect();
+        let vector_of = move |trigger: &str| {
+            let cosine = 1.0 - distances.get(trigger)?;
+            UnitVector::new(&[cosine, (1.0 - cosine * cosine).max(0.0).sqrt()]).ok()
+        };
+        (Library::new(Arc::new(book)), vector_of)
+    }
+
+    fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoneBecause>) {
+        let (library, vector_of) = library(lessons);
+        let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
+        let config = RetrievalConfig::default();
+        let ranked = library.by_vector((query, &vector), &Realm::default(), (limit, threshold), &config, &vector_of);
+        (ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect(), ranked.none_because)
+    }
+
+    #[test]
+    fn the_threshold_is_strict() {
+        assert_eq!(ask(&[("near", 0.25)], "q", 5, 0.2501).0, ["near"]);
+        let (hits, none) = ask(&[("near", 0.25)], "q", 5, 0.25);
+        assert!(hits.is_empty());
+        assert_eq!(none, Some(NoneBecause::NothingNear { nearest: 0.25, threshold: 0.25 }));
+    }
+
+    #[test]
+    fn overlap_lifts_a_farther_trigger() {
+        // (1 − 0.20) + 0.4·0 = 0.80 loses to (1 − 0.40) + 0.4·1 = 1.00.
+        let lessons = [("something else", 0.20), ("parse apache", 0.40)];
+        assert_eq!(ask(&lessons, "parse apache", 5, 0.45).0, ["parse apache", "something else"]);
+        assert_eq!(ask(&lessons, "is a of", 5, 0.45).0, ["something else", "parse apache"]);
+        // Two of three words: 0.60 + 0.267 = 0.867 still wins; one of three: 0.60 + 0.133 = 0.733 loses.
+        assert_eq!(ask(&lessons, "parse apache log", 5, 0.45).0[0], "parse apache");
+        assert_eq!(ask(&lessons, "parse nginx log", 5, 0.45).0[0], "something else");
+    }
+
+    #[test]
+    fn at_least_ten_neighbours_are_looked_at_and_twice_the_limit() {
+        // Twelve that are nearer, and one with full overlap behind them.
+        let names: Vec<String> = (0..12).map(|number| format!("other {number}x")).collect();
+        let behind = |n_nearer: usize| {
+            let mut lessons: Vec<(&str, f32)> = names[..n_nearer].iter().map(|name| (name.as_str(), 0.30)).collect();
+            lessons.push(("wanted words", 0.35));
+            lessons
+        };
+        assert_eq!(ask(&behind(9), "wanted words", 1, 0.45).0, ["wanted words"]);
+        assert_ne!(ask(&behind(10), "wanted words", 1, 0.45).0, ["wanted words"]);
+        assert_eq!(ask(&behind(11), "wanted words", 6, 0.45).0[0], "wanted words");
+        assert!(!ask(&behind(12), "wanted words", 6, 0.45).0.contains(&"wanted words".to_owned()));
+    }
+
+    #[test]
+    fn words_must_cover_three_tenths_of_the_query() {
+        let (library, _) = library(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
+        let config = RetrievalConfig::default();
+        let ask = |query: &str| library.by_words(query, &Realm::default(), 5, &config);
+        assert_eq!(ask("how do I rotate keys?").hits.len(), 1);
+        // idf of a term in one of two lessons: ln(1 + 1.5/1.5) = 0.693; of an unknown one: ln(1 + 2.5/0.5) = 1.792.
+        // One known, one unknown: 0.693/2.485 = 0.279 < 0.30.
+        let ranked = ask("rotate tyres");
+        assert!(ranked.hits.is_empty());
+        assert!(matches!(ranked.none_because, Some(NoneBecause::NothingMatched { best, floor })
+            if (best - 0.2789).abs() < 1e-3 && (floor - 0.30).abs() < 1e-6));
+        // Two known, two unknown have the same share; three known, one... 2.079/3.871 = 0.537.
+        assert_eq!(ask("rotate ssh keys tyres").hits.len(), 1);
+        assert!(ask("the of it").hits.is_empty());
+        assert!(ask("What is the capital of France?").hits.is_empty());
+    }
+
+    #[test]
+    fn realms_and_the_gate_decide_what_is_seen() {
+        let mut book = Book::default();
+        let mut elsewhere = lesson("elsewhere", "s");
+        elsewhere.realm.project = "other".into();
+        let mut here = lesson("here", "s");
+        here.realm.project = "mine".into();
+        let mut tainted = lesson("tainted", "s");
+        tainted.provenance.trust = Trust::Tainted;
+        let mut promoted = tainted.clone();
+        promoted.trigger = "promoted".into();
+        promoted.id = lesson("promoted", "s").id;
+        promoted.provenance.promoted = Some(promoted.text_hash());
+        for lesson in [elsewhere, here, tainted, promoted, lesson("global", "s")] {
+            book.put(lesson);
+        }
+        let library = Library::new(Arc::new(book));
+        let seen = |project: &str| {
+            let realm = Realm { project: project.into(), role: String::new() };
+            let mut seen: Vec<String> = library.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
+            seen.sort();
+            seen
+        };
+        assert_eq!(seen("mine"), ["global", "here", "promoted"]);
+        assert_eq!(seen(""), ["global", "promoted"]);
+        let none = Library::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
+        assert_eq!(none.none_because, Some(NoneBecause::NoLessons));
+    }
+
+    #[test]
+    fn recency_is_newest_first_up_to_the_limit() {
+        let (library, _) = library(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
+        let hits = library.by_time(&Realm::default(), 2).hits;
+        assert_eq!(hits.iter().map(|hit| hit.lesson.trigger.as_str()).collect::<Vec<_>>(), ["third", "second"]);
+    }
+}

@@ -1,0 +1,85 @@
+//! What left: evicted, pruned and merged-away lessons, one change a line, append-only. What `undo` works from.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use chrono::{DateTime, FixedOffset};
+
+use crate::clock::Clock;
+use crate::learn::book::{Action, Change, Edit, Why};
+use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    change: ChangeId,
+    at: DateTime<FixedOffset>,
+    action: Action,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    undoes: Option<ChangeId>,
+    edits: Vec<Row>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    id: LessonId,
+    why: Why,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<TextHash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    incoming: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removed_text: Option<TextHash>,
+}
+
+/// The lines of these changes.
+pub(crate) fn render(changes: &[Change]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for change in changes {
+        let image = |lesson: &Option<Arc<Lesson>>| lesson.as_ref().map(|lesson| serde_json::json!(**lesson));
+        let edits = change.edits.iter().map(|edit| Row {
+            id: edit.id,
+            why: edit.why,
+            before: image(&edit.before),
+            after: edit.after,
+            incoming: image(&edit.incoming),
+            removed_text: edit.removed_text,
+        });
+        let line = Line {
+            change: change.id,
+            at: change.at,
+            action: change.action,
+            undoes: change.undoes,
+            edits: edits.collect(),
+        };
+        bytes.extend(serde_json::json!(line).to_string().into_bytes());
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+/// The changes on record, oldest first. Lines that cannot be read are passed over.
+pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.filter_map(|line| serde_json::from_slice(line).ok()).map(|line| read(line, clock)).collect()
+}
+
+fn read(line: Line, clock: &dyn Clock) -> Change {
+    let lesson = |row: Option<Value>| row.and_then(|row| Lesson::from_row(row, clock).ok()).map(Arc::new);
+    let edits = line.edits.into_iter().map(|row| Edit {
+        id: row.id,
+        why: row.why,
+        before: lesson(row.before),
+        after: row.after,
+        incoming: lesson(row.incoming),
+        removed_text: row.removed_text,
+    });
+    Change { id: line.change, at: line.at, action: line.action, undoes: line.undoes, edits: edits.collect() }
+}
+
+/// The length up to the end of the last whole line.
+pub(crate) fn whole_length(bytes: &[u8]) -> u64 {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1)
+}

@@ -1,0 +1,215 @@
+//! The only place where files are written: each operation that can fail, one by one.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A file that was changed less than this long before it was looked at may change again within the same tick of its clock.
+const TICK: Duration = Duration::from_secs(2);
+
+/// By what a changed file is told without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) inode: u64,
+    pub(crate) length: u64,
+    pub(crate) modified: Option<SystemTime>,
+    /// True when the file is so young that the same stamp can stand for another content.
+    pub(crate) is_young: bool,
+}
+
+impl Stamp {
+    /// True when both surely stand for the same content.
+    pub(crate) fn is_surely(&self, now: &Self) -> bool {
+        !self.is_young && self.is_alike(now)
+    }
+
+    /// True when nothing speaks for a change.
+    pub(crate) fn is_alike(&self, now: &Self) -> bool {
+        (self.inode, self.length, self.modified) == (now.inode, now.length, now.modified)
+    }
+}
+
+/// A lock that is held until it is dropped; the kernel frees it when the process dies.
+pub(crate) type Lock = Box<dyn Send>;
+
+/// What the store does to a disk. Real, or with faults in the tests.
+pub(crate) trait Disk: Send + Sync {
+    fn create_folder(&self, path: &Path) -> io::Result<()>;
+    /// The whole file from `offset` on; `NotFound` when there is none.
+    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>>;
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+    /// Makes a new file; an existing one is replaced.
+    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Appends with one write, making the file if there is none.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()>;
+    fn sync(&self, path: &Path) -> io::Result<()>;
+    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock>;
+    /// `None` when somebody holds it exclusively.
+    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>>;
+}
+
+/// The file system.
+pub(crate) struct RealDisk;
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+#[cfg(unix)]
+fn inode(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.ino()
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
+}
+
+impl Disk for RealDisk {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(path)
+    }
+
+    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let modified = metadata.modified().ok();
+        #[expect(clippy::disallowed_methods, reason = "compared with a file's time, not shown to anybody")]
+        let now = SystemTime::now();
+        let is_young = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
+        Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_young }))
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        let mut names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?.write_all(bytes)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        private(OpenOptions::new().append(true).create(true)).open(path)?.write_all(bytes)
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        OpenOptions::new().write(true).open(path)?.set_len(length)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new().write(true).open(path)?.sync_all()
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        // Where the file system has no hard links, a copy serves.
+        fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
+        let file = open_lock(path)?;
+        file.lock()?;
+        Ok(Box::new(file))
+    }
+
+    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
+        let file = open_lock(path)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(Some(Box::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
+}
+
+/// The folder's files by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+    pub(crate) fn truth(&self) -> PathBuf {
+        self.0.join("skills_playbook.json")
+    }
+    pub(crate) fn backup(&self) -> PathBuf {
+        self.0.join("skills_playbook.json.bak")
+    }
+    pub(crate) fn archive(&self) -> PathBuf {
+        self.0.join("archive.jsonl")
+    }
+    pub(crate) fn vectors(&self) -> PathBuf {
+        self.0.join("vectors.bin")
+    }
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.0.join("lock")
+    }
+    pub(crate) fn quarantine(&self) -> PathBuf {
+        self.0.join("quarantine")
+    }
+    pub(crate) fn usage(&self, segment: u64) -> PathBuf {
+        self.0.join(format!("usage.{segment}.jsonl"))
+    }
+    /// A temporary file of this process beside the named one.
+    pub(crate) fn temporary(&self, name: &str) -> PathBuf {
+        self.0.join(format!("{TEMPORARY}{name}.{}", std::process::id()))
+    }
+}
+
+/// How our temporary files begin; those of dead processes are swept at an open.
+pub(crate) const TEMPORARY: &str = ".adage-tmp-";

@@ -1,0 +1,520 @@
+//! One folder, several processes, no daemon: open, look, commit, recover.
+//!
+//! A commit decides on the newest state under the lock and replaces the playbook file whole; a recall appends one line.
+//! What is acknowledged survives the death of the process; what fails before the rename never happened.
+
+pub(crate) mod archive;
+pub(crate) mod disk;
+mod recover;
+mod truth;
+mod usage;
+mod vectors;
+
+#[cfg(test)]
+mod faults;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::{DateTime, FixedOffset};
+
+use crate::clock::Clock;
+use crate::config::FeedbackConfig;
+use crate::error::{Error, Result};
+use crate::learn::book::{Book, Change};
+use crate::lesson::{SCHEMA_VERSION, TextHash};
+use disk::{Disk, Folder, Lock, Stamp, TEMPORARY};
+pub use recover::Recovery;
+pub(crate) use truth::{Mark, Truth};
+pub(crate) use usage::{Event, Text, UsageLog};
+pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache, key as vector_key};
+
+/// What the folder holds at one moment: the playbook file with the usage after it folded in.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) truth: Arc<Truth>,
+    pub(crate) log: UsageLog,
+    stamp: Option<Stamp>,
+    content: TextHash,
+    newer: Option<u64>,
+}
+
+impl Snapshot {
+    pub(crate) fn book(&self) -> &Arc<Book> {
+        &self.truth.book
+    }
+
+    fn refuse_newer(&self) -> Result<()> {
+        match self.newer {
+            Some(found) => Err(Error::NewerSchema { found, supported: SCHEMA_VERSION }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a commit is to make of the book.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Decision {
+    pub(crate) book: Book,
+    /// What left or was replaced, for the archive.
+    pub(crate) changes: Vec<Change>,
+    /// True when a person removed a text: its vectors go too.
+    pub(crate) forgets_vectors: bool,
+}
+
+/// What a commit needs to know from the façade while it holds the lock.
+pub(crate) enum Step<T> {
+    /// Write this.
+    Commit(Decision, T),
+    /// There is nothing to write.
+    Nothing(T),
+}
+
+/// Whether a handle may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// The folder.
+pub(crate) struct Store {
+    pub(crate) folder: Folder,
+    disk: Box<dyn Disk>,
+    clock: Arc<dyn Clock>,
+    feedback: FeedbackConfig,
+    access: Access,
+    writes_stopped: AtomicBool,
+    swept: AtomicBool,
+}
+
+impl Store {
+    /// Opens the folder. Nothing is made for reading; for writing the folder is. A broken playbook file goes to quarantine
+    /// and its backup takes its place, which the report tells.
+    pub(crate) fn open(
+        folder: PathBuf,
+        disk: Box<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        feedback: FeedbackConfig,
+        access: Access,
+    ) -> Result<(Self, Snapshot, Option<Recovery>)> {
+        let folder = Folder::new(folder);
+        let (writes_stopped, swept) = (AtomicBool::new(false), AtomicBool::new(false));
+        let store = Self { folder, disk, clock, feedback, access, writes_stopped, swept };
+        if access == Access::ReadWrite {
+            let path = store.folder.path();
+            store.disk.create_folder(path).map_err(Error::io("make the folder", path))?;
+        }
+        match store.load() {
+            Err(Error::Unreadable { reason, .. }) => {
+                let (snapshot, recovery) = store.recover(reason)?;
+                Ok((store, snapshot, recovery))
+            }
+            loaded => loaded.map(|snapshot| (store, snapshot, None)),
+        }
+    }
+
+    /// The present state: `known` itself when nothing changed, a newer one otherwise.
+    pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
+        let path = self.folder.truth();
+        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        if is_alike(known.stamp.as_ref(), stamp.as_ref()) { Ok(None) } else { self.load().map(Some) }
+    }
+
+    /// The present state with every event that was appended since.
+    pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
+        match self.refresh(known)? {
+            Some(newer) => Ok(newer),
+            None => {
+                let mut snapshot = known.clone();
+                self.read_usage(&mut snapshot)?;
+                Ok(snapshot)
+            }
+        }
+    }
+
+    /// Decides on the newest state under the lock and commits what was decided (the protocol of the module).
+    pub(crate) fn commit<T>(
+        &self,
+        known: &Snapshot,
+        vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
+        decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
+    ) -> Result<(Snapshot, T)> {
+        let lock = self.lock()?;
+        let mut snapshot = self.newest(known)?;
+        snapshot.refuse_newer()?;
+        self.sweep();
+        let (decision, value) = match decide(&snapshot)? {
+            Step::Commit(decision, value) => (decision, value),
+            Step::Nothing(value) => return Ok((snapshot, value)),
+        };
+        let mut book = decision.book;
+        for lesson in &mut book.lessons {
+            if lesson.schema_version != SCHEMA_VERSION {
+                Arc::make_mut(lesson).schema_version = SCHEMA_VERSION;
+            }
+        }
+        let mut truth = Truth { book: Arc::new(book), ..Truth::clone(&snapshot.truth) };
+        truth.generation += 1;
+        truth.archive_length = self.write_archive(snapshot.truth.archive_length, &decision.changes)?;
+        truth.usage = self.rotate(snapshot.log.end)?;
+        if let Some((cache, fingerprint)) = vectors {
+            self.write_vectors(&mut cache.write(), fingerprint, decision.forgets_vectors, &truth.book)?;
+        }
+        self.replace_truth(&mut snapshot, truth)?;
+        self.drop_spent_segments(&mut snapshot);
+        drop(lock);
+        Ok((snapshot, value))
+    }
+
+    /// Appends an event under the exclusive lock, if `make` says so on the newest state.
+    pub(crate) fn append_event<T>(
+        &self,
+        known: &Snapshot,
+        make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
+    ) -> Result<(Snapshot, T)> {
+        let lock = self.lock()?;
+        let mut snapshot = self.newest(known)?;
+        snapshot.refuse_newer()?;
+        let (event, value) = make(&snapshot)?;
+        if let Some(event) = event {
+            self.append_usage(&snapshot, &event.line())?;
+            self.read_usage(&mut snapshot)?;
+        }
+        drop(lock);
+        Ok((snapshot, value))
+    }
+
+    /// Appends lines under a shared lock, unless somebody is committing.
+    ///
+    /// Returns whether they were written.
+    pub(crate) fn try_append(&self, known: &Snapshot, lines: &[u8]) -> Result<bool> {
+        if !self.may_append(known) {
+            return Ok(false);
+        }
+        let path = self.folder.lock();
+        let Some(lock) = self.disk.try_lock_shared(&path).map_err(Error::io("lock", &path))? else {
+            return Ok(false);
+        };
+        self.append_usage(known, lines)?;
+        drop(lock);
+        Ok(true)
+    }
+
+    /// False for a handle that only reads, one that stopped writing, and a folder of a newer version.
+    pub(crate) fn may_append(&self, known: &Snapshot) -> bool {
+        self.access == Access::ReadWrite && known.newer.is_none() && !self.writes_stopped.load(Ordering::Acquire)
+    }
+
+    /// The changes on record, oldest first.
+    pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
+        let mut bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        bytes.truncate(usize::try_from(snapshot.truth.archive_length).unwrap_or(usize::MAX));
+        Ok(archive::parse(&bytes, self.clock.as_ref()))
+    }
+
+    /// Takes in the vectors that were cached since the last look.
+    pub(crate) fn read_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
+        let path = self.folder.vectors();
+        let Some(stamp) = self.disk.stamp(&path).map_err(Error::io("look at", &path))? else { return Ok(()) };
+        if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
+            cache.reread();
+            cache.inode = Some(stamp.inode);
+        }
+        if stamp.length > cache.read_to {
+            let bytes = self.read_or_empty(&path, cache.read_to)?;
+            cache.read(&bytes, fingerprint);
+        }
+        Ok(())
+    }
+
+    /// Writes vectors that were made outside a commit, unless somebody is committing.
+    pub(crate) fn save_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash, book: &Book) -> Result<()> {
+        if self.access == Access::ReadOnly || cache.unsaved.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        self.write_vectors(cache, fingerprint, false, book)
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The whole file, nothing when there is none; for `check`.
+    pub(crate) fn read_or_empty(&self, path: &Path, offset: u64) -> Result<Vec<u8>> {
+        match self.disk.read(path, offset) {
+            Ok(bytes) => Ok(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        let path = self.folder.path().to_owned();
+        if self.access == Access::ReadOnly {
+            return Err(Error::ReadOnly { path });
+        }
+        if self.writes_stopped.load(Ordering::Acquire) {
+            return Err(Error::WritesStopped { path });
+        }
+        let path = self.folder.lock();
+        self.disk.lock_exclusive(&path).map_err(Error::io("lock", &path))
+    }
+
+    /// The state under the lock: a changed file is read again, and a file so young that its stamp proves nothing is
+    /// compared by content.
+    fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
+        let path = self.folder.truth();
+        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let is_same = match (&known.stamp, &stamp) {
+            (None, None) => true,
+            (Some(known_stamp), Some(stamp)) if known_stamp.is_alike(stamp) => {
+                known_stamp.is_surely(stamp) || TextHash::of(&[self.read_or_empty(&path, 0)?]) == known.content
+            }
+            _ => false,
+        };
+        if !is_same {
+            return self.load();
+        }
+        let mut snapshot = known.clone();
+        self.read_usage(&mut snapshot)?;
+        Ok(snapshot)
+    }
+
+    fn load(&self) -> Result<Snapshot> {
+        let path = self.folder.truth();
+        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let Some(stamp) = stamp else { return self.load_absent() };
+        let bytes = self.read_or_empty(&path, 0)?;
+        let (truth, newer) = match truth::parse(&bytes, self.clock.as_ref()) {
+            Ok(truth::Parsed::Truth(truth)) => (truth, None),
+            Ok(truth::Parsed::Newer { found, truth }) => (truth, Some(found)),
+            Err(reason) => return Err(Error::Unreadable { path, reason }),
+        };
+        let content = TextHash::of(&[&bytes]);
+        self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp: Some(stamp), content, newer })
+    }
+
+    /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.
+    fn load_absent(&self) -> Result<Snapshot> {
+        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        let mut truth = Truth { archive_length: archive::whole_length(&bytes), ..Truth::default() };
+        recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+        let content = TextHash::of::<&[u8]>(&[]);
+        self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp: None, content, newer: None })
+    }
+
+    fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
+        snapshot.log = UsageLog::default();
+        for segment in self.segments()? {
+            if segment < snapshot.truth.usage.segment {
+                self.read_segment(&mut snapshot, Mark { segment, offset: 0 })?;
+            }
+        }
+        snapshot.log.end = Mark { segment: snapshot.truth.usage.segment, offset: 0 };
+        self.read_usage(&mut snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// Reads the events after the last one that was read.
+    fn read_usage(&self, snapshot: &mut Snapshot) -> Result<()> {
+        loop {
+            let end = snapshot.log.end;
+            self.read_segment(snapshot, end)?;
+            let next = Mark { segment: snapshot.log.end.segment + 1, offset: 0 };
+            let path = self.folder.usage(next.segment);
+            if self.disk.stamp(&path).map_err(Error::io("look at", &path))?.is_none() {
+                return Ok(());
+            }
+            snapshot.log.end = next;
+        }
+    }
+
+    fn read_segment(&self, snapshot: &mut Snapshot, at: Mark) -> Result<()> {
+        let bytes = self.read_or_empty(&self.folder.usage(at.segment), at.offset)?;
+        if bytes.is_empty() {
+            snapshot.log.end = at;
+            return Ok(());
+        }
+        let truth = Arc::make_mut(&mut snapshot.truth);
+        snapshot.log.read(at, &bytes, truth.usage, Arc::make_mut(&mut truth.book), &self.feedback);
+        Ok(())
+    }
+
+    fn segments(&self) -> Result<Vec<u64>> {
+        let path = self.folder.path();
+        let names = match self.disk.list(path) {
+            Ok(names) => names,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::io("list", path)(error)),
+        };
+        let number = |name: &std::ffi::OsString| {
+            name.to_str()?.strip_prefix("usage.")?.strip_suffix(".jsonl")?.parse::<u64>().ok()
+        };
+        let mut segments: Vec<u64> = names.iter().filter_map(number).collect();
+        segments.sort_unstable();
+        Ok(segments)
+    }
+
+    /// Appends to the segment that is open; a closed one has a successor.
+    fn append_usage(&self, known: &Snapshot, lines: &[u8]) -> Result<()> {
+        let mut segment = known.log.end.segment;
+        let path = loop {
+            let path = self.folder.usage(segment);
+            let next = self.folder.usage(segment + 1);
+            if self.disk.stamp(&next).map_err(Error::io("look at", &next))?.is_none() {
+                break path;
+            }
+            segment += 1;
+        };
+        self.disk.append(&path, lines).map_err(Error::io("append to", &path))
+    }
+
+    /// The mark of a commit: the end of what was folded in, or the start of a new segment when this one is full.
+    fn rotate(&self, end: Mark) -> Result<Mark> {
+        if end.offset <= usage::SEGMENT_BYTES {
+            return Ok(end);
+        }
+        let next = Mark { segment: end.segment + 1, offset: 0 };
+        let path = self.folder.usage(next.segment);
+        self.disk.create(&path, b"").map_err(Error::io("make", &path))?;
+        Ok(next)
+    }
+
+    /// Cuts off what a dead writer appended, appends, and returns the new length.
+    fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
+        let path = self.folder.archive();
+        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?.map_or(0, |stamp| stamp.length);
+        if present > length {
+            self.disk.truncate(&path, length).map_err(Error::io("cut", &path))?;
+        }
+        let mut length = length.min(present);
+        if !changes.is_empty() {
+            let lines = archive::render(changes);
+            self.disk.append(&path, &lines).map_err(Error::io("append to", &path))?;
+            self.sync(&path)?;
+            length += lines.len() as u64;
+        }
+        Ok(length)
+    }
+
+    fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+        let path = self.folder.vectors();
+        self.read_vectors(cache, model)?;
+        if forgets {
+            let live = live_texts(book);
+            cache.keep_only(&live);
+            let bytes = vectors::compacted(&self.read_or_empty(&path, 0)?, &live);
+            let temporary = self.folder.temporary("vectors");
+            self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+            self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+            cache.reread();
+        }
+        if cache.unsaved.is_empty() {
+            return Ok(());
+        }
+        // A cache that is not ours, or of another version, is made anew.
+        let start = self.read_or_empty(&path, 0).map(|bytes| is_cache(&bytes))?;
+        let records = cache.unsaved_records(model, !start);
+        if start {
+            self.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
+        } else {
+            self.disk.create(&path, &records).map_err(Error::io("write", &path))?;
+            cache.reread();
+        }
+        cache.unsaved.clear();
+        Ok(())
+    }
+
+    /// Replaces the playbook file: the commit itself.
+    fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
+        let (path, backup) = (self.folder.truth(), self.folder.backup());
+        let temporary = self.folder.temporary("playbook");
+        let bytes = truth::render(&truth);
+        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+        self.sync(&temporary)?;
+        if snapshot.stamp.is_some() {
+            let link = self.folder.temporary("backup");
+            match self.disk.remove(&link) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &link)(error)),
+                _ => {}
+            }
+            self.disk.link(&path, &link).map_err(Error::io("link", &path))?;
+            self.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
+        }
+        // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
+        // seen in time, nothing happens at all.
+        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        if !is_alike(snapshot.stamp.as_ref(), present.as_ref()) {
+            return Err(Error::Contended { rounds: 1 });
+        }
+        self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+        self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.writes_stopped.store(true, Ordering::Release))
+    }
+
+    fn after_rename(&self, snapshot: &mut Snapshot, truth: Truth, bytes: &[u8]) -> Result<()> {
+        let path = self.folder.truth();
+        let folder = self.folder.path();
+        self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
+        snapshot.stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        snapshot.content = TextHash::of(&[bytes]);
+        snapshot.log.end = truth.usage;
+        snapshot.truth = Arc::new(truth);
+        Ok(())
+    }
+
+    fn sync(&self, path: &Path) -> Result<()> {
+        self.disk.sync(path).map_err(|error| {
+            self.writes_stopped.store(true, Ordering::Release);
+            Error::io("make safe", path)(error)
+        })
+    }
+
+    /// Removes segments that nobody needs. A failure leaves them for the next commit.
+    fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
+        let now: DateTime<FixedOffset> = self.clock.now();
+        let backup = self.read_or_empty(&self.folder.backup(), 0).ok();
+        let backup = backup.and_then(|bytes| match truth::parse(&bytes, self.clock.as_ref()) {
+            Ok(truth::Parsed::Truth(truth)) => Some(truth.usage.segment),
+            _ => None,
+        });
+        let spent = snapshot.log.spent_segments(snapshot.truth.usage.segment, now);
+        for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {
+            if self.disk.remove(&self.folder.usage(segment)).is_ok() {
+                snapshot.log.forget_segment(segment, now);
+            }
+        }
+    }
+
+    /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
+    fn sweep(&self) {
+        if self.swept.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let folder = self.folder.path();
+        for name in self.disk.list(folder).unwrap_or_default() {
+            if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
+                // Left where it is when that fails: it does no harm.
+                let _ = self.disk.remove(&folder.join(name));
+            }
+        }
+    }
+}
+
+fn is_alike(known: Option<&Stamp>, present: Option<&Stamp>) -> bool {
+    match (known, present) {
+        (None, None) => true,
+        (Some(known), Some(present)) => known.is_alike(present),
+        _ => false,
+    }
+}
+
+/// The texts whose vectors are worth keeping.
+fn live_texts(book: &Book) -> BTreeSet<TextHash> {
+    let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
+    lessons.flat_map(|lesson| [vector_key(&lesson.trigger), vector_key(&lesson.whole_text())]).collect()
+}

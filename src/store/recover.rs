@@ -1,0 +1,108 @@
+//! When the playbook file cannot be read: it is kept aside, its backup takes its place, removals still hold.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::truth::{self, Parsed};
+use super::{Access, Snapshot, Store, Truth, UsageLog, archive};
+use crate::error::{Error, Result};
+use crate::learn::book::{Action, Book, Change, Removed, Why};
+use crate::lesson::TextHash;
+
+/// What an open had to do about a broken playbook file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// Why the file could not be read.
+    pub reason: String,
+    /// Where its bytes are now; where they were, for a handle that only reads.
+    pub kept_at: Vec<PathBuf>,
+    /// Whether the backup took its place. Otherwise the playbook is empty.
+    pub from_backup: bool,
+    /// Lessons there are now.
+    pub n_lessons: usize,
+    /// Lessons of the backup that stay removed, because the archive says a person removed them.
+    pub n_removed_again: usize,
+}
+
+impl Store {
+    /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
+    pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
+        let lock = if self.access == Access::ReadWrite { Some(self.lock()?) } else { None };
+        match self.load() {
+            Err(Error::Unreadable { .. }) => {}
+            loaded => return loaded.map(|snapshot| (snapshot, None)),
+        }
+        let history = self.read_or_empty(&self.folder.archive(), 0)?;
+        let backup = self.read_or_empty(&self.folder.backup(), 0)?;
+        let (mut truth, from_backup) = match truth::parse(&backup, self.clock.as_ref()) {
+            Ok(Parsed::Truth(truth)) => (truth, true),
+            _ => (Truth::default(), false),
+        };
+        truth.archive_length = archive::whole_length(&history);
+        let n_before = truth.book.lessons.len();
+        apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&history, self.clock.as_ref()));
+        let mut recovery = Recovery {
+            reason,
+            kept_at: vec![self.folder.truth()],
+            from_backup,
+            n_lessons: truth.book.lessons.len(),
+            n_removed_again: n_before - truth.book.lessons.len(),
+        };
+        if lock.is_some() {
+            recovery.kept_at = vec![self.quarantine(&self.folder.truth(), "skills_playbook")?];
+            if !from_backup && !backup.is_empty() {
+                recovery.kept_at.push(self.quarantine(&self.folder.backup(), "skills_playbook.bak")?);
+            }
+            self.install(&truth)?;
+        }
+        tracing::warn!(reason = recovery.reason, from_backup, lessons = recovery.n_lessons, "the playbook file was broken");
+        let snapshot = if lock.is_some() {
+            self.load()?
+        } else {
+            let content = TextHash::of::<&[u8]>(&[]);
+            let path = self.folder.truth();
+            let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+            self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp, content, newer: None })?
+        };
+        Ok((snapshot, Some(recovery)))
+    }
+
+    /// Copies a file's bytes aside, under a name that no other content has.
+    fn quarantine(&self, path: &std::path::Path, name: &str) -> Result<PathBuf> {
+        let folder = self.folder.quarantine();
+        self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
+        let bytes = self.read_or_empty(path, 0)?;
+        let kept = folder.join(format!("{name}.{}.json", TextHash::of(&[&bytes])));
+        self.disk.create(&kept, &bytes).map_err(Error::io("write", &kept))?;
+        self.sync(&kept)?;
+        self.disk.sync_folder(&folder).map_err(Error::io("make safe", &folder))?;
+        Ok(kept)
+    }
+
+    fn install(&self, truth: &Truth) -> Result<()> {
+        let (path, temporary) = (self.folder.truth(), self.folder.temporary("playbook"));
+        self.disk.create(&temporary, &truth::render(truth)).map_err(Error::io("write", &temporary))?;
+        self.sync(&temporary)?;
+        self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+        let folder = self.folder.path();
+        self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))
+    }
+}
+
+/// Takes out what the archive says a person removed and did not take back.
+pub(super) fn apply_removals(book: &mut Book, history: &[Change]) {
+    let undone: Vec<_> = history.iter().filter_map(|change| change.undoes).collect();
+    for change in history.iter().filter(|change| change.action == Action::Remove && !undone.contains(&change.id)) {
+        for edit in change.edits.iter().filter(|edit| edit.why == Why::Removed) {
+            let lesson = book.take(edit.id);
+            let is_known = book.removed.iter().any(|removed| removed.id == edit.id);
+            let text_hash = edit.removed_text.or(lesson.as_ref().map(|lesson| lesson.text_hash()));
+            // A text that was learned by hand again since is welcome.
+            let is_back = |text_hash: &TextHash| book.lessons.iter().any(|lesson| lesson.text_hash() == *text_hash);
+            if let Some(text_hash) = text_hash.filter(|text_hash| !is_known && !is_back(text_hash)) {
+                book.removed.push(Removed { id: edit.id, text_hash, at: change.at, change: Some(change.id), lesson });
+            }
+        }
+    }
+}

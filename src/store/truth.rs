@@ -1,0 +1,211 @@
+//! The playbook file: pretty JSON that a person can read and mend (playbook 1).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::clock::Clock;
+use crate::learn::book::{Book, Removed, ReviewReason, Waiting};
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+
+/// Up to where the usage files are folded into the lessons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub(crate) segment: u64,
+    pub(crate) offset: u64,
+}
+
+/// What the playbook file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Truth {
+    pub(crate) generation: u64,
+    /// Up to where the archive belongs to this generation.
+    pub(crate) archive_length: u64,
+    pub(crate) usage: Mark,
+    pub(crate) book: Arc<Book>,
+    /// Keys of the file that this version does not know.
+    pub(crate) extra: Map<String, Value>,
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    Truth(Truth),
+    /// A newer version wrote it; as much as can be understood.
+    Newer { found: u64, truth: Truth },
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// The reason when it is neither a playbook of ours nor a bare array of rows.
+pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
+    let file = match serde_json::from_slice(bytes) {
+        Ok(Value::Array(rows)) => {
+            return Ok(Parsed::Truth(Truth { book: Arc::new(read_book(rows, clock)), ..Truth::default() }));
+        }
+        Ok(Value::Object(file)) => file,
+        Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut file = file;
+    let version = file.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
+    let Some(Value::Array(rows)) = file.remove("lessons") else {
+        return Err("it has no list `lessons`".to_owned());
+    };
+    let mut book = read_book(rows, clock);
+    book.removed = take_list(&mut file, "removed").into_iter().filter_map(|row| read_removed(row, clock)).collect();
+    book.waiting = take_list(&mut file, "waiting").into_iter().filter_map(|row| read_waiting(row, clock)).collect();
+    book.unread.extend(take_list(&mut file, "unread"));
+    let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64()).unwrap_or(0);
+    let (generation, archive_length) = (number("generation"), number("archive_len"));
+    let usage = file.remove("usage").and_then(|usage| Mark::deserialize(usage).ok()).unwrap_or_default();
+    let truth = Truth { generation, archive_length, usage, book: Arc::new(book), extra: file };
+    Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, truth } } else { Parsed::Truth(truth) })
+}
+
+/// The bytes of the file. Every lesson is written as schema v2.
+pub(crate) fn render(truth: &Truth) -> Vec<u8> {
+    let Book { lessons, waiting, removed, unread } = truth.book.as_ref();
+    let waiting: Vec<Value> =
+        waiting.iter().map(|waiting| json!({"reason": waiting.reason, "lesson": *waiting.lesson})).collect();
+    let removed: Vec<Value> = removed.iter().map(write_removed).collect();
+    let mut file = Map::new();
+    let mut put = |key: &str, value: Value| file.insert(key.to_owned(), value);
+    put("schema_version", json!(SCHEMA_VERSION));
+    put("generation", json!(truth.generation));
+    put("archive_len", json!(truth.archive_length));
+    put("usage", json!(truth.usage));
+    put("removed", Value::Array(removed));
+    put("lessons", lessons.iter().map(|lesson| json!(**lesson)).collect());
+    if !waiting.is_empty() {
+        put("waiting", Value::Array(waiting));
+    }
+    if !unread.is_empty() {
+        put("unread", Value::Array(unread.clone()));
+    }
+    file.extend(truth.extra.clone());
+    let mut bytes = format!("{:#}", Value::Object(file)).into_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
+    let mut book = Book::default();
+    let mut ids = BTreeSet::new();
+    for (place, row) in rows.into_iter().enumerate() {
+        match Lesson::from_row(row.clone(), clock) {
+            Ok(mut lesson) => {
+                // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
+                if !ids.insert(lesson.id) {
+                    let seed = TextHash::of(&[lesson.text_hash().to_string(), place.to_string()]);
+                    lesson.id = crate::lesson::LessonId::at(lesson.timestamp, seed);
+                    ids.insert(lesson.id);
+                }
+                book.lessons.push(Arc::new(lesson));
+            }
+            Err(why) => {
+                tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
+                book.unread.push(row);
+            }
+        }
+    }
+    book.sort();
+    book
+}
+
+fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
+    match file.remove(key) {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    }
+}
+
+fn read_removed(row: Value, clock: &dyn Clock) -> Option<Removed> {
+    let text = |key: &str| row.get(key).and_then(Value::as_str);
+    let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    Some(Removed {
+        id: text("id")?.parse().ok()?,
+        text_hash: text("text_hash")?.parse().ok()?,
+        at: at.unwrap_or_else(|| DateTime::<FixedOffset>::default()),
+        change: text("change").and_then(|change| change.parse().ok()),
+        lesson: row.get("lesson").and_then(|row| Lesson::from_row(row.clone(), clock).ok()).map(Arc::new),
+    })
+}
+
+fn write_removed(removed: &Removed) -> Value {
+    let mut row = json!({"id": removed.id, "text_hash": removed.text_hash, "at": removed.at});
+    if let (Value::Object(row), Some(change)) = (&mut row, removed.change) {
+        row.insert("change".to_owned(), json!(change));
+    }
+    if let (Value::Object(row), Some(lesson)) = (&mut row, &removed.lesson) {
+        row.insert("lesson".to_owned(), json!(**lesson));
+    }
+    row
+}
+
+fn read_waiting(row: Value, clock: &dyn Clock) -> Option<Waiting> {
+    let lesson = Lesson::from_row(row.get("lesson")?.clone(), clock).ok()?;
+    let reason = row.get("reason").and_then(|reason| ReviewReason::deserialize(reason).ok());
+    Some(Waiting { lesson: Arc::new(lesson), reason: reason.unwrap_or(ReviewReason::Tainted) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::learn::testing::{at, lesson};
+
+    fn read(bytes: &[u8]) -> Truth {
+        match parse(bytes, &ManualClock::new(at(0))) {
+            Ok(Parsed::Truth(truth)) => truth,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut truth = Truth { generation: 7, archive_length: 12, ..Truth::default() };
+        truth.usage = Mark { segment: 2, offset: 99 };
+        let book = Arc::make_mut(&mut truth.book);
+        book.put(lesson("t", "s"));
+        book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
+        let gone = lesson("gone", "s");
+        let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
+        book.removed.push(removed);
+        let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
+        book.waiting.push(waiting);
+        book.unread.push(json!("a note"));
+        truth.extra.insert("note".into(), json!({"by": "hand"}));
+        assert_eq!(read(&render(&truth)), truth);
+    }
+
+    #[test]
+    fn a_bare_list_opens_and_what_is_no_lesson_is_kept() {
+        let truth = read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
+        assert_eq!(truth.book.lessons.len(), 2);
+        assert_eq!(truth.book.unread, [json!(5), json!({"mood": "good"})]);
+    }
+
+    #[test]
+    fn a_copied_row_gets_a_name_of_its_own_the_same_for_every_reader() {
+        let row = json!(lesson("t", "s"));
+        let file = json!({"lessons": [row, row]}).to_string();
+        let ids = |truth: &Truth| truth.book.lessons.iter().map(|lesson| lesson.id).collect::<BTreeSet<_>>();
+        assert_eq!(ids(&read(file.as_bytes())).len(), 2);
+        assert_eq!(ids(&read(file.as_bytes())), ids(&read(file.as_bytes())));
+    }
+
+    #[test]
+    fn what_is_no_playbook_is_told() {
+        for (bytes, reason) in [("", "EOF"), ("{", "EOF"), ("3", "neither"), (r#"{"lessons": 3}"#, "no list")] {
+            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0))).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)));
+        assert!(matches!(newer, Ok(Parsed::Newer { found: 3, .. })));
+    }
+}

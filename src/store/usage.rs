@@ -1,0 +1,297 @@
+//! What was shown and how it went, since the last commit: one line an event, appended without touching the JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset, TimeDelta};
+use serde::{Deserialize, Serialize};
+
+use super::truth::Mark;
+use crate::config::FeedbackConfig;
+use crate::learn::book::Book;
+use crate::learn::feedback::{self, Outcome};
+use crate::lesson::{LessonId, ReceiptId, TextHash};
+
+/// A segment longer than this is closed at the next commit.
+pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
+
+/// How long receipts are kept.
+pub(crate) const RECEIPT_DAYS: i64 = 7;
+
+/// A lesson and the text that it had.
+pub(crate) type Text = (LessonId, TextHash);
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Event {
+    /// Lessons were shown.
+    Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
+    /// The task for which they were shown ended.
+    Settled { outcome: ReceiptId, verdict: Outcome, at: DateTime<FixedOffset> },
+    /// Lessons were credited by name, whatever the receipt.
+    Credited { credit: Vec<Text>, verdict: Outcome, at: DateTime<FixedOffset> },
+}
+
+impl Event {
+    /// The line, set off by newlines on both sides: what a torn write left before it cannot swallow it.
+    pub(crate) fn line(&self) -> Vec<u8> {
+        format!("\n{}\n", serde_json::json!(self)).into_bytes()
+    }
+
+    fn at(&self) -> DateTime<FixedOffset> {
+        match self {
+            Self::Shown { at, .. } | Self::Settled { at, .. } | Self::Credited { at, .. } => *at,
+        }
+    }
+}
+
+/// A retrieval and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Receipt {
+    pub(crate) at: DateTime<FixedOffset>,
+    pub(crate) shown: Vec<Text>,
+    /// The first outcome; later ones do not count.
+    pub(crate) outcome: Option<Outcome>,
+    /// Lessons whose showing was credited one by one.
+    settled: BTreeSet<LessonId>,
+}
+
+impl Receipt {
+    fn is_open_for(&self, lesson: &Text) -> bool {
+        self.outcome.is_none() && self.shown.contains(lesson) && !self.settled.contains(&lesson.0)
+    }
+}
+
+/// The events of the kept segments, as far as they were read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct UsageLog {
+    /// Up to where the segments were read.
+    pub(crate) end: Mark,
+    receipts: BTreeMap<ReceiptId, Arc<Receipt>>,
+    /// The last event of each segment.
+    last_event: BTreeMap<u64, DateTime<FixedOffset>>,
+    /// Lines that could not be read.
+    pub(crate) n_unreadable: usize,
+}
+
+impl UsageLog {
+    pub(crate) fn receipt(&self, receipt: ReceiptId) -> Option<&Receipt> {
+        self.receipts.get(&receipt).map(Arc::as_ref)
+    }
+
+    /// Reads what a segment holds from `offset` on. Events from `mark` on move the book; earlier ones are in it already.
+    pub(crate) fn read(&mut self, at: Mark, bytes: &[u8], mark: Mark, book: &mut Book, config: &FeedbackConfig) {
+        let mut offset = at.offset;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let [text @ .., b'\n'] = line else { break };
+            let here = Mark { segment: at.segment, offset };
+            offset += line.len() as u64;
+            if text.is_empty() {
+                continue;
+            }
+            match serde_json::from_slice::<Event>(text) {
+                Ok(event) => {
+                    self.last_event.entry(at.segment).and_modify(|last| *last = event.at().max(*last)).or_insert(event.at());
+                    self.apply(event, (here >= mark).then_some(&mut *book), config);
+                }
+                Err(_) => self.n_unreadable += 1,
+            }
+        }
+        self.end = Mark { segment: at.segment, offset };
+    }
+
+    fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
+        match event {
+            Event::Shown { receipt, shown, at } => {
+                for (id, _) in &shown {
+                    if let Some(book) = &mut book {
+                        book.update(*id, |lesson| feedback::retrieved(lesson, at));
+                    }
+                }
+                let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new() };
+                self.receipts.insert(receipt, Arc::new(entry));
+            }
+            Event::Settled { outcome, verdict, at } => {
+                let Some(receipt) = self.receipts.get_mut(&outcome).map(Arc::make_mut) else { return };
+                if receipt.outcome.is_some() {
+                    return;
+                }
+                let open: Vec<Text> = receipt.shown.iter().filter(|text| receipt.is_open_for(text)).copied().collect();
+                receipt.outcome = Some(verdict);
+                credit(book, &open, verdict, at, config);
+            }
+            Event::Credited { credit: texts, verdict, at } => {
+                for receipt in self.receipts.values_mut() {
+                    for text in &texts {
+                        if receipt.is_open_for(text) {
+                            Arc::make_mut(receipt).settled.insert(text.0);
+                        }
+                    }
+                }
+                credit(book, &texts, verdict, at, config);
+            }
+        }
+    }
+
+    /// What an outcome would credit: the lessons of the receipt whose text is still that one and that were not credited
+    /// by name since.
+    pub(crate) fn creditable(&self, receipt: &Receipt, book: &Book) -> Vec<Text> {
+        receipt.shown.iter().filter(|text| receipt.is_open_for(text) && is_still(book, text)).copied().collect()
+    }
+
+    /// Lessons with a retrieval since `from` that is not settled yet (playbook 6.4).
+    ///
+    /// Where the receipts are gone, the lesson's own times tell.
+    pub(crate) fn unsettled_since(&self, from: DateTime<FixedOffset>, book: &Book) -> Vec<Text> {
+        let mut known = BTreeSet::new();
+        let mut open = BTreeSet::new();
+        for receipt in self.receipts.values().filter(|receipt| receipt.at >= from) {
+            known.extend(receipt.shown.iter().map(|text| text.0));
+            open.extend(receipt.shown.iter().filter(|text| receipt.is_open_for(text) && is_still(book, text)));
+        }
+        for lesson in book.lessons.iter().filter(|lesson| !known.contains(&lesson.id)) {
+            let shown = lesson.last_retrieved_at.filter(|shown| *shown >= from);
+            if shown.is_some_and(|shown| lesson.last_credited_at.is_none_or(|credited| credited < shown)) {
+                open.insert((lesson.id, lesson.text_hash()));
+            }
+        }
+        open.into_iter().collect()
+    }
+
+    /// Segments before `oldest` whose receipts are all over.
+    pub(crate) fn spent_segments(&self, oldest: u64, now: DateTime<FixedOffset>) -> Vec<u64> {
+        let is_over = |at: &DateTime<FixedOffset>| now - *at > TimeDelta::days(RECEIPT_DAYS);
+        self.last_event.iter().filter(|(segment, at)| **segment < oldest && is_over(at)).map(|(segment, _)| *segment).collect()
+    }
+
+    pub(crate) fn forget_segment(&mut self, segment: u64, now: DateTime<FixedOffset>) {
+        self.last_event.remove(&segment);
+        self.receipts.retain(|_, receipt| now - receipt.at <= TimeDelta::days(RECEIPT_DAYS));
+    }
+}
+
+fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
+    book.get(*id).is_some_and(|lesson| lesson.text_hash() == *text_hash)
+}
+
+fn credit(book: Option<&mut Book>, texts: &[Text], verdict: Outcome, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
+    let Some(book) = book else { return };
+    for text in texts {
+        if is_still(book, text) {
+            book.update(text.0, |lesson| feedback::settled(lesson, verdict, at, config));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::{at, lesson};
+    use crate::lesson::Lesson;
+
+    fn receipt(number: i64) -> ReceiptId {
+        ReceiptId::at(at(number), TextHash::of(&[number.to_string()]))
+    }
+
+    fn text(lesson: &Lesson) -> Text {
+        (lesson.id, lesson.text_hash())
+    }
+
+    fn replay(events: &[Event], mark: u64) -> (UsageLog, Book, Lesson) {
+        let shown = lesson("t", "s");
+        let mut book = Book::default();
+        book.put(shown.clone());
+        let bytes: Vec<u8> = events.iter().flat_map(Event::line).collect();
+        let mut log = UsageLog::default();
+        let start = Mark { segment: 0, offset: 0 };
+        log.read(start, &bytes, Mark { segment: 0, offset: mark }, &mut book, &FeedbackConfig::default());
+        let now = book.get(shown.id).map(|lesson| Lesson::clone(lesson)).unwrap();
+        (log, book, now)
+    }
+
+    fn shown(number: i64) -> Event {
+        Event::Shown { receipt: receipt(number), shown: vec![text(&lesson("t", "s"))], at: at(number) }
+    }
+
+    fn settled(number: i64, verdict: Outcome) -> Event {
+        Event::Settled { outcome: receipt(number), verdict, at: at(number + 1) }
+    }
+
+    #[test]
+    fn the_first_outcome_of_a_receipt_counts() {
+        let events = [shown(1), settled(1, Outcome::Helpful), settled(1, Outcome::Helpful), settled(1, Outcome::Harmful)];
+        let (log, book, lesson) = replay(&events, 0);
+        assert_eq!((lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals), (1, 1, 0));
+        assert!(log.unsettled_since(at(0), &book).is_empty());
+    }
+
+    #[test]
+    fn events_before_the_mark_are_in_the_lessons_already() {
+        let first = shown(1).line().len() as u64;
+        let (log, book, lesson) = replay(&[shown(1), shown(2)], first);
+        assert_eq!(lesson.retrievals, 1);
+        assert_eq!(log.unsettled_since(at(0), &book).len(), 1);
+        assert!(log.receipt(receipt(1)).is_some());
+    }
+
+    #[test]
+    fn neutral_outcomes_settle_too_and_each_retrieval_settles_alone() {
+        let (log, book, lesson) = replay(&[shown(1), settled(1, Outcome::Neutral)], 0);
+        assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
+        assert!(log.unsettled_since(at(0), &book).is_empty());
+        let (log, book, _) = replay(&[shown(1), shown(2), settled(1, Outcome::Neutral)], 0);
+        assert_eq!(log.unsettled_since(at(0), &book).len(), 1);
+        assert!(log.unsettled_since(at(3), &book).is_empty());
+    }
+
+    #[test]
+    fn a_credit_by_name_settles_the_retrievals_before_it() {
+        let credited = Event::Credited { credit: vec![text(&lesson("t", "s"))], verdict: Outcome::Helpful, at: at(5) };
+        let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Outcome::Helpful)], 0);
+        assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (2, 1));
+        assert!(log.unsettled_since(at(0), &book).is_empty());
+    }
+
+    #[test]
+    fn another_text_is_not_credited() {
+        let other = Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
+        let (log, book, lesson) = replay(&[other, settled(1, Outcome::Helpful)], 0);
+        assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
+        assert!(log.creditable(log.receipt(receipt(1)).unwrap(), &book).is_empty());
+    }
+
+    #[test]
+    fn a_torn_line_costs_itself_only() {
+        let mut bytes = shown(1).line();
+        bytes.truncate(bytes.len() - 9);
+        bytes.extend(shown(2).line());
+        bytes.extend(b"{\"receipt\": \"unfin");
+        let mut book = Book::default();
+        book.put(lesson("t", "s"));
+        let mut log = UsageLog::default();
+        log.read(Mark::default(), &bytes, Mark::default(), &mut book, &FeedbackConfig::default());
+        assert_eq!(book.lessons[0].retrievals, 1);
+        assert_eq!(log.n_unreadable, 1);
+        assert_eq!(log.end.offset as usize, bytes.len() - "{\"receipt\": \"unfin".len());
+    }
+
+    #[test]
+    fn without_receipts_the_times_of_the_lesson_tell() {
+        let mut book = Book::default();
+        book.put(Lesson { last_retrieved_at: Some(at(9)), ..lesson("open", "s") });
+        book.put(Lesson { last_retrieved_at: Some(at(9)), last_credited_at: Some(at(9)), ..lesson("credited", "s") });
+        book.put(Lesson { last_retrieved_at: Some(at(1)), ..lesson("long ago", "s") });
+        let open = UsageLog::default().unsettled_since(at(5), &book);
+        assert_eq!(open, [text(&lesson("open", "s"))]);
+    }
+
+    #[test]
+    fn segments_go_when_their_receipts_are_over() {
+        let (log, _, _) = replay(&[shown(1)], 0);
+        let week = TimeDelta::days(RECEIPT_DAYS);
+        assert!(log.spent_segments(1, at(1) + week).is_empty());
+        assert!(log.spent_segments(0, at(2) + week).is_empty());
+        assert_eq!(log.spent_segments(1, at(2) + week), [0]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The vector cache: vectors by model and text, appended as they are made. Never wrong, at most missing.
+
+use std::collections::{BTreeSet, HashMap};
+
+use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+
+use crate::embed::UnitVector;
+use crate::lesson::TextHash;
+
+/// The first bytes of the file: its name and version.
+const MAGIC: &[u8; 8] = b"adagev\0\x01";
+
+/// A record is longer only if it is broken: 4 MiB is a vector of a million dimensions.
+const MAX_RECORD: usize = 4 << 20;
+
+/// Length and checksum before each record.
+const HEADER: usize = 8;
+
+fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
+    bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit()
+}
+
+/// One cached vector: the model's fingerprint, the text's hash, the components.
+type Record = ([u8; 16], [u8; 16], Vec<f32>);
+
+/// The vectors of one model, and how far the file was read.
+#[derive(Debug, Default)]
+pub(crate) struct VectorCache {
+    vectors: HashMap<TextHash, UnitVector>,
+    /// Made since the file was last written.
+    pub(crate) unsaved: BTreeSet<TextHash>,
+    /// Bytes of the file that were read.
+    pub(crate) read_to: u64,
+    /// Inode of the file that was read.
+    pub(crate) inode: Option<u64>,
+}
+
+/// The name under which a text's vector is kept.
+pub(crate) fn key(text: &str) -> TextHash {
+    TextHash::of(&[text])
+}
+
+impl VectorCache {
+    pub(crate) fn get(&self, text: &str) -> Option<&UnitVector> {
+        self.vectors.get(&key(text))
+    }
+
+    pub(crate) fn put(&mut self, text: &str, vector: UnitVector) {
+        let key = key(text);
+        if self.vectors.insert(key, vector).is_none() {
+            self.unsaved.insert(key);
+        }
+    }
+
+    /// Takes in what the file holds of this model from where reading stopped.
+    pub(crate) fn read(&mut self, bytes: &[u8], fingerprint: TextHash) {
+        let mut rest = bytes;
+        if self.read_to == 0 {
+            match rest.strip_prefix(MAGIC) {
+                Some(records) => rest = records,
+                None => return,
+            }
+            self.read_to = MAGIC.len() as u64;
+        }
+        while let Some((record, length)) = next_record(rest) {
+            if let Some((model, text, components)) = record {
+                if &model == fingerprint.as_bytes() {
+                    if let Some(vector) = UnitVector::from_stored(components) {
+                        let text = TextHash::from_bytes(text);
+                        self.unsaved.remove(&text);
+                        self.vectors.insert(text, vector);
+                    }
+                }
+            }
+            rest = rest.get(length..).unwrap_or_default();
+            self.read_to += length as u64;
+        }
+    }
+
+    /// Forgets the position in the file: it was replaced.
+    pub(crate) fn reread(&mut self) {
+        self.read_to = 0;
+        self.inode = None;
+    }
+
+    /// Forgets the vectors of all texts but these.
+    pub(crate) fn keep_only(&mut self, live: &BTreeSet<TextHash>) {
+        self.vectors.retain(|text, _| live.contains(text));
+        self.unsaved.retain(|text| live.contains(text));
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// The records of everything unsaved, with the file's beginning where there is no file yet.
+    pub(crate) fn unsaved_records(&self, fingerprint: TextHash, is_new_file: bool) -> Vec<u8> {
+        let mut bytes = if is_new_file { MAGIC.to_vec() } else { Vec::new() };
+        for text in &self.unsaved {
+            if let Some(vector) = self.vectors.get(text) {
+                write_record(&mut bytes, &(*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec()));
+            }
+        }
+        bytes
+    }
+}
+
+/// True when the bytes begin as the cache does.
+pub(crate) fn is_cache(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// The file with the records of these texts only, of whatever model.
+pub(crate) fn compacted(bytes: &[u8], live: &BTreeSet<TextHash>) -> Vec<u8> {
+    let mut kept = MAGIC.to_vec();
+    let mut rest = bytes.strip_prefix(MAGIC).unwrap_or_default();
+    while let Some((record, length)) = next_record(rest) {
+        if record.is_some_and(|(_, text, _)| live.contains(&TextHash::from_bytes(text))) {
+            kept.extend_from_slice(rest.get(..length).unwrap_or_default());
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    kept
+}
+
+/// How many records the file has, and how many of them are broken.
+pub(crate) fn count(bytes: &[u8]) -> (usize, usize) {
+    let mut rest = bytes.strip_prefix(MAGIC).unwrap_or_default();
+    let (mut n_records, mut n_broken) = (0, 0);
+    while let Some((record, length)) = next_record(rest) {
+        n_records += 1;
+        n_broken += usize::from(record.is_none());
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    (n_records, n_broken + usize::from(!rest.is_empty()))
+}
+
+/// The next record, `None` inside when its checksum is wrong, and its length with its header. Nothing at the end, and at a
+/// record that is cut or has a senseless length.
+fn next_record(bytes: &[u8]) -> Option<(Option<Record>, usize)> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (checksum, rest) = rest.split_first_chunk::<4>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|length| *length <= MAX_RECORD)?;
+    let payload = rest.get(..length)?;
+    let is_whole = crc32fast::hash(payload) == u32::from_le_bytes(*checksum);
+    let record = is_whole.then(|| bincode::decode_from_slice(payload, codec()).ok()).flatten();
+    Some((record.map(|(record, _)| record), HEADER + length))
+}
+
+fn write_record(bytes: &mut Vec<u8>, record: &Record) {
+    // Encoding into memory fails only past the size limit, and such a vector is not cached.
+    let Ok(payload) = bincode::encode_to_vec(record, codec()) else { return };
+    let Ok(length) = u32::try_from(payload.len()) else { return };
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(crc32fast::hash(&payload).to_le_bytes());
+    bytes.extend(payload);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(x: f32, y: f32) -> UnitVector {
+        UnitVector::new(&[x, y]).unwrap()
+    }
+
+    fn model() -> TextHash {
+        TextHash::of(&["model"])
+    }
+
+    fn file() -> Vec<u8> {
+        let mut cache = VectorCache::default();
+        cache.put("a", unit(1.0, 0.0));
+        cache.put("b", unit(3.0, 4.0));
+        cache.unsaved_records(model(), true)
+    }
+
+    fn read(bytes: &[u8], fingerprint: TextHash) -> VectorCache {
+        let mut cache = VectorCache::default();
+        cache.read(bytes, fingerprint);
+        cache
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_for_its_model_only() {
+        let cache = read(&file(), model());
+        assert_eq!(cache.get("a"), Some(&unit(1.0, 0.0)));
+        assert_eq!(cache.get("b"), Some(&unit(3.0, 4.0)));
+        assert_eq!(cache.get("c"), None);
+        assert_eq!(read(&file(), TextHash::of(&["another model"])).len(), 0);
+    }
+
+    #[test]
+    fn a_flipped_bit_or_a_cut_loses_vectors_and_never_changes_one() {
+        let whole = file();
+        for place in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 4;
+            for bytes in [&flipped[..], &whole[..place]] {
+                let cache = read(bytes, model());
+                for (text, vector) in [("a", unit(1.0, 0.0)), ("b", unit(3.0, 4.0))] {
+                    assert!(cache.get(text).is_none_or(|cached| *cached == vector), "byte {place}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reading_goes_on_where_it_stopped() {
+        let whole = file();
+        let mut cache = read(&whole[..whole.len() - 3], model());
+        assert_eq!(cache.len(), 1);
+        let rest = usize::try_from(cache.read_to).unwrap();
+        cache.read(&whole[rest..], model());
+        assert_eq!(cache.len(), 2);
+    }
+
+    #[test]
+    fn compaction_keeps_the_live_texts_of_every_model() {
+        let live = BTreeSet::from([key("b")]);
+        let kept = compacted(&file(), &live);
+        assert_eq!((count(&file()), count(&kept)), ((2, 0), (1, 0)));
+        assert!(read(&kept, model()).get("b").is_some());
+    }
+}
