@@ -42,7 +42,7 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
-pub use gate::Redactor;
+pub use gate::{Redactor, Secret};
 pub use learn::{
     Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility,
 };

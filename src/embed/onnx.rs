@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array2, ArrayView2, Axis};
-use rten::{ModelOptions, NodeId, RunOptions, ThreadPool, ValueView};
+use rten::{ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView, ValueView};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use super::{Embedder, Model, Role};
@@ -159,10 +159,9 @@ impl Session {
         let (ids, mask) = (padded(&<[i32]>::to_vec), padded(&|ids: &[i32]| vec![1; ids.len()]));
         let types = vec![0; n_texts * width];
         let shape = [n_texts, width];
-        let input = |data: &'_ [i32]| ValueView::from_shape(shape, data).map_err(run_error);
-        let mut inputs = vec![(self.token_ids, input(&ids)?.into()), (self.attention_mask, input(&mask)?.into())];
+        let mut inputs = vec![(self.token_ids, input(shape, &ids)?), (self.attention_mask, input(shape, &mask)?)];
         if let Some(token_types) = self.token_types {
-            inputs.push((token_types, input(&types)?.into()));
+            inputs.push((token_types, input(shape, &types)?));
         }
         let [output] = self.graph.run_n(inputs, [self.output], Some(self.options.clone())).map_err(run_error)?;
         let ([_, _, dimension], embeddings) = output.into_shape_vec::<f32, 3>().map_err(run_error)?;
@@ -178,6 +177,10 @@ impl Session {
         }
         Ok(pooled)
     }
+}
+
+fn input(shape: [usize; 2], data: &[i32]) -> Result<ValueOrView<'_>, EmbedError> {
+    Ok(ValueView::from_shape(shape, data).map_err(run_error)?.into())
 }
 
 /// The tokenizer with our own limits: its file asks for 128 tokens, always padded to 128. What looks like a special token in

@@ -2,6 +2,7 @@
 
 mod redact;
 
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
@@ -9,7 +10,7 @@ use crate::config::LearnConfig;
 use crate::learn::Refusal;
 use crate::lesson::{Lesson, LessonDraft, NotALesson};
 
-pub use redact::Redactor;
+pub use redact::{Finding as Secret, Redactor};
 
 /// Secrets redacted, then in Unicode normal form C without control characters other than newline and tab; otherwise as
 /// given. Refused without a solution, without a task or trigger, or with a field that is too long.
@@ -24,16 +25,19 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         *text = clean(text);
     }
     lesson.domains.iter_mut().for_each(|domain| *domain = clean(domain));
+    lesson.extra.values_mut().for_each(clean_value);
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
     Ok(lesson)
 }
 
 fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     let mut lesson = lesson.clone();
+    let total_extra = lesson.extra.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
     let total_domains = lesson.domains.iter().map(String::len).sum::<usize>();
     let mut lengths: Vec<(&'static str, usize)> =
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
     lengths.push(("domains", total_domains));
+    lengths.push(("unknown keys", total_extra));
     match lengths.into_iter().find(|(_, length)| *length > max) {
         Some((field, length)) => Err(Refusal::TooLong { field, length, max }),
         None => Ok(()),
@@ -54,6 +58,16 @@ fn texts(lesson: &mut Lesson) -> [(&'static str, &mut String); 11] {
         ("project", &mut lesson.realm.project),
         ("role", &mut lesson.realm.role),
     ]
+}
+
+/// Keys that this version does not know can carry secrets too.
+fn clean_value(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text),
+        Value::Array(list) => list.iter_mut().for_each(clean_value),
+        Value::Object(row) => row.values_mut().for_each(clean_value),
+        _ => {}
+    }
 }
 
 fn clean(text: &str) -> String {

@@ -13,6 +13,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::polarity::{self, Polarity};
 use super::token::{Kind, Token, tokens};
 use crate::lesson::Lesson;
+use crate::lexical::terms;
 
 /// Which field of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +56,18 @@ pub enum Difference {
         /// Where.
         field: Field,
     },
+    /// A short text about something else: too few words for one of them to be exchanged.
+    Subject {
+        /// What only the lesson at hand speaks of.
+        ours: String,
+        /// What only the other one speaks of.
+        theirs: String,
+    },
+    /// A short text with a condition that the other one lacks.
+    Scope {
+        /// The word that begins the condition.
+        condition: String,
+    },
 }
 
 impl fmt::Display for Difference {
@@ -73,6 +86,8 @@ impl fmt::Display for Difference {
                 write!(f, "the opposite in the {}: {} against {}", place(field), said(ours), said(theirs))
             }
             Self::Order { field } => write!(f, "the same words in another order in the {}", place(field)),
+            Self::Subject { ours, theirs } => write!(f, "another subject: {ours} against {theirs}"),
+            Self::Scope { condition } => write!(f, "only one of them has the condition: {condition} …"),
         }
     }
 }
@@ -81,8 +96,25 @@ impl fmt::Display for Difference {
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     let ours = Side::new(ours);
     let theirs = Side::new(theirs);
-    let fields = ours.fields.iter().zip(&theirs.fields);
-    fields.map(|((field, a), (_, b))| compare(*field, (a, &ours), (b, &theirs))).find_map(|found| found)
+    let mut fields = ours.fields.iter().zip(&theirs.fields);
+    fields.find_map(|((field, a), (_, b))| compare(*field, (a, &ours), (b, &theirs))).or_else(|| short(&ours, &theirs))
+}
+
+/// What short texts differ in. A lesson of a few words has none to spare: where each side has one that the other lacks, or
+/// one side has a condition on top, they are two lessons. Longer texts say the same thing in other words.
+fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
+    const MAX_SUBJECT_WORDS: usize = 5;
+    const MAX_SCOPE_WORDS: usize = 6;
+    let (a, b) = (&ours.content, &theirs.content);
+    let n_words = a.len().min(b.len());
+    match (a.difference(b).next(), b.difference(a).next()) {
+        (Some(ours), Some(theirs)) if n_words <= MAX_SUBJECT_WORDS => {
+            Some(Difference::Subject { ours: ours.clone(), theirs: theirs.clone() })
+        }
+        (Some(_), None) if n_words <= MAX_SCOPE_WORDS => ours.condition_beyond(theirs),
+        (None, Some(_)) if n_words <= MAX_SCOPE_WORDS => theirs.condition_beyond(ours),
+        _ => None,
+    }
 }
 
 /// The tokens of one lesson.
@@ -90,7 +122,18 @@ struct Side {
     fields: [(Field, Vec<Token>); 3],
     /// Everything the lesson says anywhere: a value that the other one says in another place is no conflict.
     said: BTreeSet<String>,
+    /// The stems that say what it is about.
+    content: BTreeSet<String>,
 }
+
+/// Words that begin a condition.
+const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until"];
+
+/// Words by which rules are phrased, whatever they are about; as stems.
+const PHRASING: [&str; 17] = [
+    "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag", "alway",
+    "never", "make", "sure", "must",
+];
 
 impl Side {
     fn new(lesson: &Lesson) -> Self {
@@ -104,12 +147,31 @@ impl Side {
             said.extend(token.parts().map(str::to_owned));
             said.insert(token.normal.clone());
         }
-        Self { fields, said }
+        let texts = [&lesson.trigger, &lesson.anti_pattern, &lesson.correct_pattern];
+        let content = texts.into_iter().flat_map(|text| terms(text)).filter(|term| !PHRASING.contains(&term.as_str()));
+        Self { content: content.collect(), fields, said }
+    }
+
+    /// The condition in the first sentence of a field, where the other side has none at all.
+    fn condition_beyond(&self, other: &Self) -> Option<Difference> {
+        let is_condition = |token: &&Token| CONDITIONS.contains(&token.text.to_lowercase().as_str());
+        if other.fields.iter().flat_map(|(_, tokens)| tokens).any(|token| is_condition(&token)) {
+            return None;
+        }
+        let first_sentences = self.fields.iter().flat_map(|(_, tokens)| first_sentence(tokens));
+        let condition = first_sentences.into_iter().find(is_condition)?;
+        Some(Difference::Scope { condition: condition.text.clone() })
     }
 
     fn says(&self, token: &Token) -> bool {
         self.said.contains(&token.normal) || token.is_abbreviation_within(&self.said)
     }
+}
+
+/// The tokens up to the first one that ends a sentence.
+fn first_sentence(tokens: &[Token]) -> &[Token] {
+    let end = tokens.iter().position(|token| token.ends_sentence).map_or(tokens.len(), |place| place + 1);
+    tokens.get(..end).unwrap_or(tokens)
 }
 
 fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<Difference> {

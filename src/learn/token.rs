@@ -52,6 +52,8 @@ pub(crate) struct Token {
     pub(crate) text: String,
     /// What it is compared by: stems of words, values in lower case without quotes and call brackets.
     pub(crate) normal: String,
+    /// True when a full stop, question or exclamation mark follows.
+    pub(crate) ends_sentence: bool,
 }
 
 impl Token {
@@ -63,7 +65,7 @@ impl Token {
             Kind::Identifier => lower.trim_end_matches("()").to_owned(),
             _ => lower.trim_end_matches('/').to_owned(),
         };
-        Self { kind, text: text.to_owned(), normal }
+        Self { kind, text: text.to_owned(), normal, ends_sentence: false }
     }
 
     /// The words that the token is made of: `Path.read_text` says "path" and "read_text".
@@ -102,6 +104,9 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let is_code = position % 2 == 1;
         for chunk in span.split_whitespace() {
             split_chunk(chunk, is_code, &mut found);
+            if let Some(last) = found.last_mut().filter(|_| chunk.ends_with(['.', '!', '?'])) {
+                last.ends_sentence = true;
+            }
         }
     }
     found

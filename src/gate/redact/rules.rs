@@ -1,0 +1,205 @@
+//! The table of secret rules and of what is no secret.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::{Regex, RegexBuilder};
+
+const TABLE: &str = include_str!("rules.tsv");
+/// A keyword's regex sees at most this many bytes, which keeps the whole linear.
+const WINDOW: usize = 4096;
+/// A value this long is read once; keywords inside a shorter one may have their own values.
+const LONG: usize = 256;
+
+/// One line of the table; the file's head explains the columns.
+pub(crate) struct Rule {
+    pub(crate) kind: &'static str,
+    pub(crate) id: &'static str,
+    keywords: &'static str,
+    pub(crate) group: usize,
+    pub(crate) entropy: f64,
+    pub(crate) check: &'static str,
+    pattern: &'static str,
+    /// Compiled at the first hit, as most processes never need most rules.
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// What is known not to be a secret.
+#[derive(Default)]
+pub(crate) struct Skips {
+    parts: Vec<&'static str>,
+    whole: Option<Regex>,
+    samples: Vec<&'static str>,
+    pub(crate) before: HashSet<&'static str>,
+    pub(crate) after: HashSet<&'static str>,
+}
+
+impl Rule {
+    /// The rules in the table's order, which is their priority.
+    pub(crate) fn all() -> Vec<Self> {
+        TABLE.lines().filter_map(Self::parse).collect()
+    }
+
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut columns = line.strip_prefix("rule\t")?.split('\t');
+        Some(Self {
+            kind: columns.next()?,
+            id: columns.next()?,
+            keywords: columns.next()?,
+            group: columns.next()?.parse().ok()?,
+            entropy: columns.next()?.parse().ok()?,
+            check: columns.next()?,
+            pattern: columns.nth(1)?,
+            regex: OnceLock::new(),
+        })
+    }
+
+    pub(crate) fn keywords(&self) -> Vec<String> {
+        let mut words = self.keywords;
+        if words == "{vendors}" {
+            let line = TABLE.lines().find_map(|line| line.strip_prefix("vendors	"));
+            words = line.unwrap_or_default();
+        }
+        let words = words.split_whitespace();
+        words.map(|word| word.replace('␣', " ")).collect()
+    }
+
+    pub(crate) fn regex(&self) -> Option<&Regex> {
+        let start = if self.kind == "find" { "" } else { "^" };
+        let build = || {
+            RegexBuilder::new(&format!("{start}(?:{})", self.pattern))
+                .unicode(false)
+                .build()
+                .ok()
+        };
+        self.regex.get_or_init(build).as_ref()
+    }
+
+    /// All secrets of the text, looked for once only.
+    pub(crate) fn search(&self, text: &str, read: &mut usize) -> Vec<Range<usize>> {
+        *read = text.len();
+        let all = self.regex().map(|regex| regex.captures_iter(text));
+        let secrets = all.into_iter().flatten();
+        let secrets = secrets.filter_map(|caught| Some(caught.get(self.group)?.range()));
+        secrets.collect()
+    }
+
+    /// Keyword and tail as one token that touches no other word.
+    pub(crate) fn tail(
+        &self,
+        text: &str,
+        at: Range<usize>,
+        word: &str,
+        read: &mut usize,
+    ) -> Option<Range<usize>> {
+        let free = |at| !touches(text, at, u8::is_ascii_alphanumeric);
+        if text.get(at.clone()) != Some(word) || !free(at.start.checked_sub(1)) {
+            return None;
+        }
+        let tail = self.regex()?.find(window(text, at.end))?;
+        let end = run_on(text, at.end, tail.end());
+        mark_read(&(at.start..end), read);
+        free(Some(end)).then_some(at.start..end)
+    }
+}
+
+impl Skips {
+    pub(crate) fn parse() -> Self {
+        let mut skips = Self::default();
+        for line in TABLE.lines().filter_map(|line| line.strip_prefix("skip\t")) {
+            let (what, list) = line.split_once('\t').unwrap_or_default();
+            let list = list.split_whitespace();
+            match what {
+                "part" => skips.parts.extend(list),
+                "sample" => skips.samples.extend(list),
+                "before" => skips.before.extend(list),
+                "after" => skips.after.extend(list),
+                _ => {
+                    let any = list.collect::<Vec<_>>().join("|");
+                    skips.whole = Regex::new(&format!("^(?:{any})$")).ok();
+                }
+            }
+        }
+        skips
+    }
+
+    pub(crate) fn is_sample(&self, value: &str) -> bool {
+        self.samples.iter().any(|end| value.ends_with(end))
+    }
+
+    pub(crate) fn stands_in(&self, value: &str) -> bool {
+        let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
+        let part = self.parts.iter().any(|part| value.contains(part));
+        part || self
+            .whole
+            .as_ref()
+            .is_some_and(|whole| whole.is_match(&value))
+    }
+}
+
+pub(crate) fn window(text: &str, start: usize) -> &str {
+    text.get(start..text.floor_char_boundary(start + WINDOW))
+        .unwrap_or_default()
+}
+
+/// A rule does not look again into a long value.
+pub(crate) fn mark_read(value: &Range<usize>, read: &mut usize) {
+    if value.len() >= LONG {
+        *read = value.end;
+    }
+}
+
+/// The end of a value found in the window at `start`; past the window where it was cut.
+pub(crate) fn run_on(text: &str, start: usize, length: usize) -> usize {
+    let end = start + length;
+    if length < window(text, start).len() {
+        return end;
+    }
+    let token = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-".contains(b);
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    end + rest.iter().take_while(|b| token(b)).count()
+}
+
+pub(crate) fn touches(text: &str, at: Option<usize>, class: impl Fn(&u8) -> bool) -> bool {
+    at.and_then(|at| text.as_bytes().get(at)).is_some_and(class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_read() {
+        let rules = Rule::all();
+        assert_eq!(
+            rules.len(),
+            TABLE
+                .lines()
+                .filter(|line| line.starts_with("rule\t"))
+                .count()
+        );
+        for rule in &rules {
+            assert!(!rule.keywords().is_empty(), "{}", rule.id);
+            let groups = rule.regex().map_or(0, Regex::captures_len);
+            assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
+            assert!(
+                ["prefix", "after", "word", "find"].contains(&rule.kind),
+                "{}",
+                rule.id
+            );
+            let checks = [
+                "any",
+                "literal",
+                "random",
+                "unhashed",
+                "qualified",
+                "password",
+            ];
+            assert!(checks.contains(&rule.check), "{}", rule.id);
+        }
+        let skips = Skips::parse();
+        assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
+        assert!(!skips.before.is_empty() && !skips.after.is_empty());
+    }
+}
