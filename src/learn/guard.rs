@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
-use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::polarity::{self, Polarity};
-use super::token::{Kind, Token, tokens};
+use super::{direction, polarity};
+use super::token::{Kind, Token, first_sentence, tokens};
 use crate::lesson::Lesson;
-use crate::lexical::terms;
+use crate::lexical::{stem, terms};
 
 /// Which field of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -122,6 +121,8 @@ struct Side {
     fields: [(Field, Vec<Token>); 3],
     /// Everything the lesson says anywhere: a value that the other one says in another place is no conflict.
     said: BTreeSet<String>,
+    /// Of these, the names.
+    names: BTreeSet<String>,
     /// The stems that say what it is about.
     content: BTreeSet<String>,
 }
@@ -130,9 +131,9 @@ struct Side {
 const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until"];
 
 /// Words by which rules are phrased, whatever they are about; as stems.
-const PHRASING: [&str; 17] = [
+const PHRASING: [&str; 20] = [
     "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag", "alway",
-    "never", "make", "sure", "must",
+    "never", "make", "sure", "must", "warn", "report", "flag",
 ];
 
 impl Side {
@@ -142,14 +143,12 @@ impl Side {
             (Field::AntiPattern, tokens(&lesson.anti_pattern)),
             (Field::CorrectPattern, tokens(&lesson.correct_pattern)),
         ];
-        let mut said: BTreeSet<String> = BTreeSet::new();
-        for token in fields.iter().flat_map(|(_, tokens)| tokens) {
-            said.extend(token.parts().map(str::to_owned));
-            said.insert(token.normal.clone());
-        }
+        let tokens = || fields.iter().flat_map(|(_, tokens)| tokens);
+        let said = tokens().map(|token| token.normal.clone()).collect();
+        let names = tokens().filter(|token| token.is_name()).map(|token| token.normal.clone()).collect();
         let texts = [&lesson.trigger, &lesson.anti_pattern, &lesson.correct_pattern];
         let content = texts.into_iter().flat_map(|text| terms(text)).filter(|term| !PHRASING.contains(&term.as_str()));
-        Self { content: content.collect(), fields, said }
+        Self { content: content.collect(), said, names, fields }
     }
 
     /// The condition in the first sentence of a field, where the other side has none at all.
@@ -164,75 +163,44 @@ impl Side {
     }
 
     fn says(&self, token: &Token) -> bool {
-        self.said.contains(&token.normal) || token.is_abbreviation_within(&self.said)
+        self.said.contains(&token.normal)
+            || self.said.contains(&stem(&token.normal))
+            || self.names.iter().any(|name| token.is_same_name(name))
     }
-}
-
-/// The tokens up to the first one that ends a sentence.
-fn first_sentence(tokens: &[Token]) -> &[Token] {
-    let end = tokens.iter().position(|token| token.ends_sentence).map_or(tokens.len(), |place| place + 1);
-    tokens.get(..end).unwrap_or(tokens)
 }
 
 fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<Difference> {
-    let (a_words, b_words): (Vec<&str>, Vec<&str>) =
-        (a.iter().map(|token| token.normal.as_str()).collect(), b.iter().map(|token| token.normal.as_str()).collect());
+    let words = |tokens: &'_ [Token]| tokens.iter().map(|token| token.normal.clone()).collect::<Vec<_>>();
+    let (a_words, b_words) = (words(a), words(b));
     if a_words == b_words {
         return None;
     }
-    if is_reordered(&a_words, &b_words) {
+    if is_reordered(&a_words, &b_words) || direction::is_turned(a, b) {
         return Some(Difference::Order { field });
     }
-    if let Some((ours, theirs)) = polarity::opposites(a, b) {
-        return Some(Difference::Polarity { field, ours, theirs });
+    if let Some((kind, ours, theirs)) = conflict((a, ours), (b, theirs)) {
+        return Some(Difference::Value { field, kind, ours, theirs });
     }
-    let mut n_same = 0;
-    let mut negations = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &a_words, &b_words) {
-        let (Some(a), Some(b)) = (a.get(op.old_range()), b.get(op.new_range())) else { continue };
-        if op.tag() == DiffTag::Equal {
-            n_same += a.len();
-            continue;
-        }
-        if let Some((kind, ours, theirs)) = conflict(a, ours, b, theirs) {
-            return Some(Difference::Value { field, kind, ours, theirs });
-        }
-        negations.push((polarity::of(a), polarity::of(b)));
-    }
-    negation(field, &negations, n_same, a.len().max(b.len()))
+    let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b, &a_words, &b_words));
+    opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
 }
 
 /// The same words, as often, in another order.
-fn is_reordered(a: &[&str], b: &[&str]) -> bool {
-    let sorted = |words: &[&str]| {
-        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+fn is_reordered(a: &[String], b: &[String]) -> bool {
+    let sorted = |words: &[String]| {
+        let mut words = words.to_vec();
         words.sort_unstable();
         words
     };
     a.len() == b.len() && sorted(a) == sorted(b)
 }
 
-/// Values of one kind that stand in the same place, each said by one side only.
-fn conflict(a: &[Token], ours: &Side, b: &[Token], theirs: &Side) -> Option<(Kind, String, String)> {
+/// Values of one kind in the same field, each said by one side only.
+fn conflict((a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<(Kind, String, String)> {
     Kind::VALUES.into_iter().find_map(|kind| {
         let only = |tokens: &'_ [Token], other: &Side| {
             tokens.iter().find(|token| token.kind == kind && !other.says(token)).map(|token| token.text.clone())
         };
         Some((kind, only(a, theirs)?, only(b, ours)?))
     })
-}
-
-/// One side negates what the other says in nearly the same words. Between texts that are worded differently a negation
-/// tells nothing: "use A, not B" is "avoid B, use A".
-fn negation(field: Field, places: &[(Polarity, Polarity)], n_same: usize, length: usize) -> Option<Difference> {
-    const SAME_WORDING: f32 = 0.7;
-    let count = |side: fn(&(Polarity, Polarity)) -> &Polarity| places.iter().map(|place| side(place).n_negations).sum::<usize>();
-    let (ours, theirs) = (count(|place| &place.0), count(|place| &place.1));
-    if (ours + theirs) % 2 == 0 || (n_same as f32) < SAME_WORDING * length as f32 {
-        return None;
-    }
-    let word = |side: fn(&(Polarity, Polarity)) -> &Polarity| {
-        places.iter().find_map(|place| side(place).negation.clone()).unwrap_or_default()
-    };
-    Some(Difference::Polarity { field, ours: word(|place| &place.0), theirs: word(|place| &place.1) })
 }

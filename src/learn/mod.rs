@@ -1,6 +1,7 @@
 //! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
 
 pub(crate) mod book;
+mod direction;
 pub(crate) mod feedback;
 mod guard;
 mod merge;

@@ -1,10 +1,12 @@
 //! Words that turn a sentence round, for the merge guard.
 
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
 use super::token::Token;
-use crate::lexical::stem;
+use crate::lexical::{is_telling, stem};
 
 /// Words of which each says the opposite of the other. Synonyms share a side.
-const OPPOSITES: [(&[&str], &[&str]); 44] = [
+const OPPOSITES: [(&[&str], &[&str]); 49] = [
     (&["always"], &["never"]),
     (&["before", "prior", "ahead"], &["after", "afterwards", "following"]),
     (&["enable", "enabled", "enabling"], &["disable", "disabled", "disabling"]),
@@ -48,47 +50,90 @@ const OPPOSITES: [(&[&str], &[&str]); 44] = [
     (&["production"], &["development", "staging"]),
     (&["eager", "eagerly"], &["lazy", "lazily"]),
     (&["required", "mandatory"], &["optional"]),
-    (&["with"], &["without"]),
+    (&["up"], &["down"]),
+    (&["inclusive", "inclusively"], &["exclusive", "exclusively"]),
+    (&["on"], &["off"]),
+    (&["with", "mit"], &["without", "ohne"]),
+    (&["immer"], &["nie", "niemals"]),
+    (&["vor"], &["nach"]),
 ];
 
 /// Words that negate what follows.
 const NEGATIONS: [&str; 26] = [
     "not", "no", "never", "don't", "dont", "doesn't", "cannot", "can't", "won't", "shouldn't", "mustn't", "isn't", "aren't",
-    "without", "avoid", "avoids", "neither", "nor", "none", "nothing", "stop", "refuse", "disallow", "forbid", "nicht", "nie",
+    "without", "neither", "nor", "none", "nothing", "forgot", "nicht", "nie", "kein", "keine", "keinen", "ohne", "didn't",
 ];
 
-/// What a stretch of text has of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Polarity {
-    pub(crate) n_negations: usize,
-    /// The first negation, as it stands.
-    pub(crate) negation: Option<String>,
+/// Stems of verbs that do.
+const NEGATIVE_STEMS: [&str; 8] = ["avoid", "stop", "refus", "disallow", "forbid", "forget", "miss", "lack"];
+
+/// How far around a word its company is looked for.
+const COMPANY: usize = 4;
+
+/// A word of one side whose opposite stands on the other in the same company, where neither side says both, and no
+/// negation turns one of the two round.
+pub(crate) fn opposites(a: &[Token], b: &[Token]) -> Option<(String, String)> {
+    let places = |tokens: &[Token], words: &[&str]| -> Vec<usize> {
+        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let said = tokens.iter().enumerate().filter(|(_, token)| stems.contains(&token.normal));
+        said.map(|(place, _)| place).collect()
+    };
+    OPPOSITES.iter().find_map(|(left, right)| {
+        let (a_left, a_right) = (places(a, left), places(a, right));
+        let (b_left, b_right) = (places(b, left), places(b, right));
+        let (ours, theirs) = match (a_left.is_empty(), a_right.is_empty(), b_left.is_empty(), b_right.is_empty()) {
+            (false, true, true, false) => (a_left, b_right),
+            (true, false, false, true) => (a_right, b_left),
+            _ => return None,
+        };
+        ours.iter().flat_map(|ours| theirs.iter().map(move |theirs| (*ours, *theirs))).find_map(|(ours, theirs)| {
+            let stands = is_in_company(a, ours, b, theirs) && is_negated(a, ours) == is_negated(b, theirs);
+            Some((a.get(ours)?.text.clone(), b.get(theirs)?.text.clone())).filter(|_| stands)
+        })
+    })
 }
 
-/// The negations of a stretch.
-pub(crate) fn of(tokens: &[Token]) -> Polarity {
-    let mut found = tokens.iter().filter(|token| is_negation(token));
-    let negation = found.next().map(|token| token.text.clone());
-    Polarity { n_negations: usize::from(negation.is_some()) + found.count(), negation }
+/// True when a word that tells something stands around both places.
+fn is_in_company(a: &[Token], ours: usize, b: &[Token], theirs: usize) -> bool {
+    let around = |tokens: &[Token], place: usize| -> Vec<String> {
+        let start = place.saturating_sub(COMPANY);
+        let company = tokens.iter().enumerate().skip(start).take(2 * COMPANY + 1).filter(|(other, _)| *other != place);
+        company.filter(|(_, token)| is_telling(&token.normal)).map(|(_, token)| token.normal.clone()).collect()
+    };
+    let theirs = around(b, theirs);
+    around(a, ours).iter().any(|word| theirs.iter().any(|other| is_same_word(word, other)))
+}
+
+/// The same stem, or one that a language without a stemmer here bends at its end.
+fn is_same_word(a: &str, b: &str) -> bool {
+    const SHARED: usize = 6;
+    a == b || (a.chars().count() > SHARED && a.chars().take(SHARED).eq(b.chars().take(SHARED)))
+}
+
+fn is_negated(tokens: &[Token], place: usize) -> bool {
+    let before = tokens.get(place.saturating_sub(COMPANY)..place).unwrap_or_default();
+    before.iter().filter(|token| is_negation(token)).count() % 2 == 1
+}
+
+/// One side negates what the other says in nearly the same words. Between texts that are worded differently a negation
+/// tells nothing: "use A, not B" is "avoid B, use A".
+pub(crate) fn negation(a: &[Token], b: &[Token], a_words: &[String], b_words: &[String]) -> Option<(String, String)> {
+    const SAME_WORDING: f32 = 0.7;
+    let negations = |tokens: &[Token]| -> Vec<String> {
+        tokens.iter().filter(|token| is_negation(token)).map(|token| token.text.clone()).collect()
+    };
+    let (ours, theirs) = (negations(a), negations(b));
+    if (ours.len() + theirs.len()) % 2 == 0 {
+        return None;
+    }
+    let ops = capture_diff_slices(Algorithm::Myers, a_words, b_words);
+    let n_same: usize = ops.iter().filter(|op| op.tag() == DiffTag::Equal).map(|op| op.old_range().len()).sum();
+    let is_same_wording = n_same as f32 >= SAME_WORDING * a.len().max(b.len()) as f32;
+    let first = |found: Vec<String>| found.into_iter().next().unwrap_or_default();
+    is_same_wording.then(|| (first(ours), first(theirs)))
 }
 
 fn is_negation(token: &Token) -> bool {
     let lower = token.text.to_lowercase().replace('’', "'");
-    NEGATIONS.contains(&lower.as_str())
-}
-
-/// A word of one side whose opposite stands on the other, where neither side says both.
-pub(crate) fn opposites(a: &[Token], b: &[Token]) -> Option<(String, String)> {
-    let said = |tokens: &[Token], words: &[&str]| -> Option<String> {
-        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        tokens.iter().find(|token| stems.contains(&token.normal)).map(|token| token.text.clone())
-    };
-    OPPOSITES.iter().find_map(|(left, right)| {
-        let of_a = (said(a, left), said(a, right));
-        let of_b = (said(b, left), said(b, right));
-        match (of_a, of_b) {
-            ((Some(ours), None), (None, Some(theirs))) | ((None, Some(ours)), (Some(theirs), None)) => Some((ours, theirs)),
-            _ => None,
-        }
-    })
+    NEGATIONS.contains(&lower.as_str()) || NEGATIVE_STEMS.contains(&token.normal.as_str())
 }

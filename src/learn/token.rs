@@ -1,6 +1,5 @@
 //! Words and values of a lesson's text, for the merge guard.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -68,21 +67,16 @@ impl Token {
         Self { kind, text: text.to_owned(), normal, ends_sentence: false }
     }
 
-    /// The words that the token is made of: `Path.read_text` says "path" and "read_text".
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
-        self.normal.split(['.', ':', '/', '=', '(', ')', ',']).filter(|part| !part.is_empty())
+    pub(crate) fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Identifier | Kind::Path)
     }
 
-    /// True when something that was said is this token with more around it, or the other way round: `read_text` for
-    /// `Path.read_text`, `2` for `2.0`.
-    pub(crate) fn is_abbreviation_within(&self, said: &BTreeSet<String>) -> bool {
-        match self.kind {
-            Kind::Identifier | Kind::Path => {
-                self.parts().last().is_some_and(|last| said.contains(last))
-                    || said.contains(&stem(&self.normal))
-            }
-            _ => false,
-        }
+    /// True when one of the two names is the other with more before it: `read_text` and `Path.read_text`.
+    pub(crate) fn is_same_name(&self, name: &str) -> bool {
+        let ends_with = |long: &str, short: &str| {
+            long.strip_suffix(short).is_some_and(|before| before.ends_with(['.', ':', '/']) && !short.is_empty())
+        };
+        self.is_name() && (ends_with(&self.normal, name) || ends_with(name, &self.normal))
     }
 }
 
@@ -112,7 +106,17 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
+/// The tokens up to the first one that ends a sentence.
+pub(crate) fn first_sentence(tokens: &[Token]) -> &[Token] {
+    let end = tokens.iter().position(|token| token.ends_sentence).map_or(tokens.len(), |place| place + 1);
+    tokens.get(..end).unwrap_or(tokens)
+}
+
 fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
+    if !chunk.is_empty() && chunk.chars().all(|c| matches!(c, '<' | '>' | '=' | '!')) {
+        found.push(Token::new(Kind::Comparison, chunk));
+        return;
+    }
     let chunk = trim(chunk);
     if chunk.is_empty() {
         return;
@@ -128,6 +132,12 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
             split_chunk(after, is_code, found);
             return;
         }
+    }
+    // "timeout=5": a name and its value.
+    if let Some((name, value)) = chunk.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty()) {
+        split_chunk(name, true, found);
+        split_chunk(value, true, found);
+        return;
     }
     let kind = kind_of(chunk, is_code);
     if kind == Kind::Word && chunk.contains(['-', '/', '\'', '’', ',', ';', '(', ')', '.']) {
@@ -202,7 +212,6 @@ fn is_name_of_code(chunk: &str) -> bool {
         || chunk.contains("()")
         || chunk.contains('@')
         || (inner.contains('.') && !inner.contains(' '))
-        || inner.contains('=')
         || has_inner_capital
         || is_acronym
         || (chunk.chars().any(|c| c.is_ascii_digit()) && chunk.is_ascii())

@@ -4,7 +4,7 @@ mod words;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub(crate) use words::{content_words, stem, terms};
+pub(crate) use words::{content_words, is_telling, stem, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
 /// 2009; the usual values).

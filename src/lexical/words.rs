@@ -37,6 +37,11 @@ pub(crate) fn stem(lower: &str) -> String {
     STEMMER.stem(lower).into_owned()
 }
 
+/// True when a stem says something about the subject.
+pub(crate) fn is_telling(stem: &str) -> bool {
+    stem.chars().any(char::is_alphanumeric) && !is_stop_word(stem)
+}
+
 fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
