@@ -99,13 +99,16 @@ pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     fields.find_map(|((field, a), (_, b))| compare(*field, (a, &ours), (b, &theirs))).or_else(|| short(&ours, &theirs))
 }
 
-/// What short texts differ in. A lesson of a few words has none to spare: where each side has one that the other lacks, or
+/// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or
 /// one side has a condition on top, they are two lessons. Longer texts say the same thing in other words.
 fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
     const MAX_SUBJECT_WORDS: usize = 5;
     const MAX_SCOPE_WORDS: usize = 6;
     let (a, b) = (&ours.content, &theirs.content);
     let n_words = a.len().min(b.len());
+    if ours.trigger() == theirs.trigger() {
+        return None;
+    }
     match (a.difference(b).next(), b.difference(a).next()) {
         (Some(ours), Some(theirs)) if n_words <= MAX_SUBJECT_WORDS => {
             Some(Difference::Subject { ours: ours.clone(), theirs: theirs.clone() })
@@ -149,6 +152,11 @@ impl Side {
         let texts = [&lesson.trigger, &lesson.anti_pattern, &lesson.correct_pattern];
         let content = texts.into_iter().flat_map(|text| terms(text)).filter(|term| !PHRASING.contains(&term.as_str()));
         Self { content: content.collect(), said, names, fields }
+    }
+
+    fn trigger(&self) -> Vec<&str> {
+        let [(_, trigger), ..] = &self.fields;
+        trigger.iter().map(|token| token.normal.as_str()).collect()
     }
 
     /// The condition in the first sentence of a field, where the other side has none at all.

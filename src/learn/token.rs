@@ -113,7 +113,7 @@ pub(crate) fn first_sentence(tokens: &[Token]) -> &[Token] {
 }
 
 fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
-    if !chunk.is_empty() && chunk.chars().all(|c| matches!(c, '<' | '>' | '=' | '!')) {
+    if !chunk.is_empty() && chunk.chars().all(|c| matches!(c, '<' | '>' | '=' | '!')) && chunk.contains(['<', '>', '=']) {
         found.push(Token::new(Kind::Comparison, chunk));
         return;
     }

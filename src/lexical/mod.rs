@@ -23,6 +23,7 @@ pub(crate) struct LexicalIndex {
 struct Posting {
     row: usize,
     count: f32,
+    in_head: bool,
 }
 
 /// A text that shares terms with the query.
@@ -34,21 +35,26 @@ pub(crate) struct Hit {
     pub(crate) score: f32,
     /// Share of the query's idf mass that the text matches, in [0, 1].
     pub(crate) mass: f32,
+    /// The share that its head matches; at most `mass`.
+    pub(crate) head_mass: f32,
 }
 
 impl LexicalIndex {
-    pub(crate) fn new<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
+    /// Each text is a head, which says what it is about, and a body.
+    pub(crate) fn new<H: AsRef<str>, B: AsRef<str>>(texts: impl IntoIterator<Item = (H, B)>) -> Self {
         let mut index = Self::default();
-        for (row, text) in texts.into_iter().enumerate() {
-            let mut counts: HashMap<String, f32> = HashMap::new();
+        for (row, (head, body)) in texts.into_iter().enumerate() {
+            let mut counts: HashMap<String, Posting> = HashMap::new();
             let mut length = 0.0;
-            for term in terms(text.as_ref()) {
-                *counts.entry(term).or_default() += 1.0;
+            let head = terms(head.as_ref()).map(|term| (term, true));
+            let body = terms(body.as_ref()).map(|term| (term, false));
+            for (term, in_head) in head.chain(body) {
+                counts.entry(term).or_insert(Posting { row, count: 0.0, in_head }).count += 1.0;
                 length += 1.0;
             }
             index.lengths.push(length);
-            for (term, count) in counts {
-                index.postings.entry(term).or_default().push(Posting { row, count });
+            for (term, posting) in counts {
+                index.postings.entry(term).or_default().push(posting);
             }
         }
         if !index.lengths.is_empty() {
@@ -70,14 +76,17 @@ impl LexicalIndex {
             let idf = self.idf(postings.len());
             total_idf += idf;
             for posting in postings {
-                let hit = hits.entry(posting.row).or_insert(Hit { row: posting.row, score: 0.0, mass: 0.0 });
+                let row = posting.row;
+                let hit = hits.entry(row).or_insert(Hit { row, score: 0.0, mass: 0.0, head_mass: 0.0 });
                 hit.score += idf * self.saturation(*posting);
                 hit.mass += idf;
+                hit.head_mass += if posting.in_head { idf } else { 0.0 };
             }
         }
         let mut hits: Vec<Hit> = hits.into_values().filter(|hit| accept(hit.row)).collect();
         for hit in &mut hits {
             hit.mass /= total_idf;
+            hit.head_mass /= total_idf;
         }
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         hits
@@ -103,7 +112,7 @@ mod tests {
     #[test]
     fn scores_are_those_worked_out_by_hand() {
         // Lengths 2, 2, 4; mean 8/3. "apple": n = 1 of 3, idf = ln(1 + 2.5/1.5) = ln(8/3) = 0.98083.
-        let index = LexicalIndex::new(["apple pear", "plum pear", "plum plum cherry grape"]);
+        let index = LexicalIndex::new([("apple pear", ""), ("plum", "pear"), ("plum", "plum cherry grape")]);
         let hits = index.search("apple", &|_| true);
         // Row 0: norm = 1.2·(0.25 + 0.75·2/(8/3)) = 0.975; 0.98083·2.2/1.975 = 1.09257.
         assert_eq!(hits.len(), 1);
@@ -118,15 +127,18 @@ mod tests {
 
     #[test]
     fn unknown_terms_count_against_every_text() {
-        let index = LexicalIndex::new(["apple pear", "plum pear"]);
+        let index = LexicalIndex::new([("apple", "pear"), ("plum pear", "")]);
         // idf(pear) = ln(1 + 0.5/2.5) = 0.18232; idf(unknown) = ln(1 + 2.5/0.5) = 1.79176.
         let hits = index.search("pear zeppelin", &|_| true);
-        assert!((hits[0].mass - 0.18232 / (0.18232 + 1.79176)).abs() < 1e-4, "{hits:?}");
+        let share = 0.18232 / (0.18232 + 1.79176);
+        assert!(hits.iter().all(|hit| (hit.mass - share).abs() < 1e-4), "{hits:?}");
+        let heads: Vec<(usize, f32)> = hits.iter().map(|hit| (hit.row, hit.head_mass)).collect();
+        assert!(heads[0] == (0, 0.0) && heads[1].0 == 1 && (heads[1].1 - share).abs() < 1e-4, "{heads:?}");
     }
 
     #[test]
     fn ties_come_by_row_and_rows_can_be_left_out() {
-        let index = LexicalIndex::new(["a fig", "the fig", "fig"]);
+        let index = LexicalIndex::new([("a fig", ""), ("the fig", ""), ("", "fig")]);
         assert_eq!(index.search("figs", &|row| row != 0).iter().map(|hit| hit.row).collect::<Vec<_>>(), [1, 2]);
         assert!(index.search("the of and", &|_| true).is_empty());
         assert!(LexicalIndex::default().search("fig", &|_| true).is_empty());

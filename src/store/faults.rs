@@ -1,0 +1,325 @@
+//! What happens when the disk fails: every operation in turn, once and from then on.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::disk::{Disk, Lock, RealDisk, Stamp};
+use crate::embed::HashingEmbedder;
+use crate::learn::testing::at;
+use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
+
+/// How the disk fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// Operation N fails, the others work: a full disk, a bad sector.
+    Once,
+    /// Operation N is torn and nothing after it happens: the process was killed.
+    Freeze,
+}
+
+/// The real disk until operation N.
+struct FaultyDisk {
+    fault: Fault,
+    at: usize,
+    done: Arc<AtomicUsize>,
+}
+
+impl FaultyDisk {
+    /// Counts an operation; whether it may happen, and whether it is the one that fails.
+    fn step(&self) -> (bool, bool) {
+        let number = self.done.fetch_add(1, Ordering::SeqCst) + 1;
+        let fails = match self.fault {
+            Fault::Once => number == self.at,
+            Fault::Freeze => number >= self.at,
+        };
+        (!fails, number == self.at)
+    }
+
+    fn run<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if self.step().0 { operation() } else { Err(io::Error::other("injected")) }
+    }
+
+    /// A write that fails leaves half of its bytes.
+    fn write(&self, bytes: &[u8], operation: impl FnOnce(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        match self.step() {
+            (true, _) => operation(bytes),
+            (false, is_first) => {
+                if is_first {
+                    operation(&bytes[..bytes.len() / 2])?;
+                }
+                Err(io::Error::other("injected"))
+            }
+        }
+    }
+}
+
+impl Disk for FaultyDisk {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.create_folder(path))
+    }
+    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+        self.run(|| RealDisk.read(path, offset))
+    }
+    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        self.run(|| RealDisk.stamp(path))
+    }
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        self.run(|| RealDisk.list(folder))
+    }
+    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes, |bytes| RealDisk.create(path, bytes))
+    }
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes, |bytes| RealDisk.append(path, bytes))
+    }
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        self.run(|| RealDisk.truncate(path, length))
+    }
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.sync(path))
+    }
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.sync_folder(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.rename(from, to))
+    }
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.link(from, to))
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.remove(path))
+    }
+    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
+        self.run(|| RealDisk.lock_exclusive(path))
+    }
+    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
+        self.run(|| RealDisk.try_lock_shared(path))
+    }
+}
+
+const FIRST: &str = "parse a csv export with quoted commas";
+const SECOND: &str = "rotate the ssh host keys of a server";
+const THIRD: &str = "compare aware and naive datetimes";
+const FOURTH: &str = "bind a docker volume on a laptop";
+
+/// What was acknowledged.
+#[derive(Debug, Default)]
+struct Acknowledged {
+    learned: Vec<&'static str>,
+    removed: Vec<&'static str>,
+    helpful: usize,
+    /// The call that failed, if one did: it may have happened or not.
+    failed: Option<&'static str>,
+}
+
+fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
+    let mut config = Config::default();
+    config.retention.capacity = 3;
+    let clock = Arc::new(ManualClock::new(at(0)));
+    Playbook::builder(folder)
+        .with_disk(disk)
+        .with_clock(clock)
+        .with_embedder(Arc::new(HashingEmbedder))
+        .with_config(config)
+        .open()
+}
+
+/// Learn, recall, outcome, merge, remove, trim, recover: every way the store is used. Errors are noted, not returned.
+fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
+    let mut done = Acknowledged::default();
+    let Ok(playbook) = open(folder, disk) else {
+        done.failed = Some("open");
+        return done;
+    };
+    let solution = |trigger: &str| format!("the right way to {trigger}");
+    let learn = |trigger: &'static str, done: &mut Acknowledged| {
+        match playbook.learn_lesson(build_lesson(trigger, solution(trigger))) {
+            Ok(Learned::Refused { reason }) => panic!("{reason}"),
+            Ok(_) => done.learned.push(trigger),
+            Err(error) => {
+                check_error(&error);
+                done.failed = Some(trigger);
+            }
+        }
+    };
+    learn(FIRST, &mut done);
+    learn(SECOND, &mut done);
+    if let Ok(context) = playbook.get_playbook_context(Request::about(FIRST)) {
+        if let Some(receipt) = context.receipt {
+            match playbook.record_outcome(receipt, Outcome::Helpful) {
+                Ok(_) => done.helpful += 1,
+                Err(error) => check_error(&error),
+            }
+        }
+    }
+    learn(THIRD, &mut done);
+    match playbook.remove(SECOND) {
+        Ok(_) => done.removed.push(SECOND),
+        Err(Error::NoSuchLesson { .. }) => {}
+        Err(error) => check_error(&error),
+    }
+    learn(FOURTH, &mut done);
+    learn("format dates for a report", &mut done);
+    done
+}
+
+/// A failure is told as what it is.
+fn check_error(error: &Error) {
+    assert!(
+        matches!(
+            error,
+            Error::Io { .. } | Error::WritesStopped { .. } | Error::Contended { .. } | Error::NoSuchReceipt { .. } | Error::NoSuchLesson { .. }
+        ),
+        "{error}"
+    );
+}
+
+/// What must hold for whoever opens the folder next.
+fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
+    let playbook = open(folder, Box::new(RealDisk)).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert!(playbook.recovery().is_none(), "{context}: {:?}", playbook.recovery());
+    let listing = Listing { limit: 100, ..Listing::default() };
+    let lessons = playbook.list_lessons(&listing).unwrap();
+    let archive = std::fs::read_to_string(folder.join("archive.jsonl")).unwrap_or_default();
+    for trigger in &done.learned {
+        let is_present = lessons.iter().any(|lesson| lesson.trigger == *trigger);
+        let is_archived = archive.contains(trigger);
+        let is_removed = done.removed.contains(trigger) || playbook.stats().unwrap().n_removed > 0 && *trigger == SECOND;
+        assert!(is_present || is_archived || is_removed, "{context}: {trigger:?} is lost, of {done:?}");
+    }
+    for trigger in &done.removed {
+        assert!(lessons.iter().all(|lesson| lesson.trigger != *trigger), "{context}: {trigger:?} came back");
+    }
+    let helpful: u64 = lessons.iter().map(|lesson| lesson.helpful_retrievals).sum();
+    let has_first = lessons.iter().any(|lesson| lesson.trigger == FIRST);
+    if has_first {
+        assert!(helpful as usize >= done.helpful, "{context}: an outcome is lost");
+    }
+    assert!(lessons.len() <= 3, "{context}: {} lessons", lessons.len());
+    // And it goes on working.
+    playbook.learn_lesson(build_lesson("after the fault", "go on")).unwrap_or_else(|error| panic!("{context}: {error}"));
+    let leftovers = std::fs::read_dir(folder).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(super::TEMPORARY)
+    });
+    assert_eq!(leftovers.count(), 0, "{context}: temporary files are left");
+}
+
+/// Runs the scenario with a fault at operation 1, 2, … until it gets through without one.
+fn every_operation(fault: Fault, prepare: impl Fn(&Path)) -> usize {
+    for number in 1.. {
+        let folder = tempfile::tempdir().unwrap();
+        prepare(folder.path());
+        let done = Arc::new(AtomicUsize::new(0));
+        let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+        let acknowledged = scenario(folder.path(), Box::new(disk));
+        check_survivors(folder.path(), &acknowledged, &format!("{fault:?} at operation {number}"));
+        if done.load(Ordering::SeqCst) < number {
+            assert_eq!(acknowledged.learned.len(), 5);
+            assert_eq!((acknowledged.removed.len(), acknowledged.helpful), (1, 1));
+            return number;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn any_single_failure_loses_nothing_acknowledged() {
+    let n_operations = every_operation(Fault::Once, |_| {});
+    assert!(n_operations > 100, "only {n_operations} operations");
+}
+
+#[test]
+fn a_death_at_any_operation_loses_nothing_acknowledged() {
+    every_operation(Fault::Freeze, |_| {});
+}
+
+/// A broken file with a good backup: recovery itself may be interrupted anywhere.
+#[test]
+fn recovery_survives_failures_too() {
+    let prepare = |folder: &Path| {
+        let done = scenario(folder, Box::new(RealDisk));
+        assert!(done.failed.is_none());
+        std::fs::write(folder.join("skills_playbook.json"), b"{\"lessons\": [").unwrap();
+    };
+    for fault in [Fault::Once, Fault::Freeze] {
+        for number in 1.. {
+            let folder = tempfile::tempdir().unwrap();
+            prepare(folder.path());
+            let done = Arc::new(AtomicUsize::new(0));
+            let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+            let first = open(folder.path(), Box::new(disk));
+            let has_run = done.load(Ordering::SeqCst) < number;
+            drop(first);
+            let playbook = open(folder.path(), Box::new(RealDisk)).unwrap();
+            let lessons = playbook.list_lessons(&Listing::default()).unwrap();
+            // The backup is one commit behind: three lessons, and what a person removed stays removed.
+            assert_eq!(lessons.len(), 3, "{fault:?} at operation {number}");
+            assert!(lessons.iter().all(|lesson| lesson.trigger != SECOND));
+            let quarantined = std::fs::read_dir(folder.path().join("quarantine")).unwrap().count();
+            assert_eq!(quarantined, 1, "{fault:?} at operation {number}");
+            if has_run {
+                assert!(number > 10);
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn after_a_failed_sync_the_handle_writes_no_more() {
+    struct Unsafe;
+    impl Disk for Unsafe {
+        fn create_folder(&self, path: &Path) -> io::Result<()> {
+            RealDisk.create_folder(path)
+        }
+        fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+            RealDisk.read(path, offset)
+        }
+        fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+            RealDisk.stamp(path)
+        }
+        fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+            RealDisk.list(folder)
+        }
+        fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+            RealDisk.create(path, bytes)
+        }
+        fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+            RealDisk.append(path, bytes)
+        }
+        fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+            RealDisk.truncate(path, length)
+        }
+        fn sync(&self, _: &Path) -> io::Result<()> {
+            Err(io::Error::other("injected"))
+        }
+        fn sync_folder(&self, path: &Path) -> io::Result<()> {
+            RealDisk.sync_folder(path)
+        }
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            RealDisk.rename(from, to)
+        }
+        fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+            RealDisk.link(from, to)
+        }
+        fn remove(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove(path)
+        }
+        fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
+            RealDisk.lock_exclusive(path)
+        }
+        fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
+            RealDisk.try_lock_shared(path)
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), Box::new(Unsafe)).unwrap();
+    let learn = || playbook.learn_lesson(build_lesson("t", "s"));
+    assert!(matches!(learn(), Err(Error::Io { action: "make safe", .. })));
+    assert!(matches!(learn(), Err(Error::WritesStopped { .. })));
+    assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
+}

@@ -445,6 +445,8 @@ impl Store {
             }
             self.disk.link(&path, &link).map_err(Error::io("link", &path))?;
             self.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
+            // A rename between two names of one file leaves both: a commit that failed here before has made them so.
+            let _ = self.disk.remove(&link);
         }
         // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
         // seen in time, nothing happens at all.
