@@ -18,7 +18,8 @@ use std::time::Instant;
 use std::sync::Arc;
 
 use adage::{
-    Config, DedupPolicy, Embedder, Engine, Learned, LessonId, Model, OnnxEmbedder, Playbook, Request, Role, TierChoice, build_lesson, reciprocal_rank_fusion,
+    Config, DedupPolicy, Embedder, Engine, Learned, LessonId, Model, OnnxEmbedder, Playbook, Request, Role, TierChoice,
+    build_lesson, reciprocal_rank_fusion,
 };
 use serde_json::{Value, json};
 
@@ -167,22 +168,24 @@ fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
     let mut config = Config::default();
     config.learn.dedup = DedupPolicy::Off;
     config.retention.capacity = corpus.len().max(1);
-    let open_with =
-        |config| Playbook::builder(home.path()).with_embedder(Arc::<OnnxEmbedder>::clone(&embedder)).with_config(config).open();
+    let open_with = |config| {
+        Playbook::builder(home.path()).with_embedder(Arc::<OnnxEmbedder>::clone(&embedder)).with_config(config).open()
+    };
     let playbook = open_with(config.clone())?;
     let start = Instant::now();
     let drafts = corpus.iter().map(|row| {
         build_lesson(text(row, "trigger"), text(row, "correct_pattern"))
-            .solution(if text(row, "correct_pattern").is_empty() { text(row, "why") } else { text(row, "correct_pattern") })
+            .solution(if text(row, "correct_pattern").is_empty() {
+                text(row, "why")
+            } else {
+                text(row, "correct_pattern")
+            })
             .mistake(text(row, "why"))
             .anti_pattern(text(row, "anti_pattern"))
     });
     let learned = playbook.learn_lessons(drafts)?;
-    let ids: BTreeMap<&str, LessonId> = corpus
-        .iter()
-        .zip(&learned)
-        .filter_map(|(row, learned)| Some((text(row, "id"), learned.id()?)))
-        .collect();
+    let ids: BTreeMap<&str, LessonId> =
+        corpus.iter().zip(&learned).filter_map(|(row, learned)| Some((text(row, "id"), learned.id()?))).collect();
     eprintln!("learned {} of {} lessons in {:.1} s", ids.len(), corpus.len(), start.elapsed().as_secs_f64());
     config.retrieval.lexical_floor = 0.0;
     config.retrieval.min_neighbours = FUSED_DEPTH;
@@ -237,14 +240,18 @@ fn report(scores: &BTreeMap<&str, Scores>, n_queries: usize, is_json: bool) {
     let round = |value: f64| (value * 1e4).round() / 1e4;
     if !is_json {
         println!("{n_queries} queries");
-        println!("{:8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9}", "tier", "nDCG@10", "recall@5", "MRR@10", "cut", "p50 µs", "p90 µs", "p99 µs");
+        println!(
+            "{:8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9}",
+            "tier", "nDCG@10", "recall@5", "MRR@10", "cut", "p50 µs", "p90 µs", "p99 µs"
+        );
     }
     for tier in ["vector", "lexical", "fused"] {
         let Some(scores) = scores.get(tier) else { continue };
         let [ndcg, recall, mrr, cut] = [scores.ndcg / n, scores.recall / n, scores.mrr / n, scores.cut / n].map(round);
         let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|share| scores.percentile(share).round());
         if is_json {
-            let answered: BTreeMap<&String, f64> = scores.answered.iter().map(|(file, share)| (file, round(*share))).collect();
+            let answered: BTreeMap<&String, f64> =
+                scores.answered.iter().map(|(file, share)| (file, round(*share))).collect();
             println!(
                 "{}",
                 json!({
@@ -289,7 +296,10 @@ fn duplicates(file: &Path, options: &Options) -> Result<(), Failure> {
         }
         let (precision, recall) = (right / f64::max(merged, 1.0), right / f64::max(duplicates, 1.0));
         if options.json {
-            println!("{}", json!({"dedup": name, "pairs": pairs.len(), "merged": merged, "precision": precision, "recall": recall}));
+            println!(
+                "{}",
+                json!({"dedup": name, "pairs": pairs.len(), "merged": merged, "precision": precision, "recall": recall})
+            );
         } else {
             println!("{name:8} merged {merged} of {} pairs: precision {precision:.3}, recall {recall:.3}", pairs.len());
         }

@@ -43,15 +43,14 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
-pub use learn::{
-    Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility,
-};
+pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    Check, Finding, Listing, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Stats, Undone, WaitingLesson, Window,
+    ChangeRecord, Check, Finding, Listing, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Stats, Touched, Undone,
+    WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;

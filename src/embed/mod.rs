@@ -81,11 +81,7 @@ impl UnitVector {
 }
 
 /// Embeds texts and checks what comes back: as many rows as texts, each of a usable length.
-pub(crate) fn embed_units(
-    embedder: &dyn Embedder,
-    texts: &[&str],
-    role: Role,
-) -> Result<Vec<UnitVector>, EmbedError> {
+pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -> Result<Vec<UnitVector>, EmbedError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }

@@ -97,7 +97,10 @@ mod tests {
         assert_eq!(keys(&found), [1, 4, 2, 3]);
         let distances: Vec<f32> = found.iter().map(|neighbour| neighbour.distance).collect();
         // 1 − cos of 0°, of the 3-4-5 triangle (cos 0.6), of 90° and of 180°.
-        assert!(distances.iter().zip([0.0, 0.4, 1.0, 2.0]).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6), "{distances:?}");
+        assert!(
+            distances.iter().zip([0.0, 0.4, 1.0, 2.0]).all(|(a, b): (&f32, f32)| (a - b).abs() < 1e-6),
+            "{distances:?}"
+        );
         assert_eq!(keys(&index.nearest(&[1.0, 0.0], 2, &|key| key != 1)), [4, 2]);
         assert!(index.nearest(&[1.0, 0.0], 0, &|_| true).is_empty());
         assert!(index.nearest(&[1.0, 0.0, 0.0], 3, &|_| true).is_empty());

@@ -6,8 +6,8 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::error::{Error, Result};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 
 /// A person asked for this lesson to go; it is remembered so that it stays gone (playbook 7).
 #[derive(Clone, Debug, PartialEq)]
@@ -86,11 +86,8 @@ impl Book {
             LessonRef::Trigger(trigger) => trigger,
         };
         let wanted = trigger.trim().to_lowercase();
-        let found: Vec<&Arc<Lesson>> = self
-            .lessons
-            .iter()
-            .filter(|lesson| lesson.trigger.trim().to_lowercase() == wanted)
-            .collect();
+        let found: Vec<&Arc<Lesson>> =
+            self.lessons.iter().filter(|lesson| lesson.trigger.trim().to_lowercase() == wanted).collect();
         match found.as_slice() {
             [] => Err(missing()),
             [one] => Ok(one),
@@ -129,6 +126,17 @@ pub(crate) enum Action {
     Undo,
 }
 
+impl Action {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Learn => "learn",
+            Self::Prune => "prune",
+            Self::Remove => "remove",
+            Self::Undo => "undo",
+        }
+    }
+}
+
 /// One row of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Edit {
@@ -156,6 +164,20 @@ pub(crate) enum Why {
     /// Waited for review longer than there was room.
     Unreviewed,
     Restored,
+}
+
+impl Why {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Inserted => "inserted",
+            Self::Merged => "merged",
+            Self::Evicted => "evicted",
+            Self::Pruned => "pruned",
+            Self::Removed => "removed",
+            Self::Unreviewed => "unreviewed",
+            Self::Restored => "restored",
+        }
+    }
 }
 
 impl Edit {

@@ -9,8 +9,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{direction, polarity};
 use super::token::{Kind, Token, first_sentence, tokens};
+use super::{direction, polarity};
 use crate::lesson::Lesson;
 use crate::lexical::{stem, terms};
 
@@ -135,8 +135,8 @@ const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until
 
 /// Words by which rules are phrased, whatever they are about; as stems.
 const PHRASING: [&str; 20] = [
-    "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag", "alway",
-    "never", "make", "sure", "must", "warn", "report", "flag",
+    "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag",
+    "alway", "never", "make", "sure", "must", "warn", "report", "flag",
 ];
 
 impl Side {

@@ -21,8 +21,8 @@ use crate::config::{Config, DedupPolicy};
 use crate::embed::UnitVector;
 use crate::index::{ExactIndex, VectorIndex};
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
-use book::{Action, Book, Change, Edit, Waiting, Why};
 pub use book::ReviewReason;
+use book::{Action, Book, Change, Edit, Waiting, Why};
 pub use feedback::{Outcome, Verification};
 pub use guard::{Difference, Field};
 use retention::Trim;
@@ -277,10 +277,8 @@ impl<'a> Learner<'a> {
             near.retain(|neighbour| neighbour.distance < self.config.learn.duplicate_distance);
             near
         });
-        let mut found: Vec<(LessonId, Option<f32>)> = near
-            .into_iter()
-            .map(|neighbour| (LessonId::from_key(neighbour.key), Some(neighbour.distance)))
-            .collect();
+        let mut found: Vec<(LessonId, Option<f32>)> =
+            near.into_iter().map(|neighbour| (LessonId::from_key(neighbour.key), Some(neighbour.distance))).collect();
         for id in self.titles.get(&title(lesson)).into_iter().flatten() {
             if found.iter().all(|(known, _)| known != id) {
                 found.push((*id, None));
@@ -321,7 +319,12 @@ impl<'a> Learner<'a> {
         Learned::Merged { into, distance: duplicate.distance, evicted, change }
     }
 
-    fn insert(&mut self, mut lesson: Lesson, whole: Option<UnitVector>, apart: Option<(Duplicate, Difference)>) -> Learned {
+    fn insert(
+        &mut self,
+        mut lesson: Lesson,
+        whole: Option<UnitVector>,
+        apart: Option<(Duplicate, Difference)>,
+    ) -> Learned {
         let id = lesson.id;
         let near = apart.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
@@ -350,7 +353,8 @@ impl<'a> Learner<'a> {
 
     fn wait(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> Learned {
         let text_hash = lesson.text_hash();
-        let is_same = |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
+        let is_same =
+            |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
         if let Some(waiting) = self.book.waiting.iter().find(is_same) {
             return Learned::Review { id: waiting.lesson.id, reason: waiting.reason, near };
         }
@@ -359,9 +363,8 @@ impl<'a> Learner<'a> {
         self.is_changed = true;
         self.book.waiting.push(Waiting { lesson: Arc::new(lesson), reason });
         let excess = self.book.waiting.len().saturating_sub(self.config.retention.max_waiting);
-        let edits: Vec<Edit> = (self.book.waiting.drain(..excess))
-            .map(|waiting| Edit::gone(Why::Unreviewed, waiting.lesson))
-            .collect();
+        let edits: Vec<Edit> =
+            (self.book.waiting.drain(..excess)).map(|waiting| Edit::gone(Why::Unreviewed, waiting.lesson)).collect();
         if !edits.is_empty() {
             self.record(edits);
         }

@@ -60,8 +60,32 @@ const OPPOSITES: [(&[&str], &[&str]); 49] = [
 
 /// Words that negate what follows.
 const NEGATIONS: [&str; 26] = [
-    "not", "no", "never", "don't", "dont", "doesn't", "cannot", "can't", "won't", "shouldn't", "mustn't", "isn't", "aren't",
-    "without", "neither", "nor", "none", "nothing", "forgot", "nicht", "nie", "kein", "keine", "keinen", "ohne", "didn't",
+    "not",
+    "no",
+    "never",
+    "don't",
+    "dont",
+    "doesn't",
+    "cannot",
+    "can't",
+    "won't",
+    "shouldn't",
+    "mustn't",
+    "isn't",
+    "aren't",
+    "without",
+    "neither",
+    "nor",
+    "none",
+    "nothing",
+    "forgot",
+    "nicht",
+    "nie",
+    "kein",
+    "keine",
+    "keinen",
+    "ohne",
+    "didn't",
 ];
 
 /// Stems of verbs that do.

@@ -51,12 +51,7 @@ pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim
 /// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
 /// that were shown at least `min_retrievals` times, are not verified and have a hit rate under 0.35; least first, never
 /// more than the fraction. None when there are fewer than 10 lessons.
-pub(crate) fn prune(
-    book: &Book,
-    min_retrievals: u64,
-    max_fraction: f64,
-    config: &RetentionConfig,
-) -> Vec<LessonId> {
+pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
     if n_lessons < PRUNE_MIN_LESSONS {
         return Vec::new();
@@ -117,12 +112,13 @@ mod tests {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..RetentionConfig::default() };
         let evicted = match trim(&book, head, &config) {
-            Trim::Evict(ids) => {
-                Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>())
-            }
+            Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
         };
-        assert_eq!(evicted.as_deref().map(|gone| gone.iter().map(String::as_str).collect::<Vec<_>>()).as_deref(), expected);
+        assert_eq!(
+            evicted.as_deref().map(|gone| gone.iter().map(String::as_str).collect::<Vec<_>>()).as_deref(),
+            expected
+        );
     }
 
     #[test]
@@ -194,8 +190,13 @@ mod tests {
     fn pruning_stays_within_the_bottom_quartile() {
         // Of 12, the lessons up to index 3 in ascending order are candidates. The four least useful are untried, so the
         // eight that failed lie above the cutoff.
-        let untried = numbered(4, |trigger| sure(trigger, 0.0)).into_iter().map(|lesson| Lesson { frequency: 1, retrievals: 4, ..lesson });
-        let failed = (0..8).map(|number| Lesson { confidence: 1.0, frequency: 50, ..shown(&format!("failed {number}"), 5, 0) });
+        let untried = numbered(4, |trigger| sure(trigger, 0.0)).into_iter().map(|lesson| Lesson {
+            frequency: 1,
+            retrievals: 4,
+            ..lesson
+        });
+        let failed =
+            (0..8).map(|number| Lesson { confidence: 1.0, frequency: 50, ..shown(&format!("failed {number}"), 5, 0) });
         let lessons: Vec<Lesson> = untried.chain(failed).collect();
         let config = RetentionConfig::default();
         let worth: Vec<f64> = lessons.iter().map(utility::standard).collect();

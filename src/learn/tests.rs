@@ -61,7 +61,8 @@ fn merges_at(distance: f64) -> bool {
     let mut bench = Bench::new();
     let words = "a rather long situation that both of the lessons describe in other words";
     let first = bench.place(lesson(words, "compare the texts before deciding anything about them"), 0.0);
-    let second = bench.place(lesson("an entirely different wording for the whole of it", "look at them first"), distance);
+    let second =
+        bench.place(lesson("an entirely different wording for the whole of it", "look at them first"), distance);
     bench.learn(&first);
     is_merged(&bench.learn(&second))
 }
@@ -220,7 +221,10 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     let mut learner = Learner::new(bench.book.clone(), 9, at(99), &bench.config, &vector_of);
     let whole = vector_of(&second.whole_text());
     assert!(is_merged(&learner.learn(Newcomer { lesson: second, whole, keeps_history: false })));
-    assert_eq!(learner.unembedded, ["SITUATION: a situation in which something happens now\nMISTAKE: \nSOLUTION: do it with great care"]);
+    assert_eq!(
+        learner.unembedded,
+        ["SITUATION: a situation in which something happens now\nMISTAKE: \nSOLUTION: do it with great care"]
+    );
 }
 
 mod undoing {

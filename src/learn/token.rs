@@ -113,7 +113,8 @@ pub(crate) fn first_sentence(tokens: &[Token]) -> &[Token] {
 }
 
 fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
-    if !chunk.is_empty() && chunk.chars().all(|c| matches!(c, '<' | '>' | '=' | '!')) && chunk.contains(['<', '>', '=']) {
+    if !chunk.is_empty() && chunk.chars().all(|c| matches!(c, '<' | '>' | '=' | '!')) && chunk.contains(['<', '>', '='])
+    {
         found.push(Token::new(Kind::Comparison, chunk));
         return;
     }
@@ -150,7 +151,9 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
 
 /// Without the punctuation around it; what belongs to a value stays.
 fn trim(chunk: &str) -> &str {
-    let is_outer = |c: char| matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '„' | '«' | '»' | ',' | ';' | '!' | '?' | '…' | '*' | ':');
+    let is_outer = |c: char| {
+        matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '„' | '«' | '»' | ',' | ';' | '!' | '?' | '…' | '*' | ':')
+    };
     let mut chunk = chunk.trim_matches(is_outer);
     chunk = chunk.trim_end_matches(['.', ':']).trim_matches(is_outer);
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')] {
@@ -199,8 +202,9 @@ fn is_path(chunk: &str) -> bool {
 
 /// Endings by which a file name is told from a name with a dot in it.
 const EXTENSIONS: [&str; 34] = [
-    "rs", "py", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "md", "txt", "sh", "lock", "cfg", "ini", "env", "sql",
-    "html", "css", "xml", "csv", "go", "c", "h", "cpp", "java", "rb", "log", "zip", "gz", "conf", "tf", "tfplan",
+    "rs", "py", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "md", "txt", "sh", "lock", "cfg", "ini",
+    "env", "sql", "html", "css", "xml", "csv", "go", "c", "h", "cpp", "java", "rb", "log", "zip", "gz", "conf", "tf",
+    "tfplan",
 ];
 
 fn is_name_of_code(chunk: &str) -> bool {
@@ -223,25 +227,47 @@ mod tests {
 
     fn check(text: &str, expected: &[(Kind, &str)]) {
         let found: Vec<(Kind, String)> = tokens(text).into_iter().map(|token| (token.kind, token.normal)).collect();
-        let expected: Vec<(Kind, String)> = expected.iter().map(|(kind, normal)| (*kind, (*normal).to_owned())).collect();
+        let expected: Vec<(Kind, String)> =
+            expected.iter().map(|(kind, normal)| (*kind, (*normal).to_owned())).collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
     fn values_are_told_from_words() {
-        check("Pin numpy<2.0.", &[(Kind::Word, "pin"), (Kind::Word, "numpi"), (Kind::Comparison, "<"), (Kind::Number, "2")]);
-        check("pass --no-verify (never -f)", &[
-            (Kind::Word, "pass"), (Kind::Flag, "--no-verify"), (Kind::Word, "never"), (Kind::Flag, "-f"),
-        ]);
-        check("edit src/main.rs, or Cargo.toml", &[
-            (Kind::Word, "edit"), (Kind::Path, "src/main.rs"), (Kind::Word, "or"), (Kind::Path, "cargo.toml"),
-        ]);
-        check("call `read_text()` on three paths", &[
-            (Kind::Word, "call"), (Kind::Identifier, "read_text"), (Kind::Word, "on"), (Kind::Number, "3"), (Kind::Word, "path"),
-        ]);
-        check("UTC, not os.path.join", &[(Kind::Identifier, "utc"), (Kind::Word, "not"), (Kind::Identifier, "os.path.join")]);
-        check("a 10ms wait; v1.4", &[(Kind::Word, "a"), (Kind::Number, "10ms"), (Kind::Word, "wait"), (Kind::Number, "1.4")]);
-        check("well-known, and/or", &[(Kind::Word, "well"), (Kind::Word, "known"), (Kind::Word, "and"), (Kind::Word, "or")]);
+        check(
+            "Pin numpy<2.0.",
+            &[(Kind::Word, "pin"), (Kind::Word, "numpi"), (Kind::Comparison, "<"), (Kind::Number, "2")],
+        );
+        check(
+            "pass --no-verify (never -f)",
+            &[(Kind::Word, "pass"), (Kind::Flag, "--no-verify"), (Kind::Word, "never"), (Kind::Flag, "-f")],
+        );
+        check(
+            "edit src/main.rs, or Cargo.toml",
+            &[(Kind::Word, "edit"), (Kind::Path, "src/main.rs"), (Kind::Word, "or"), (Kind::Path, "cargo.toml")],
+        );
+        check(
+            "call `read_text()` on three paths",
+            &[
+                (Kind::Word, "call"),
+                (Kind::Identifier, "read_text"),
+                (Kind::Word, "on"),
+                (Kind::Number, "3"),
+                (Kind::Word, "path"),
+            ],
+        );
+        check(
+            "UTC, not os.path.join",
+            &[(Kind::Identifier, "utc"), (Kind::Word, "not"), (Kind::Identifier, "os.path.join")],
+        );
+        check(
+            "a 10ms wait; v1.4",
+            &[(Kind::Word, "a"), (Kind::Number, "10ms"), (Kind::Word, "wait"), (Kind::Number, "1.4")],
+        );
+        check(
+            "well-known, and/or",
+            &[(Kind::Word, "well"), (Kind::Word, "known"), (Kind::Word, "and"), (Kind::Word, "or")],
+        );
         check("— … !", &[(Kind::Word, "—")]);
     }
 }

@@ -8,8 +8,22 @@ use crate::clock::Clock;
 
 /// First words by which a multi-line text without a fence is recognised as code.
 const CODE_STARTS: [&str; 16] = [
-    "def ", "import ", "from ", "with ", "for ", "while ", "class ", "fn ", "let ", "use ", "const ", "function ",
-    "async ", "#!/", "SELECT ", "$ ",
+    "def ",
+    "import ",
+    "from ",
+    "with ",
+    "for ",
+    "while ",
+    "class ",
+    "fn ",
+    "let ",
+    "use ",
+    "const ",
+    "function ",
+    "async ",
+    "#!/",
+    "SELECT ",
+    "$ ",
 ];
 
 /// The time formats of rows that were written without an offset.
@@ -122,9 +136,7 @@ fn take_count(row: &mut Map<String, Value>, key: &str) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is wanted")]
     let floor = |number: f64| number as u64;
     match row.remove(key) {
-        Some(Value::Number(number)) => {
-            number.as_u64().unwrap_or_else(|| number.as_f64().map_or(0, floor))
-        }
+        Some(Value::Number(number)) => number.as_u64().unwrap_or_else(|| number.as_f64().map_or(0, floor)),
         Some(Value::String(text)) => {
             let text = text.trim();
             text.parse().unwrap_or_else(|_| text.parse().map_or(0, floor))

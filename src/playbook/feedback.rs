@@ -107,7 +107,8 @@ impl Inner {
         let _one_at_a_time = self.writer.lock();
         self.flush()?;
         let known = std::sync::Arc::clone(&self.view.read());
-        let (snapshot, value) = self.store.append_event(&known.snapshot, |snapshot| make(snapshot, self.clock.now()))?;
+        let (snapshot, value) =
+            self.store.append_event(&known.snapshot, |snapshot| make(snapshot, self.clock.now()))?;
         self.show(snapshot);
         Ok(value)
     }

@@ -52,7 +52,11 @@ impl Playbook {
             })
             .collect();
         if admitted.iter().all(Result::is_err) {
-            return Ok(admitted.into_iter().filter_map(Result::err).map(|reason| Learned::Refused { reason }).collect());
+            return Ok(admitted
+                .into_iter()
+                .filter_map(Result::err)
+                .map(|reason| Learned::Refused { reason })
+                .collect());
         }
         let mut texts: Vec<String> = Vec::new();
         for (lesson, _) in admitted.iter().flatten() {
@@ -179,11 +183,7 @@ impl Inner {
     }
 
     /// Whole texts of the same realms whose vectors are not known, perhaps because another process learned them.
-    fn missing_wholes(
-        &self,
-        book: &Book,
-        admitted: &[Result<(Lesson, bool), crate::Refusal>],
-    ) -> Result<Vec<String>> {
+    fn missing_wholes(&self, book: &Book, admitted: &[Result<(Lesson, bool), crate::Refusal>]) -> Result<Vec<String>> {
         let realms: Vec<_> = admitted.iter().flatten().map(|(lesson, _)| &lesson.realm).collect();
         let wholes: Vec<String> = (book.lessons.iter().filter(|lesson| realms.contains(&&lesson.realm)))
             .map(|lesson| lesson.whole_text())

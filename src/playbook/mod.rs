@@ -27,7 +27,7 @@ pub use feedback::Settled;
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use reading::{Listing, WaitingLesson, Window};
-pub use removal::{Removal, Undone};
+pub use removal::{ChangeRecord, Removal, Touched, Undone};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

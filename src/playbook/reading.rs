@@ -107,7 +107,9 @@ impl Playbook {
     pub fn waiting_lessons(&self) -> Result<Vec<WaitingLesson>> {
         let view = self.0.view()?;
         let waiting = view.snapshot.book().waiting.iter();
-        Ok(waiting.map(|waiting| WaitingLesson { lesson: Arc::clone(&waiting.lesson), reason: waiting.reason }).collect())
+        Ok(waiting
+            .map(|waiting| WaitingLesson { lesson: Arc::clone(&waiting.lesson), reason: waiting.reason })
+            .collect())
     }
 }
 

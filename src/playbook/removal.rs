@@ -1,5 +1,8 @@
 //! Removing for good, and taking changes back (playbook 7).
 
+use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
+
 use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::book::{Action, Book, Change, Edit, Removed, Why};
@@ -27,7 +30,56 @@ pub struct Undone {
     pub withdrawn: Vec<LessonId>,
 }
 
+/// A change on record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangeRecord {
+    /// What to hand to `undo`.
+    pub id: ChangeId,
+    /// When.
+    pub at: DateTime<FixedOffset>,
+    /// What made it: `learn`, `prune`, `remove` or `undo`.
+    pub action: &'static str,
+    /// True when it was taken back.
+    pub is_undone: bool,
+    /// The lessons it touched.
+    pub lessons: Vec<Touched>,
+}
+
+/// A lesson that a change touched.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Touched {
+    /// Its name.
+    pub id: LessonId,
+    /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed` or `restored`.
+    pub what: &'static str,
+    /// Its trigger; empty where the record does not keep the text.
+    pub trigger: String,
+}
+
 impl Playbook {
+    /// The changes on record, oldest first: everything that replaced a text or took a lesson out.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn changes(&self) -> Result<Vec<ChangeRecord>> {
+        let view = self.0.view()?;
+        let history = self.0.store.history(&view.snapshot)?;
+        let undone: Vec<ChangeId> = history.iter().filter_map(|change| change.undoes).collect();
+        let book = view.snapshot.book();
+        let touched = |edit: &Edit| {
+            let trigger = edit.before.as_ref().or_else(|| book.get(edit.id)).map(|lesson| lesson.trigger.clone());
+            Touched { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
+        };
+        let records = history.iter().map(|change| ChangeRecord {
+            id: change.id,
+            at: change.at,
+            action: change.action.name(),
+            is_undone: undone.contains(&change.id),
+            lessons: change.edits.iter().map(touched).collect(),
+        });
+        Ok(records.collect())
+    }
+
     /// Removes a lesson for good, with its vectors. Its name and the hash of its text are remembered: no import, merge or
     /// mining brings it back, only learning it by hand again. The text is kept for 30 days for [`Playbook::undo`].
     ///

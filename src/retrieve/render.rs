@@ -18,8 +18,16 @@ const PART: &str = "\n   ";
 const CONTINUATION: &str = "\n     ";
 
 /// Words by which a part begins. A lesson's own line that begins so is marked with a backslash.
-const LABELS: [&str; 8] =
-    ["TRIGGER (", "DOMAINS:", "ANTI-PATTERN:", "CORRECT-PATTERN:", "CODE:", "SITUATION:", "PREVIOUS MISTAKE:", "THE FIX:"];
+const LABELS: [&str; 8] = [
+    "TRIGGER (",
+    "DOMAINS:",
+    "ANTI-PATTERN:",
+    "CORRECT-PATTERN:",
+    "CODE:",
+    "SITUATION:",
+    "PREVIOUS MISTAKE:",
+    "THE FIX:",
+];
 
 /// A rendered block and which of the hits are in it.
 pub(crate) struct Rendered {
@@ -244,7 +252,10 @@ mod tests {
     fn failures_list_task_and_mistake() {
         let failed = Arc::new(Lesson { mistake: "guessed".into(), ..lesson("dates", "s") });
         let clean = Arc::new(lesson("clean", "s"));
-        assert_eq!(recent_failures([&failed, &clean].into_iter()), "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed");
+        assert_eq!(
+            recent_failures([&failed, &clean].into_iter()),
+            "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed"
+        );
         assert_eq!(recent_failures([&clean].into_iter()), "No recent failures recorded.");
     }
 }

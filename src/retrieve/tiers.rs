@@ -94,7 +94,13 @@ impl Library {
         self.rank(Tier::Vector, considered, limit, none_because)
     }
 
-    fn consider(&self, neighbour: Neighbour, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Considered> {
+    fn consider(
+        &self,
+        neighbour: Neighbour,
+        words: &BTreeSet<String>,
+        threshold: f32,
+        weight: f32,
+    ) -> Option<Considered> {
         let lesson = self.lesson(neighbour.key)?;
         let overlap = overlap(words, &lesson.trigger);
         Some(Considered {
@@ -109,9 +115,10 @@ impl Library {
 
     /// BM25 over trigger, mistake and solution (tier 2).
     pub(crate) fn by_words(&self, query: &str, realm: &Realm, limit: usize, config: &RetrievalConfig) -> Ranked {
-        let lexical = self.lexical.get_or_init(|| LexicalIndex::new(self.book.lessons.iter().map(|lesson| (lesson.trigger.as_str(), body(lesson)))));
-        let is_visible =
-            |row: usize| self.book.lessons.get(row).is_some_and(|lesson| is_visible(lesson, realm));
+        let lexical = self.lexical.get_or_init(|| {
+            LexicalIndex::new(self.book.lessons.iter().map(|lesson| (lesson.trigger.as_str(), body(lesson))))
+        });
+        let is_visible = |row: usize| self.book.lessons.get(row).is_some_and(|lesson| is_visible(lesson, realm));
         let floor = config.lexical_floor;
         let hits = lexical.search(query, &is_visible);
         let best = hits.iter().map(cover).fold(0.0, f32::max);
@@ -213,7 +220,8 @@ mod tests {
             let seconds = i64::try_from(place).unwrap();
             book.put(Lesson { timestamp: at(seconds), ..lesson(trigger, "do it") });
         }
-        let distances: HashMap<String, f32> = lessons.iter().map(|(trigger, distance)| ((*trigger).to_owned(), *distance)).collect();
+        let distances: HashMap<String, f32> =
+            lessons.iter().map(|(trigger, distance)| ((*trigger).to_owned(), *distance)).collect();
         let vector_of = move |trigger: &str| {
             let cosine = 1.0 - distances.get(trigger)?;
             UnitVector::new(&[cosine, (1.0 - cosine * cosine).max(0.0).sqrt()]).ok()
@@ -300,7 +308,8 @@ mod tests {
         let library = Library::new(Arc::new(book));
         let seen = |project: &str| {
             let realm = Realm { project: project.into(), role: String::new() };
-            let mut seen: Vec<String> = library.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
+            let mut seen: Vec<String> =
+                library.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
             seen.sort();
             seen
         };

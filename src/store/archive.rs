@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use chrono::{DateTime, FixedOffset};
 
 use crate::clock::Clock;
 use crate::learn::book::{Action, Change, Edit, Why};

@@ -136,14 +136,14 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
         return done;
     };
     let solution = |trigger: &str| format!("the right way to {trigger}");
-    let learn = |trigger: &'static str, done: &mut Acknowledged| {
-        match playbook.learn_lesson(build_lesson(trigger, solution(trigger))) {
-            Ok(Learned::Refused { reason }) => panic!("{reason}"),
-            Ok(_) => done.learned.push(trigger),
-            Err(error) => {
-                check_error(&error);
-                done.failed = Some(trigger);
-            }
+    let learn = |trigger: &'static str, done: &mut Acknowledged| match playbook
+        .learn_lesson(build_lesson(trigger, solution(trigger)))
+    {
+        Ok(Learned::Refused { reason }) => panic!("{reason}"),
+        Ok(_) => done.learned.push(trigger),
+        Err(error) => {
+            check_error(&error);
+            done.failed = Some(trigger);
         }
     };
     learn(FIRST, &mut done);
@@ -172,7 +172,11 @@ fn check_error(error: &Error) {
     assert!(
         matches!(
             error,
-            Error::Io { .. } | Error::WritesStopped { .. } | Error::Contended { .. } | Error::NoSuchReceipt { .. } | Error::NoSuchLesson { .. }
+            Error::Io { .. }
+                | Error::WritesStopped { .. }
+                | Error::Contended { .. }
+                | Error::NoSuchReceipt { .. }
+                | Error::NoSuchLesson { .. }
         ),
         "{error}"
     );
@@ -188,7 +192,8 @@ fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
     for trigger in &done.learned {
         let is_present = lessons.iter().any(|lesson| lesson.trigger == *trigger);
         let is_archived = archive.contains(trigger);
-        let is_removed = done.removed.contains(trigger) || playbook.stats().unwrap().n_removed > 0 && *trigger == SECOND;
+        let is_removed =
+            done.removed.contains(trigger) || playbook.stats().unwrap().n_removed > 0 && *trigger == SECOND;
         assert!(is_present || is_archived || is_removed, "{context}: {trigger:?} is lost, of {done:?}");
     }
     for trigger in &done.removed {
@@ -201,10 +206,12 @@ fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
     }
     assert!(lessons.len() <= 3, "{context}: {} lessons", lessons.len());
     // And it goes on working.
-    playbook.learn_lesson(build_lesson("after the fault", "go on")).unwrap_or_else(|error| panic!("{context}: {error}"));
-    let leftovers = std::fs::read_dir(folder).unwrap().filter(|entry| {
-        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(super::TEMPORARY)
-    });
+    playbook
+        .learn_lesson(build_lesson("after the fault", "go on"))
+        .unwrap_or_else(|error| panic!("{context}: {error}"));
+    let leftovers = std::fs::read_dir(folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(super::TEMPORARY));
     assert_eq!(leftovers.count(), 0, "{context}: temporary files are left");
 }
 

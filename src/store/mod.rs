@@ -296,7 +296,13 @@ impl Store {
             Err(reason) => return Err(Error::Unreadable { path, reason }),
         };
         let content = TextHash::of(&[&bytes]);
-        self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp: Some(stamp), content, newer })
+        self.with_usage(Snapshot {
+            truth: Arc::new(truth),
+            log: UsageLog::default(),
+            stamp: Some(stamp),
+            content,
+            newer,
+        })
     }
 
     /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.
@@ -305,7 +311,13 @@ impl Store {
         let mut truth = Truth { archive_length: archive::whole_length(&bytes), ..Truth::default() };
         recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
         let content = TextHash::of::<&[u8]>(&[]);
-        self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp: None, content, newer: None })
+        self.with_usage(Snapshot {
+            truth: Arc::new(truth),
+            log: UsageLog::default(),
+            stamp: None,
+            content,
+            newer: None,
+        })
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
@@ -434,7 +446,7 @@ impl Store {
     fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
         let (path, backup) = (self.folder.truth(), self.folder.backup());
         let temporary = self.folder.temporary("playbook");
-        let bytes = truth::render(&truth);
+        let bytes = truth::render(&truth).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
         self.sync(&temporary)?;
         if snapshot.stamp.is_some() {

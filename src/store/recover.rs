@@ -56,7 +56,12 @@ impl Store {
             }
             self.install(&truth)?;
         }
-        tracing::warn!(reason = recovery.reason, from_backup, lessons = recovery.n_lessons, "the playbook file was broken");
+        tracing::warn!(
+            reason = recovery.reason,
+            from_backup,
+            lessons = recovery.n_lessons,
+            "the playbook file was broken"
+        );
         let snapshot = if lock.is_some() {
             self.load()?
         } else {
@@ -82,7 +87,8 @@ impl Store {
 
     fn install(&self, truth: &Truth) -> Result<()> {
         let (path, temporary) = (self.folder.truth(), self.folder.temporary("playbook"));
-        self.disk.create(&temporary, &truth::render(truth)).map_err(Error::io("write", &temporary))?;
+        let bytes = truth::render(truth).map_err(|error| Error::io("write", &path)(error.into()))?;
+        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
         self.sync(&temporary)?;
         self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
         let folder = self.folder.path();

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::clock::Clock;
 use crate::learn::book::{Book, Removed, ReviewReason, Waiting};
-use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,7 +35,10 @@ pub(crate) struct Truth {
 pub(crate) enum Parsed {
     Truth(Truth),
     /// A newer version wrote it; as much as can be understood.
-    Newer { found: u64, truth: Truth },
+    Newer {
+        found: u64,
+        truth: Truth,
+    },
 }
 
 /// Reads the file.
@@ -67,30 +70,68 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, truth } } else { Parsed::Truth(truth) })
 }
 
+/// The file, in the order in which a person reads it.
+#[derive(Serialize)]
+struct File<'a> {
+    schema_version: u64,
+    generation: u64,
+    archive_len: u64,
+    usage: Mark,
+    removed: Vec<RemovedRow<'a>>,
+    lessons: &'a [Arc<Lesson>],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<WaitingRow<'a>>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    unread: &'a [Value],
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct RemovedRow<'a> {
+    id: LessonId,
+    text_hash: TextHash,
+    at: DateTime<FixedOffset>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<ChangeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lesson: Option<&'a Lesson>,
+}
+
+#[derive(Serialize)]
+struct WaitingRow<'a> {
+    reason: ReviewReason,
+    lesson: &'a Lesson,
+}
+
 /// The bytes of the file. Every lesson is written as schema v2.
-pub(crate) fn render(truth: &Truth) -> Vec<u8> {
+///
+/// # Errors
+/// Those of the JSON writer; none is known for a playbook.
+pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
     let Book { lessons, waiting, removed, unread } = truth.book.as_ref();
-    let waiting: Vec<Value> =
-        waiting.iter().map(|waiting| json!({"reason": waiting.reason, "lesson": *waiting.lesson})).collect();
-    let removed: Vec<Value> = removed.iter().map(write_removed).collect();
-    let mut file = Map::new();
-    let mut put = |key: &str, value: Value| file.insert(key.to_owned(), value);
-    put("schema_version", json!(SCHEMA_VERSION));
-    put("generation", json!(truth.generation));
-    put("archive_len", json!(truth.archive_length));
-    put("usage", json!(truth.usage));
-    put("removed", Value::Array(removed));
-    put("lessons", lessons.iter().map(|lesson| json!(**lesson)).collect());
-    if !waiting.is_empty() {
-        put("waiting", Value::Array(waiting));
-    }
-    if !unread.is_empty() {
-        put("unread", Value::Array(unread.clone()));
-    }
-    file.extend(truth.extra.clone());
-    let mut bytes = format!("{:#}", Value::Object(file)).into_bytes();
+    let removed = removed.iter().map(|removed| RemovedRow {
+        id: removed.id,
+        text_hash: removed.text_hash,
+        at: removed.at,
+        change: removed.change,
+        lesson: removed.lesson.as_deref(),
+    });
+    let waiting = waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
+    let file = File {
+        schema_version: SCHEMA_VERSION,
+        generation: truth.generation,
+        archive_len: truth.archive_length,
+        usage: truth.usage,
+        removed: removed.collect(),
+        lessons,
+        waiting: waiting.collect(),
+        unread,
+        extra: &truth.extra,
+    };
+    let mut bytes = serde_json::to_vec_pretty(&file)?;
     bytes.push(b'\n');
-    bytes
+    Ok(bytes)
 }
 
 fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
@@ -102,7 +143,7 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
                 // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
                 if !ids.insert(lesson.id) {
                     let seed = TextHash::of(&[lesson.text_hash().to_string(), place.to_string()]);
-                    lesson.id = crate::lesson::LessonId::at(lesson.timestamp, seed);
+                    lesson.id = LessonId::at(lesson.timestamp, seed);
                     ids.insert(lesson.id);
                 }
                 book.lessons.push(Arc::new(lesson));
@@ -136,17 +177,6 @@ fn read_removed(row: Value, clock: &dyn Clock) -> Option<Removed> {
     })
 }
 
-fn write_removed(removed: &Removed) -> Value {
-    let mut row = json!({"id": removed.id, "text_hash": removed.text_hash, "at": removed.at});
-    if let (Value::Object(row), Some(change)) = (&mut row, removed.change) {
-        row.insert("change".to_owned(), json!(change));
-    }
-    if let (Value::Object(row), Some(lesson)) = (&mut row, &removed.lesson) {
-        row.insert("lesson".to_owned(), json!(**lesson));
-    }
-    row
-}
-
 fn read_waiting(row: Value, clock: &dyn Clock) -> Option<Waiting> {
     let lesson = Lesson::from_row(row.get("lesson")?.clone(), clock).ok()?;
     let reason = row.get("reason").and_then(|reason| ReviewReason::deserialize(reason).ok());
@@ -158,6 +188,7 @@ mod tests {
     use super::*;
     use crate::clock::ManualClock;
     use crate::learn::testing::{at, lesson};
+    use serde_json::json;
 
     fn read(bytes: &[u8]) -> Truth {
         match parse(bytes, &ManualClock::new(at(0))) {
@@ -174,18 +205,20 @@ mod tests {
         book.put(lesson("t", "s"));
         book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
         let gone = lesson("gone", "s");
-        let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
+        let removed =
+            Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
         book.removed.push(removed);
         let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
         book.waiting.push(waiting);
         book.unread.push(json!("a note"));
         truth.extra.insert("note".into(), json!({"by": "hand"}));
-        assert_eq!(read(&render(&truth)), truth);
+        assert_eq!(read(&render(&truth).unwrap()), truth);
     }
 
     #[test]
     fn a_bare_list_opens_and_what_is_no_lesson_is_kept() {
-        let truth = read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
+        let truth =
+            read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
         assert_eq!(truth.book.lessons.len(), 2);
         assert_eq!(truth.book.unread, [json!(5), json!({"mood": "good"})]);
     }

@@ -92,7 +92,10 @@ impl UsageLog {
             }
             match serde_json::from_slice::<Event>(text) {
                 Ok(event) => {
-                    self.last_event.entry(at.segment).and_modify(|last| *last = event.at().max(*last)).or_insert(event.at());
+                    self.last_event
+                        .entry(at.segment)
+                        .and_modify(|last| *last = event.at().max(*last))
+                        .or_insert(event.at());
                     self.apply(event, (here >= mark).then_some(&mut *book), config);
                 }
                 Err(_) => self.n_unreadable += 1,
@@ -162,7 +165,11 @@ impl UsageLog {
     /// Segments before `oldest` whose receipts are all over.
     pub(crate) fn spent_segments(&self, oldest: u64, now: DateTime<FixedOffset>) -> Vec<u64> {
         let is_over = |at: &DateTime<FixedOffset>| now - *at > TimeDelta::days(RECEIPT_DAYS);
-        self.last_event.iter().filter(|(segment, at)| **segment < oldest && is_over(at)).map(|(segment, _)| *segment).collect()
+        self.last_event
+            .iter()
+            .filter(|(segment, at)| **segment < oldest && is_over(at))
+            .map(|(segment, _)| *segment)
+            .collect()
     }
 
     pub(crate) fn forget_segment(&mut self, segment: u64, now: DateTime<FixedOffset>) {
@@ -175,7 +182,13 @@ fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
     book.get(*id).is_some_and(|lesson| lesson.text_hash() == *text_hash)
 }
 
-fn credit(book: Option<&mut Book>, texts: &[Text], verdict: Outcome, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
+fn credit(
+    book: Option<&mut Book>,
+    texts: &[Text],
+    verdict: Outcome,
+    at: DateTime<FixedOffset>,
+    config: &FeedbackConfig,
+) {
     let Some(book) = book else { return };
     for text in texts {
         if is_still(book, text) {
@@ -220,7 +233,8 @@ mod tests {
 
     #[test]
     fn the_first_outcome_of_a_receipt_counts() {
-        let events = [shown(1), settled(1, Outcome::Helpful), settled(1, Outcome::Helpful), settled(1, Outcome::Harmful)];
+        let events =
+            [shown(1), settled(1, Outcome::Helpful), settled(1, Outcome::Helpful), settled(1, Outcome::Harmful)];
         let (log, book, lesson) = replay(&events, 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals), (1, 1, 0));
         assert!(log.unsettled_since(at(0), &book).is_empty());
@@ -255,7 +269,8 @@ mod tests {
 
     #[test]
     fn another_text_is_not_credited() {
-        let other = Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
+        let other =
+            Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
         let (log, book, lesson) = replay(&[other, settled(1, Outcome::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
         assert!(log.creditable(log.receipt(receipt(1)).unwrap(), &book).is_empty());

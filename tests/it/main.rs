@@ -7,3 +7,5 @@ mod layers;
 mod merging;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod parity;
+#[cfg(feature = "cli")]
+mod processes;

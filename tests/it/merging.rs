@@ -40,11 +40,18 @@ fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
     eprintln!("{apart:#?}");
     assert!(merged.is_empty(), "merged in spite of a conflict: {merged:#?}");
     assert!(apart.len() <= 6, "{} rewordings kept apart: {apart:#?}", apart.len());
-    assert!(rewordings.iter().all(|(_, learned)| !matches!(learned, Learned::Inserted { .. })), "a rewording was not near");
+    assert!(
+        rewordings.iter().all(|(_, learned)| !matches!(learned, Learned::Inserted { .. })),
+        "a rewording was not near"
+    );
 }
 
 #[test]
 fn the_plain_rule_merges_whatever_is_near() {
     let learned = learn(DedupPolicy::Plain);
-    assert!(learned.iter().all(|(_, learned)| matches!(learned, Learned::Merged { distance: Some(distance), .. } if *distance < 0.15)));
+    assert!(
+        learned.iter().all(
+            |(_, learned)| matches!(learned, Learned::Merged { distance: Some(distance), .. } if *distance < 0.15)
+        )
+    );
 }

@@ -25,7 +25,8 @@ fn vectors_are_those_of_the_unquantised_model() {
     let vectors = embedder().embed(&texts, Role::Document).unwrap();
     assert_eq!(vectors.dim(), (30, 384));
     for (row, vector) in rows.iter().zip(vectors.outer_iter()) {
-        let expected: Vec<f64> = row["vector"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
+        let expected: Vec<f64> =
+            row["vector"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
         let cosine = cosine(vector.iter().map(|component| f64::from(*component)), &expected);
         assert!(cosine >= 0.995, "{cosine:.5} for {}", row["text"]);
     }

@@ -49,11 +49,7 @@ impl Default for Redactor {
 impl Redactor {
     /// The redactor with the built-in rules.
     #[must_use]
-    #[expect(
-        clippy::expect_used,
-        clippy::missing_panics_doc,
-        reason = "fixed data, tested"
-    )]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "fixed data, tested")]
     pub fn new() -> Self {
         let rules = Rule::all();
         let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
@@ -67,12 +63,7 @@ impl Redactor {
             .ascii_case_insensitive(true)
             .build(keywords.iter().map(|(word, _)| word))
             .expect("a fixed list of keywords");
-        Self {
-            rules,
-            skips: Skips::parse(),
-            finder,
-            keywords,
-        }
+        Self { rules, skips: Skips::parse(), finder, keywords }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -104,8 +95,7 @@ impl Redactor {
     pub fn find(&self, text: &str) -> Vec<Finding<'_>> {
         let mut found = Vec::new();
         for (offset, part) in unmarked(text) {
-            let shift =
-                |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
+            let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
             found.extend(self.scan(part).into_iter().map(shift));
         }
         self.merge(found)
@@ -131,10 +121,8 @@ impl Redactor {
                     "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
                     _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
                 };
-                let secret = |span: &Range<usize>| {
-                    text.get(span.clone())
-                        .is_some_and(|value| self.is_secret(rule, value))
-                };
+                let secret =
+                    |span: &Range<usize>| text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value));
                 found.extend(spans.into_iter().filter(secret).map(|span| (index, span)));
             }
         }
@@ -142,13 +130,7 @@ impl Redactor {
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
-    fn behind(
-        &self,
-        rule: &Rule,
-        text: &str,
-        word: Range<usize>,
-        read: &mut usize,
-    ) -> Option<Range<usize>> {
+    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
         let letter = touches(text, word.start.checked_sub(1), u8::is_ascii_alphabetic);
         if rule.kind == "word" && letter {
             return None;
@@ -167,9 +149,7 @@ impl Redactor {
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let other = self.skips.before.contains(before.as_str())
-            || words(tail.as_str())
-                .iter()
-                .any(|word| self.skips.after.contains(word.as_str()));
+            || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || code || other)).then_some(range)
     }
 
@@ -181,10 +161,7 @@ impl Redactor {
             "password" => !value.bytes().all(letters),
             _ => looks_random(value),
         };
-        shaped
-            && entropy(value) >= rule.entropy
-            && !self.skips.is_sample(value)
-            && !self.skips.stands_in(value)
+        shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
     }
 
     /// Joins what overlaps; the rule that stands first in the table gives the name.
@@ -210,8 +187,7 @@ impl Redactor {
 
 /// The parts of the text outside redaction marks, each with its byte offset.
 fn unmarked(text: &str) -> Vec<(usize, &str)> {
-    static MARK: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\[REDACTED:[a-z0-9-]+\]").ok());
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[REDACTED:[a-z0-9-]+\]").ok());
     let mut parts = Vec::new();
     let mut at = 0;
     if text.contains(MARK_START) {
@@ -250,16 +226,7 @@ mod tests {
             ("aws-access-key", ["AK", "IA", "Q7RTZ2MWX4LKB5VN"].concat()),
             ("stripe-key", ["sk_", "live_", &mixed].concat()),
             ("digitalocean-token", ["dop_", "v1_", &hex].concat()),
-            (
-                "jwt",
-                [
-                    "eyJ",
-                    "hbGciOiJIUzI1NiJ9.eyJ",
-                    "zdWIiOiIxMjM0NTY3In0.",
-                    &mixed,
-                ]
-                .concat(),
-            ),
+            ("jwt", ["eyJ", "hbGciOiJIUzI1NiJ9.eyJ", "zdWIiOiIxMjM0NTY3In0.", &mixed].concat()),
             ("private-key", format!("{begin}\n{mixed}{mixed}\n{end}")),
         ]
     }
@@ -274,10 +241,7 @@ mod tests {
             let text = format!("früher: {secret}, später");
             assert_eq!(redact(&text), format!("früher: [REDACTED:{rule}], später"));
             let found = Redactor::shared().find(&text);
-            assert_eq!(
-                found.first().and_then(|one| text.get(one.range.clone())),
-                Some(secret.as_str())
-            );
+            assert_eq!(found.first().and_then(|one| text.get(one.range.clone())), Some(secret.as_str()));
         }
     }
 
@@ -298,19 +262,12 @@ mod tests {
             (format!("postgres://me:{pass}@db/x"), "url-password", &pass),
             (format!("curl -u me:{pass} http://x"), "curl-user", &pass),
             (format!("DB_PASSWORD={pass}"), "password", &pass),
-            (
-                format!("Authorization: Bearer {hex}"),
-                "authorization",
-                &hex,
-            ),
+            (format!("Authorization: Bearer {hex}"), "authorization", &hex),
             (format!("\"acmeApiKey\": \"{hex}\""), "generic-secret", &hex),
             (format!("acme_key = {hex}"), "generic-key", &hex),
             (format!("cloudsmith {hex}"), "vendor-key", &hex),
         ] {
-            assert_eq!(
-                redact(&text),
-                text.replace(secret, &format!("[REDACTED:{rule}]"))
-            );
+            assert_eq!(redact(&text), text.replace(secret, &format!("[REDACTED:{rule}]")));
         }
     }
 
@@ -321,20 +278,12 @@ mod tests {
         for text in [
             "The secret token is kept in a vault; rotate the password.".to_owned(),
             "api_key = \"YOUR_API_KEY\", token: <token>, secret: ${SECRET_2}".to_owned(),
-            "token = xxxxxxxxxxxxxxxx; key: aaaaaaaaaaaaaaaaaaaa; let t = tokens.next();"
-                .to_owned(),
+            "token = xxxxxxxxxxxxxxxx; key: aaaaaaaaaaaaaaaaaaaa; let t = tokens.next();".to_owned(),
             format!("commit {sum} id {uuid} sha256:{sum} cache_key: {sum} public_key = {sum}"),
-            format!(
-                "git rev-parse says key {}",
-                sum.get(..40).unwrap_or_default()
-            ),
+            format!("git rev-parse says key {}", sum.get(..40).unwrap_or_default()),
             format!("data:image/png;base64,iVBORw0KGgo{sum} src/auth/token2.rs"),
         ] {
-            assert!(
-                matches!(Redactor::shared().redact(&text), Cow::Borrowed(_)),
-                "{}",
-                redact(&text)
-            );
+            assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(_)), "{}", redact(&text));
         }
     }
 

@@ -67,12 +67,7 @@ impl Rule {
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let start = if self.kind == "find" { "" } else { "^" };
-        let build = || {
-            RegexBuilder::new(&format!("{start}(?:{})", self.pattern))
-                .unicode(false)
-                .build()
-                .ok()
-        };
+        let build = || RegexBuilder::new(&format!("{start}(?:{})", self.pattern)).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
 
@@ -86,13 +81,7 @@ impl Rule {
     }
 
     /// Keyword and tail as one token that touches no other word.
-    pub(crate) fn tail(
-        &self,
-        text: &str,
-        at: Range<usize>,
-        word: &str,
-        read: &mut usize,
-    ) -> Option<Range<usize>> {
+    pub(crate) fn tail(&self, text: &str, at: Range<usize>, word: &str, read: &mut usize) -> Option<Range<usize>> {
         let free = |at| !touches(text, at, u8::is_ascii_alphanumeric);
         if text.get(at.clone()) != Some(word) || !free(at.start.checked_sub(1)) {
             return None;
@@ -131,16 +120,12 @@ impl Skips {
     pub(crate) fn stands_in(&self, value: &str) -> bool {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
         let part = self.parts.iter().any(|part| value.contains(part));
-        part || self
-            .whole
-            .as_ref()
-            .is_some_and(|whole| whole.is_match(&value))
+        part || self.whole.as_ref().is_some_and(|whole| whole.is_match(&value))
     }
 }
 
 pub(crate) fn window(text: &str, start: usize) -> &str {
-    text.get(start..text.floor_char_boundary(start + WINDOW))
-        .unwrap_or_default()
+    text.get(start..text.floor_char_boundary(start + WINDOW)).unwrap_or_default()
 }
 
 /// A rule does not look again into a long value.
@@ -172,30 +157,13 @@ mod tests {
     #[test]
     fn every_line_of_the_table_is_read() {
         let rules = Rule::all();
-        assert_eq!(
-            rules.len(),
-            TABLE
-                .lines()
-                .filter(|line| line.starts_with("rule\t"))
-                .count()
-        );
+        assert_eq!(rules.len(), TABLE.lines().filter(|line| line.starts_with("rule\t")).count());
         for rule in &rules {
             assert!(!rule.keywords().is_empty(), "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
-            assert!(
-                ["prefix", "after", "word", "find"].contains(&rule.kind),
-                "{}",
-                rule.id
-            );
-            let checks = [
-                "any",
-                "literal",
-                "random",
-                "unhashed",
-                "qualified",
-                "password",
-            ];
+            assert!(["prefix", "after", "word", "find"].contains(&rule.kind), "{}", rule.id);
+            let checks = ["any", "literal", "random", "unhashed", "qualified", "password"];
             assert!(checks.contains(&rule.check), "{}", rule.id);
         }
         let skips = Skips::parse();

@@ -10,31 +10,20 @@ pub(crate) fn entropy(text: &str) -> f64 {
     }
     let total: f64 = counts.iter().copied().map(f64::from).sum();
     let bits = |share: f64| -share * share.log2();
-    counts
-        .iter()
-        .filter(|&&count| count > 0)
-        .map(|&count| bits(f64::from(count) / total))
-        .sum()
+    counts.iter().filter(|&&count| count > 0).map(|&count| bits(f64::from(count) / total)).sum()
 }
 
 /// The words and numbers of an identifier in lower case: cut at other characters, between
 /// letters and digits, and at humps (`myAPIKey2` gives `my`, `api`, `key`, `2`).
 pub(crate) fn words(text: &str) -> Vec<String> {
-    pieces(text)
-        .into_iter()
-        .map(str::to_ascii_lowercase)
-        .collect()
+    pieces(text).into_iter().map(str::to_ascii_lowercase).collect()
 }
 
 /// The last word in front of a keyword, in lower case, whatever `_-.` and blanks stand
 /// between; empty when there is none.
 pub(crate) fn word_before(text: &str) -> String {
     let text = text.trim_end_matches(['_', '-', '.', ' ']);
-    let run = text
-        .bytes()
-        .rev()
-        .take(40)
-        .take_while(u8::is_ascii_alphanumeric);
+    let run = text.bytes().rev().take(40).take_while(u8::is_ascii_alphanumeric);
     let run = text.get(text.len() - run.count()..).unwrap_or_default();
     words(run).pop().unwrap_or_default()
 }
@@ -73,12 +62,7 @@ pub(crate) fn looks_random(value: &str) -> bool {
 fn is_wordy(piece: &str) -> bool {
     let vowel = |&b: &u8| b"aeiouyAEIOUY".contains(&b);
     let vowels = piece.bytes().filter(vowel).count();
-    let row = piece
-        .as_bytes()
-        .split(vowel)
-        .map(<[u8]>::len)
-        .max()
-        .unwrap_or(0);
+    let row = piece.as_bytes().split(vowel).map(<[u8]>::len).max().unwrap_or(0);
     match piece.len() {
         0..=2 => false,
         3..=4 => true,
@@ -89,18 +73,13 @@ fn is_wordy(piece: &str) -> bool {
 /// Letters and digits change places often with nothing between, or a long number hangs on
 /// letters: no name is written so.
 fn mixed_in_one_run(value: &str) -> bool {
-    value
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|run| {
-            let parts = run
-                .as_bytes()
-                .chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
-            let number =
-                |part: &[u8]| part.len() >= 5 && part.first().is_some_and(u8::is_ascii_digit);
-            let long = parts.clone().any(number);
-            let count = parts.count();
-            count >= 5 || (count >= 4 && run.len() >= 16) || (count >= 2 && long)
-        })
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        let parts = run.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+        let number = |part: &[u8]| part.len() >= 5 && part.first().is_some_and(u8::is_ascii_digit);
+        let long = parts.clone().any(number);
+        let count = parts.count();
+        count >= 5 || (count >= 4 && run.len() >= 16) || (count >= 2 && long)
+    })
 }
 
 fn pieces(text: &str) -> Vec<&str> {
@@ -142,28 +121,16 @@ mod tests {
 
     #[test]
     fn identifiers_fall_into_words() {
-        assert_eq!(
-            words("myAPIKey_2.x-Ray"),
-            ["my", "api", "key", "2", "x", "ray"]
-        );
+        assert_eq!(words("myAPIKey_2.x-Ray"), ["my", "api", "key", "2", "x", "ray"]);
         assert_eq!(words("é key"), ["key"]);
     }
 
     #[test]
     fn names_and_paths_are_not_random() {
-        for name in [
-            "src/auth/token.rs",
-            "generate_token_v2",
-            "accessTokenForUser",
-            "4096",
-        ] {
+        for name in ["src/auth/token.rs", "generate_token_v2", "accessTokenForUser", "4096"] {
             assert!(!looks_random(name), "{name}");
         }
-        for value in [
-            "5f4dcc3b5aa765d61d8327deb882cf99",
-            "abcd1234",
-            "kQzWvRtYpLmNbXcDfGhJ",
-        ] {
+        for value in ["5f4dcc3b5aa765d61d8327deb882cf99", "abcd1234", "kQzWvRtYpLmNbXcDfGhJ"] {
             assert!(looks_random(value), "{value}");
         }
     }
