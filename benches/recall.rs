@@ -1,1 +1,101 @@
-fn main() {}
+//! What a recall, a learn and an embedding cost.
+//!
+//! `cargo bench --bench recall`; one group a question, sizes 50, 1,000 and 10,000 lessons where the size matters.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods, reason = "a benchmark")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use adage::{Config, DedupPolicy, Embedder, HashingEmbedder, Playbook, Request, Role, TierChoice, build_lesson};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+
+const SIZES: [usize; 3] = [50, 1_000, 10_000];
+
+fn words(number: usize) -> String {
+    const TOPICS: [&str; 10] =
+        ["dates", "locks", "csv", "ports", "caches", "threads", "paths", "tokens", "migrations", "retries"];
+    let topic = |shift: usize| TOPICS.get((number / shift) % TOPICS.len()).copied().unwrap_or_default();
+    format!("handle {} with {} under {} case {number}", topic(1), topic(10), topic(100))
+}
+
+/// A playbook of this many lessons. Vectors come from hashing: what is measured is everything but the model.
+fn playbook(folder: &std::path::Path, n_lessons: usize) -> Playbook {
+    let mut config = Config::default();
+    config.retention.capacity = n_lessons + 1_000_000;
+    config.learn.dedup = DedupPolicy::Off;
+    let embedder = Arc::new(HashingEmbedder);
+    let playbook = Playbook::builder(folder).with_embedder(embedder).with_config(config).open().unwrap();
+    playbook.learn_lessons((0..n_lessons).map(|number| build_lesson(words(number), "do it right"))).unwrap();
+    playbook
+}
+
+fn recall(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("recall without embedding");
+    for n_lessons in SIZES {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = playbook(folder.path(), n_lessons);
+        let vector: Vec<f32> = HashingEmbedder.embed(&[&words(7)], Role::Query).unwrap().into_iter().collect();
+        let about = || Request::about(words(7)).with_vector(vector.clone());
+        group.bench_function(format!("vector, {n_lessons} lessons, counted"), |bencher| {
+            bencher.iter(|| black_box(playbook.get_playbook_context(about()).unwrap()));
+        });
+        group.bench_function(format!("vector, {n_lessons} lessons, peek"), |bencher| {
+            bencher.iter(|| black_box(playbook.get_playbook_context(about().peek()).unwrap()));
+        });
+        group.bench_function(format!("lexical, {n_lessons} lessons, peek"), |bencher| {
+            let request = Request::about(words(7)).tier(TierChoice::Lexical).peek();
+            bencher.iter(|| black_box(playbook.get_playbook_context(request.clone()).unwrap()));
+        });
+    }
+    group.finish();
+}
+
+fn learn(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("learn without embedding");
+    group.sample_size(20);
+    for n_lessons in [50, 1_000] {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = playbook(folder.path(), n_lessons);
+        let mut number = n_lessons;
+        group.bench_function(format!("{n_lessons} lessons, durable"), |bencher| {
+            bencher.iter_batched(
+                || {
+                    number += 1;
+                    build_lesson(words(number), "do it right")
+                },
+                |draft| playbook.learn_lesson(draft).unwrap(),
+                BatchSize::PerIteration,
+            );
+        });
+    }
+    group.finish();
+}
+
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
+fn embed(criterion: &mut Criterion) {
+    use adage::{Engine, Model, OnnxEmbedder};
+    let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
+    let mut group = criterion.benchmark_group("embed, one thread");
+    group.sample_size(20);
+    // A common English word is one token; the model adds two.
+    let text = |n_tokens: usize| vec!["time"; n_tokens - 2].join(" ");
+    for n_tokens in [12, 40, 128] {
+        let text = text(n_tokens);
+        group.bench_function(format!("1 text of {n_tokens} tokens"), |bencher| {
+            bencher.iter(|| black_box(embedder.embed(&[&text], Role::Query).unwrap()));
+        });
+    }
+    let texts: Vec<String> = (0..32).map(|number| text(12 + number)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    group.bench_function("32 texts of 12 to 43 tokens", |bencher| {
+        bencher.iter(|| black_box(embedder.embed(&texts, Role::Document).unwrap()));
+    });
+    group.finish();
+}
+
+#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+fn embed(_: &mut Criterion) {}
+
+criterion_group!(benches, recall, learn, embed);
+criterion_main!(benches);

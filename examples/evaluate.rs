@@ -10,6 +10,16 @@
 //! (k = 60): nDCG@10, recall@5, MRR@10 of the ranking with the gate open; the share of queries whose right lesson the gate
 //! cuts; the share of unrelated queries answered; latency of a recall, embedding included.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a program of its own, whose input has the shape that its head describes"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};

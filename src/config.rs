@@ -165,20 +165,20 @@ impl Config {
             ("retrieval.max_tokens", retrieval.max_tokens),
         ];
         for (setting, value) in distances {
-            check(setting, value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
+            check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
         }
         for (setting, value) in shares {
-            check(setting, value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
+            check(setting, &value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
         }
         for (setting, value) in counts {
-            check(setting, value, value > 0, "at least 1")?;
+            check(setting, &value, value > 0, "at least 1")?;
         }
         let weight = retrieval.overlap_weight;
-        check("retrieval.overlap_weight", weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
+        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
     }
 }
 
-fn check(setting: &'static str, value: impl ToString, holds: bool, expected: &'static str) -> Result<()> {
+fn check<T: ToString + ?Sized>(setting: &'static str, value: &T, holds: bool, expected: &'static str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Config { setting, value: value.to_string(), expected }) }
 }
 
@@ -189,7 +189,8 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, fn(&mut Config)); 5] = [
+        type Spoil = fn(&mut Config);
+        let bad: [(&str, Spoil); 5] = [
             ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
             ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
             ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),

@@ -27,10 +27,10 @@ pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
         "tier": context.tier, "text": context.text, "receipt": context.receipt.map(|receipt| receipt.to_string()),
         "lessons": context.lessons, "none_because": context.none_because.map(|reason| reason.to_string()),
     });
-    if asked.explain {
-        if let Value::Object(object) = &mut object {
-            object.insert("considered".to_owned(), json!(context.considered));
-        }
+    if asked.explain
+        && let Value::Object(object) = &mut object
+    {
+        object.insert("considered".to_owned(), json!(context.considered));
     }
     out.object(&object)?;
     if !context.text.is_empty() {

@@ -17,7 +17,7 @@ pub use onnx::{Engine, OnnxEmbedder};
 use crate::error::{EmbedError, VectorError};
 use crate::lesson::TextHash;
 
-/// What a text is embedded for. Models of the E5 kind put different prefixes before the two; MiniLM does not care.
+/// What a text is embedded for. Models of the E5 kind put different prefixes before the two; `MiniLM` does not care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A text that is looked for with.

@@ -16,9 +16,12 @@ pub struct Model {
     pub(super) fingerprint: TextHash,
 }
 
+/// Linked in, or read.
+type Bytes = Cow<'static, [u8]>;
+
 #[derive(Clone)]
 pub(super) enum Source {
-    Bytes { graph: Cow<'static, [u8]>, tokenizer: Cow<'static, [u8]> },
+    Bytes { graph: Bytes, tokenizer: Bytes },
     Files { graph: PathBuf, tokenizer: PathBuf },
 }
 
@@ -55,7 +58,7 @@ impl Model {
     }
 
     /// The graph and the tokenizer.
-    pub(super) fn bytes(&self) -> Result<(Cow<'static, [u8]>, Cow<'static, [u8]>), EmbedError> {
+    pub(super) fn bytes(&self) -> Result<(Bytes, Bytes), EmbedError> {
         match &self.source {
             Source::Bytes { graph, tokenizer } => Ok((graph.clone(), tokenizer.clone())),
             Source::Files { graph, tokenizer } => Ok((read(graph)?.into(), read(tokenizer)?.into())),

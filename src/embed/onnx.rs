@@ -1,4 +1,4 @@
-//! The ONNX embedder: WordPiece, the graph, attention-masked mean pooling.
+//! The ONNX embedder: `WordPiece`, the graph, attention-masked mean pooling.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

@@ -39,11 +39,11 @@ impl Bench {
             UnitVector::new(&[angle.cos() as f32, angle.sin() as f32]).ok()
         };
         let book = self.book.clone();
-        let mut learner = Learner::new(book, self.generation, at(self.now), &self.config, &vector_of);
+        let mut stage = Learner::new(book, self.generation, at(self.now), &self.config, &vector_of);
         let whole = vector_of(&lesson.whole_text());
-        let learned = learner.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: false });
-        self.book = learner.book;
-        self.changes.extend(learner.changes);
+        let learned = stage.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: false });
+        self.book = stage.book;
+        self.changes.extend(stage.changes);
         learned
     }
 

@@ -203,12 +203,12 @@ fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
 
 /// The first fenced block, else a multi-line text that starts like code, else nothing.
 fn find_code(text: &str) -> String {
-    if let Some((_, after)) = text.split_once("```") {
-        if let Some((block, _)) = after.split_once("```") {
-            let (info, body) = block.split_once('\n').unwrap_or(("", block));
-            let is_info = !info.contains(char::is_whitespace);
-            return if is_info { body } else { block }.trim().to_owned();
-        }
+    if let Some((_, after)) = text.split_once("```")
+        && let Some((block, _)) = after.split_once("```")
+    {
+        let (info, body) = block.split_once('\n').unwrap_or(("", block));
+        let is_info = !info.contains(char::is_whitespace);
+        return if is_info { body } else { block }.trim().to_owned();
     }
     let trimmed = text.trim();
     let starts_like_code = CODE_STARTS.iter().any(|start| trimmed.starts_with(start));

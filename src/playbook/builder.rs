@@ -100,13 +100,13 @@ impl PlaybookBuilder {
     }
 }
 
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+/// The embedder that comes with the crate, where it does.
 fn bundled() -> Option<Arc<dyn Embedder>> {
-    use crate::embed::{Engine, Model, OnnxEmbedder};
-    Some(Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
-}
-
-#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
-fn bundled() -> Option<Arc<dyn Embedder>> {
+    #[cfg(all(feature = "rten", feature = "bundled-model"))]
+    {
+        use crate::embed::{Engine, Model, OnnxEmbedder};
+        Some(Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+    }
+    #[cfg(not(all(feature = "rten", feature = "bundled-model")))]
     None
 }

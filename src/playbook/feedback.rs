@@ -37,7 +37,7 @@ impl Playbook {
             if let Some(outcome) = known.outcome {
                 return Ok((None, Settled::Before { outcome }));
             }
-            let lessons = snapshot.log.creditable(known, snapshot.book()).into_iter().map(|(id, _)| id).collect();
+            let lessons = known.creditable(snapshot.book()).into_iter().map(|(id, _)| id).collect();
             Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Settled::Now { lessons }))
         })
     }

@@ -160,9 +160,9 @@ impl Inner {
         let vector_of = |text: &str| self.vector(text);
         let book = Book::clone(snapshot.book());
         let mut learner = Learner::new(book, snapshot.truth.generation, now, &self.config, &vector_of);
-        let mut learned = Vec::new();
+        let mut outcomes = Vec::new();
         for draft in admitted {
-            learned.push(match draft {
+            outcomes.push(match draft {
                 Err(reason) => Learned::Refused { reason: reason.clone() },
                 Ok((lesson, keeps_history)) => {
                     let whole = uses_vectors.then(|| self.vector(&lesson.whole_text())).flatten();
@@ -176,10 +176,10 @@ impl Inner {
             return Ok(Step::Nothing(Round::Embed(unembedded)));
         }
         if !is_changed {
-            return Ok(Step::Nothing(Round::Done(learned)));
+            return Ok(Step::Nothing(Round::Done(outcomes)));
         }
         undo::forget_old_removals(&mut book, now);
-        Ok(Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(learned)))
+        Ok(Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes)))
     }
 
     /// Whole texts of the same realms whose vectors are not known, perhaps because another process learned them.

@@ -80,18 +80,15 @@ impl Inner {
         let Some(embedder) = &self.embedder else {
             return Err(Error::NoEmbedder);
         };
-        let vector = match &request.vector {
-            Some(given) => {
-                let (found, expected) = (given.len(), embedder.dimension()?);
-                if found != expected {
-                    return Err(VectorError::Dimension { found, expected }.into());
-                }
-                UnitVector::new(given)?
+        let vector = if let Some(given) = &request.vector {
+            let (found, expected) = (given.len(), embedder.dimension()?);
+            if found != expected {
+                return Err(VectorError::Dimension { found, expected }.into());
             }
-            None => {
-                let embedded = embed_units(embedder.as_ref(), &[query], Role::Query)?;
-                embedded.into_iter().next().ok_or(Error::NoEmbedder)?
-            }
+            UnitVector::new(given)?
+        } else {
+            let vectors = embed_units(embedder.as_ref(), &[query], Role::Query)?;
+            vectors.into_iter().next().ok_or(Error::NoEmbedder)?
         };
         if !view.library.knows_triggers() {
             let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();

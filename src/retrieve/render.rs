@@ -136,9 +136,16 @@ pub(crate) fn tame(text: &str) -> String {
     let visible = unified.chars().filter_map(|c| match c {
         '\r' | '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => Some('\n'),
         '\n' | '\t' => Some(c),
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => None,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' => None,
-        '\u{e0000}'..='\u{e0fff}' => None,
+        '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{61c}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{206f}'
+        | '\u{e0000}'..='\u{e0fff}' => None,
         c if c.is_control() => None,
         c => Some(c),
     });

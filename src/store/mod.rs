@@ -126,13 +126,12 @@ impl Store {
 
     /// The present state with every event that was appended since.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
-        match self.refresh(known)? {
-            Some(newer) => Ok(newer),
-            None => {
-                let mut snapshot = known.clone();
-                self.read_usage(&mut snapshot)?;
-                Ok(snapshot)
-            }
+        if let Some(newer) = self.refresh(known)? {
+            Ok(newer)
+        } else {
+            let mut snapshot = known.clone();
+            self.read_usage(&mut snapshot)?;
+            Ok(snapshot)
         }
     }
 

@@ -60,8 +60,8 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
         return Err("it has no list `lessons`".to_owned());
     };
     let mut book = read_book(rows, clock);
-    book.removed = take_list(&mut file, "removed").into_iter().filter_map(|row| read_removed(row, clock)).collect();
-    book.waiting = take_list(&mut file, "waiting").into_iter().filter_map(|row| read_waiting(row, clock)).collect();
+    book.removed = take_list(&mut file, "removed").into_iter().filter_map(|row| read_removed(&row, clock)).collect();
+    book.waiting = take_list(&mut file, "waiting").into_iter().filter_map(|row| read_waiting(&row, clock)).collect();
     book.unread.extend(take_list(&mut file, "unread"));
     let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64()).unwrap_or(0);
     let (generation, archive_length) = (number("generation"), number("archive_len"));
@@ -165,19 +165,19 @@ fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     }
 }
 
-fn read_removed(row: Value, clock: &dyn Clock) -> Option<Removed> {
+fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
     Some(Removed {
         id: text("id")?.parse().ok()?,
         text_hash: text("text_hash")?.parse().ok()?,
-        at: at.unwrap_or_else(|| DateTime::<FixedOffset>::default()),
+        at: at.unwrap_or_else(DateTime::<FixedOffset>::default),
         change: text("change").and_then(|change| change.parse().ok()),
         lesson: row.get("lesson").and_then(|row| Lesson::from_row(row.clone(), clock).ok()).map(Arc::new),
     })
 }
 
-fn read_waiting(row: Value, clock: &dyn Clock) -> Option<Waiting> {
+fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
     let lesson = Lesson::from_row(row.get("lesson")?.clone(), clock).ok()?;
     let reason = row.get("reason").and_then(|reason| ReviewReason::deserialize(reason).ok());
     Some(Waiting { lesson: Arc::new(lesson), reason: reason.unwrap_or(ReviewReason::Tainted) })

@@ -58,6 +58,12 @@ pub(crate) struct Receipt {
 }
 
 impl Receipt {
+    /// What an outcome would credit: the lessons shown whose text is still that one and that were not credited
+    /// by name since.
+    pub(crate) fn creditable(&self, book: &Book) -> Vec<Text> {
+        self.shown.iter().filter(|text| self.is_open_for(text) && is_still(book, text)).copied().collect()
+    }
+
     fn is_open_for(&self, lesson: &Text) -> bool {
         self.outcome.is_none() && self.shown.contains(lesson) && !self.settled.contains(&lesson.0)
     }
@@ -135,12 +141,6 @@ impl UsageLog {
                 credit(book, &texts, verdict, at, config);
             }
         }
-    }
-
-    /// What an outcome would credit: the lessons of the receipt whose text is still that one and that were not credited
-    /// by name since.
-    pub(crate) fn creditable(&self, receipt: &Receipt, book: &Book) -> Vec<Text> {
-        receipt.shown.iter().filter(|text| receipt.is_open_for(text) && is_still(book, text)).copied().collect()
     }
 
     /// Lessons with a retrieval since `from` that is not settled yet (playbook 6.4).
@@ -273,7 +273,7 @@ mod tests {
             Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
         let (log, book, lesson) = replay(&[other, settled(1, Outcome::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
-        assert!(log.creditable(log.receipt(receipt(1)).unwrap(), &book).is_empty());
+        assert!(log.receipt(receipt(1)).unwrap().creditable(&book).is_empty());
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         log.read(Mark::default(), &bytes, Mark::default(), &mut book, &FeedbackConfig::default());
         assert_eq!(book.lessons[0].retrievals, 1);
         assert_eq!(log.n_unreadable, 1);
-        assert_eq!(log.end.offset as usize, bytes.len() - "{\"receipt\": \"unfin".len());
+        assert_eq!(log.end.offset, bytes.len() as u64 - "{\"receipt\": \"unfin".len() as u64);
     }
 
     #[test]

@@ -63,14 +63,13 @@ impl VectorCache {
             self.read_to = MAGIC.len() as u64;
         }
         while let Some((record, length)) = next_record(rest) {
-            if let Some((model, text, components)) = record {
-                if &model == fingerprint.as_bytes() {
-                    if let Some(vector) = UnitVector::from_stored(components) {
-                        let text = TextHash::from_bytes(text);
-                        self.unsaved.remove(&text);
-                        self.vectors.insert(text, vector);
-                    }
-                }
+            if let Some((model, text, components)) = record
+                && &model == fingerprint.as_bytes()
+                && let Some(vector) = UnitVector::from_stored(components)
+            {
+                let text = TextHash::from_bytes(text);
+                self.unsaved.remove(&text);
+                self.vectors.insert(text, vector);
             }
             rest = rest.get(length..).unwrap_or_default();
             self.read_to += length as u64;

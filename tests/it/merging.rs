@@ -37,7 +37,6 @@ fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
         .collect();
     let merged = conflicts.iter().filter(|(_, learned)| matches!(learned, Learned::Merged { .. }));
     let merged: Vec<String> = merged.map(|(pair, _)| format!("{}: {}", pair["id"], pair["why"])).collect();
-    eprintln!("{apart:#?}");
     assert!(merged.is_empty(), "merged in spite of a conflict: {merged:#?}");
     assert!(apart.len() <= 6, "{} rewordings kept apart: {apart:#?}", apart.len());
     assert!(

@@ -17,7 +17,7 @@ const LEARNS_EACH: usize = 175;
 const RECALLS: usize = 110;
 const REMOVALS: usize = 40;
 
-/// A generator with a fixed seed (SplitMix64, Steele et al., OOPSLA 2014).
+/// A generator with a fixed seed (`SplitMix64`, Steele et al., OOPSLA 2014).
 struct Random(u64);
 
 impl Random {
