@@ -186,10 +186,11 @@ fn check<T: ToString + ?Sized>(setting: &'static str, value: &T, holds: bool, ex
 mod tests {
     use super::*;
 
+    type Spoil = fn(&mut Config);
+
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        type Spoil = fn(&mut Config);
         let bad: [(&str, Spoil); 5] = [
             ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
             ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),

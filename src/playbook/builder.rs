@@ -101,6 +101,7 @@ impl PlaybookBuilder {
 }
 
 /// The embedder that comes with the crate, where it does.
+#[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
 fn bundled() -> Option<Arc<dyn Embedder>> {
     #[cfg(all(feature = "rten", feature = "bundled-model"))]
     {

@@ -10,6 +10,8 @@
     reason = "a test that panics is a test that fails"
 )]
 
+#[cfg(feature = "cli")]
+mod cli;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod merging;

@@ -1,0 +1,267 @@
+//! The command line: what it prints, where, and with which exit code.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// What one call came to.
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    fn objects(&self) -> Vec<Value> {
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
+            .collect()
+    }
+
+    fn object(&self) -> Value {
+        let mut objects = self.objects();
+        assert_eq!(objects.len(), 1, "{}", self.out);
+        objects.remove(0)
+    }
+}
+
+struct Shell {
+    folder: tempfile::TempDir,
+    now: &'static str,
+}
+
+impl Shell {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn run(&self, arguments: &[&str], input: &str) -> Said {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        command.arg("--dir").arg(self.path().join("memory")).args(["--embedder", "hashing", "--now", self.now]);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    fn call(&self, arguments: &[&str]) -> Said {
+        self.run(arguments, "")
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let said = self.call(&[arguments, &["--json"]].concat());
+        assert_eq!(said.code, 0, "{arguments:?}: {}{}", said.out, said.err);
+        said.object()
+    }
+
+    fn learn(&self, trigger: &str, solution: &str) -> Value {
+        self.json(&["learn", "--trigger", trigger, "--solution", solution])
+    }
+}
+
+#[test]
+fn learn_says_what_became_of_the_lesson() {
+    let shell = Shell::new();
+    let first = shell.learn("parse a csv export", "use the csv module");
+    assert_eq!(first["outcome"], "inserted");
+    let id = first["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        first,
+        json!({"outcome": "inserted", "id": id, "into": null, "near": null, "distance": null, "why": null, "evicted": [], "change": null})
+    );
+    let again = shell.learn("Parse a CSV export!", "use the csv module of the library");
+    assert_eq!((again["outcome"].as_str(), again["into"].as_str()), (Some("merged"), Some(id.as_str())));
+    let input = "{\"trigger\": \"pin numpy\", \"solution\": \"pin numpy below 2.0\"}\n\n\
+                 {\"trigger\": \"pin numpy\", \"solution\": \"pin numpy above 2.0\"}\n{\"trigger\": \"t\"}\nnot json\n";
+    let said = shell.run(&["learn", "--json"], input);
+    let outcomes: Vec<Value> = said.objects().iter().map(|object| object["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["inserted", "kept_apart", "refused"]);
+    assert!(said.objects()[1]["why"].as_str().unwrap().contains("above against below"));
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("adage: line 5: "), "{}", said.err);
+}
+
+#[test]
+fn context_prints_the_block_and_sends_messages_elsewhere() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    let said = shell.call(&["context", "parse a csv export"]);
+    assert!(
+        said.out.starts_with("## RELEVANT LESSONS LEARNED") && said.out.contains("use the csv module"),
+        "{}",
+        said.out
+    );
+    assert!(said.err.contains("adage: receipt "), "{}", said.err);
+    let nothing = shell.call(&["context", "What is the capital of France?"]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (0, ""));
+    assert!(nothing.err.contains("no lesson: "), "{}", nothing.err);
+
+    let context = shell.json(&["context", "parse a csv export", "--peek"]);
+    assert_eq!(
+        (&context["tier"], &context["receipt"], &context["none_because"]),
+        (&json!("vector"), &json!(null), &json!(null))
+    );
+    assert_eq!(context["lessons"][0]["trigger"], "parse a csv export");
+    assert!(context["lessons"][0]["distance"].as_f64().unwrap() < 1e-3);
+    let words = shell.json(&["context", "csv export", "--tier", "lexical", "--peek", "--explain"]);
+    assert_eq!((&words["tier"], &words["considered"][0]["passed"]), (&json!("lexical"), &json!(true)));
+    let cold = shell.json(&["context", "--peek"]);
+    assert_eq!(cold["tier"], "recency");
+    let none = shell.json(&["context", "zebras", "--peek"]);
+    assert!(none["none_because"].is_string() && none["text"] == "", "{none}");
+}
+
+#[test]
+fn feedback_moves_what_list_and_show_print() {
+    let shell = Shell::new();
+    let id = shell.learn("parse a csv export", "use the csv module")["id"].as_str().unwrap().to_owned();
+    let receipt = shell.json(&["context", "parse a csv export"])["receipt"].as_str().unwrap().to_owned();
+    let settled = shell.json(&["outcome", &receipt, "helpful"]);
+    assert_eq!((&settled["settled"], &settled["lessons"][0]), (&json!(true), &json!(id)));
+    assert_eq!(shell.json(&["outcome", &receipt, "harmful"])["settled"], false);
+    shell.json(&["context", "parse a csv export"]);
+    assert_eq!(shell.json(&["credit"])["credited"], 1);
+    assert_eq!(shell.json(&["credit"])["credited"], 0);
+    assert_eq!(shell.json(&["verify", &id, "passed"])["verified"], true);
+    let shown = shell.json(&["show", "PARSE a csv export"]);
+    assert_eq!(
+        (&shown["retrievals"], &shown["helpful_retrievals"], &shown["verified"]),
+        (&json!(2), &json!(2), &json!(true))
+    );
+    // 0.5·0.8 + 0.8·3/4 + 0.3 + 0.1·ln 2, with confidence 0.5 + 2·0.05 + 0.2.
+    assert!((shown["utility"].as_f64().unwrap() - 1.369_314_7).abs() < 1e-6, "{}", shown["utility"]);
+    let listed = shell.json(&["list"]);
+    assert_eq!((&listed["id"], &listed["utility"]), (&json!(id), &shown["utility"]));
+    assert!(shell.call(&["list"]).out.contains("parse a csv export"));
+    let stats = shell.json(&["stats"]);
+    assert_eq!(
+        (&stats["n_lessons"], &stats["retrievals"], &stats["helpful_retrievals"]),
+        (&json!(1), &json!(2), &json!(2))
+    );
+}
+
+#[test]
+fn removing_and_undoing() {
+    let shell = Shell::new();
+    let id = shell.learn("parse a csv export", "use the csv module")["id"].as_str().unwrap().to_owned();
+    let exported = shell.call(&["export"]).out;
+    let change = shell.json(&["remove", &id])["change"].as_str().unwrap().to_owned();
+    assert_eq!(shell.run(&["import", "-", "--json"], &exported).object()["refused"], 1);
+    assert_eq!(shell.json(&["history"])["action"], "remove");
+    assert_eq!(shell.json(&["undo", &change])["restored"][0], json!(id));
+    assert_eq!(shell.run(&["import", "-", "--json"], &exported).object()["refused"], 1);
+    assert_eq!(shell.json(&["stats"])["n_lessons"], 1);
+    let again = shell.call(&["undo", &change]);
+    assert!(again.code == 1 && again.err.contains("undone already"), "{}", again.err);
+
+    shell.learn("parse a csv export", "use the csv module of the library");
+    assert_eq!(shell.json(&["undo", &id])["restored"][0], json!(id));
+    assert_eq!(shell.json(&["show", &id])["solution"], "use the csv module");
+}
+
+#[test]
+fn a_full_realm_says_whom_it_evicts() {
+    let shell = Shell::new();
+    for trigger in ["alpha beaver", "gamma dolphin", "epsilon falcon"] {
+        shell.json(&["learn", "--trigger", trigger, "--solution", "s", "--capacity", "2"]);
+    }
+    let learned = shell.json(&["learn", "--trigger", "eta hamster", "--solution", "s", "--capacity", "2"]);
+    assert_eq!(learned["evicted"].as_array().unwrap().len(), 1);
+    assert!(learned["change"].is_string());
+    assert_eq!(shell.json(&["stats"])["n_lessons"], 2);
+}
+
+#[test]
+fn import_reads_old_playbooks_and_json_lines() {
+    let shell = Shell::new();
+    let old = r#"[{"task": "old one", "mistake": "m", "solution": "s", "frequency": "4", "mood": 3}, {"trigger": "new one", "correct_pattern": "p"}, 7]"#;
+    let said = shell.run(&["import", "-", "--json"], old);
+    let tally = said.object();
+    assert_eq!((&tally["inserted"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
+    let shown = shell.json(&["show", "old one"]);
+    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(4), &json!(3)));
+    let other = Shell::new();
+    let exported = shell.call(&["export"]).out;
+    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
+    assert_eq!(other.call(&["export"]).out, exported);
+    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
+}
+
+#[test]
+fn realms_are_taken_from_the_command_line() {
+    let shell = Shell::new();
+    shell.json(&["learn", "--trigger", "parse a csv export", "--solution", "s", "--project", "shop"]);
+    let seen = |project: &str| {
+        shell.json(&["context", "parse a csv export", "--peek", "--project", project])["lessons"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!((seen("shop"), seen("bank"), seen("")), (1, 0, 0));
+}
+
+#[test]
+fn failures_prune_check_and_doctor_report() {
+    let shell = Shell::new();
+    shell.json(&["learn", "--task", "dates", "--mistake", "guessed", "--solution", "ask"]);
+    assert_eq!(shell.call(&["failures"]).out, "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\n");
+    assert_eq!(shell.json(&["prune", "--dry-run"])["pruned"], json!([]));
+    let check = shell.call(&["check"]);
+    assert!(check.code == 0 && check.out.starts_with("in order: 1 lessons"), "{}", check.out);
+    let doctor = shell.call(&["doctor"]);
+    assert!(doctor.code == 0 && doctor.out.contains("embedder   ok"), "{}{}", doctor.out, doctor.err);
+    // A dead writer's tail is told, and cut at the next commit.
+    std::fs::write(shell.path().join("memory/archive.jsonl"), "half a li").unwrap();
+    assert_eq!(shell.call(&["check"]).code, 1);
+    shell.learn("another", "thing");
+    assert_eq!(shell.call(&["check"]).code, 0);
+}
+
+#[test]
+fn exit_codes_tell_refusals_from_wrong_words() {
+    let shell = Shell::new();
+    let codes = [
+        (vec!["--help"], 0),
+        (vec!["--version"], 0),
+        (vec![], 2),
+        (vec!["fly"], 2),
+        (vec!["learn", "--confidence", "high"], 2),
+        (vec!["learn", "--trigger", "t"], 1),
+        (vec!["show", "nothing"], 1),
+        (vec!["undo", "not an id"], 2),
+        (vec!["undo", "018f0000-0000-7000-8000-000000000001"], 1),
+        (vec!["outcome", "018f0000-0000-7000-8000-000000000001", "helpful"], 1),
+        (vec!["context", "q", "--threshold", "7"], 1),
+        (vec!["--embedder", "/no/such/model", "list"], 1),
+        (vec!["import", "/no/such/file"], 1),
+    ];
+    for (arguments, code) in codes {
+        let said = Command::new(env!("CARGO_BIN_EXE_adage"))
+            .arg("--dir")
+            .arg(shell.path().join("m"))
+            .args(&arguments)
+            .output()
+            .unwrap();
+        assert_eq!(said.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+        assert_eq!(said.stdout.is_empty(), code != 0, "{arguments:?}");
+    }
+}
+
+#[test]
+fn looking_makes_nothing() {
+    let shell = Shell::new();
+    for command in ["list", "stats", "check", "failures", "history", "export", "doctor"] {
+        assert_eq!(shell.call(&[command]).code, 0, "{command}");
+    }
+    shell.call(&["context", "q", "--peek"]);
+    assert!(!shell.path().join("memory").exists());
+}
