@@ -189,12 +189,12 @@ pub enum EmbedError {
         rows: usize,
     },
     /// A returned row cannot be used.
-    #[error("the embedder returned an unusable vector for text {row}")]
+    #[error("the embedder returned an unusable vector for text {row}: {reason}")]
     BadRow {
         /// Index of the text.
         row: usize,
         /// What is wrong with it.
-        source: VectorError,
+        reason: VectorError,
     },
 }
 

@@ -34,6 +34,11 @@ mod playbook;
 mod retrieve;
 mod store;
 
+/// The crate of the times in the interface.
+pub use chrono;
+/// The crate of the arrays that an [`Embedder`] returns.
+pub use ndarray;
+
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,

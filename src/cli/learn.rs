@@ -64,24 +64,12 @@ fn in_realm(mut row: Map<String, Value>, global: &Global) -> Map<String, Value> 
 /// What became of a lesson, for both readers.
 fn tell(learned: &Learned, out: &mut Output) -> io::Result<()> {
     out.object(&object(learned))?;
-    let near =
-        |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();
-    let text = match learned {
-        Learned::Inserted { id, .. } => format!("inserted {id}"),
-        Learned::Merged { into, distance, change, .. } => {
-            format!("merged into {into}{} (undo {change})", near(distance))
-        }
-        Learned::KeptApart { id, near: other, distance, why, .. } => {
-            format!("kept apart {id} from {other}{}: {why}", near(distance))
-        }
-        Learned::Review { id, reason, .. } => format!("waits for review {id}: {reason}"),
-        Learned::Refused { reason } => {
-            say(&format!("refused: {reason}"));
-            return Ok(());
-        }
-        other => format!("{other:?}"),
-    };
-    out.line(&text)?;
+    if let Learned::Refused { .. } = learned {
+        say(&learned.to_string());
+        return Ok(());
+    }
+    let undo = learned.change().map(|change| format!(" (undo {change})")).unwrap_or_default();
+    out.line(&format!("{learned}{undo}"))?;
     for evicted in learned.evicted() {
         out.line(&format!("  evicted {evicted}"))?;
     }
@@ -203,7 +191,7 @@ pub(super) fn export(global: &Global, out: &mut Output) -> Done {
 fn visible(playbook: &Playbook, global: &Global) -> adage::Result<Vec<std::sync::Arc<adage::Lesson>>> {
     let is_anywhere = global.project.is_empty() && global.role.is_empty();
     let realm = (!is_anywhere).then(|| global.realm());
-    playbook.list_lessons(&Listing { realm, limit: usize::MAX, ..Listing::default() })
+    playbook.list_lessons(&Listing { realm, ..Listing::everything() })
 }
 
 fn code(is_done: bool) -> ExitCode {

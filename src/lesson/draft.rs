@@ -61,6 +61,15 @@ impl LessonDraft {
         Self { row, keeps_history: true }
     }
 
+    /// A lesson of another playbook, with its id, times and counts.
+    #[must_use]
+    pub fn from_lesson(lesson: &Lesson) -> Self {
+        match json!(lesson) {
+            Value::Object(row) => Self::from_row(row),
+            _ => Self::default(),
+        }
+    }
+
     /// What was to be done, where that is not the trigger.
     #[must_use]
     pub fn task(self, task: impl Into<String>) -> Self {

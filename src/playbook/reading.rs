@@ -41,6 +41,14 @@ impl Default for Listing {
     }
 }
 
+impl Listing {
+    /// Every lesson of every realm.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { limit: usize::MAX, ..Self::default() }
+    }
+}
+
 /// A lesson that waits for a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitingLesson {

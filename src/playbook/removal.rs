@@ -117,7 +117,7 @@ impl Playbook {
     }
 
     /// Takes a change back: what left comes back, a merge becomes the earlier text again (and keeps the counts it gained),
-    /// what came in leaves. Of the changes of one lesson the newest is undone first.
+    /// what came in leaves: to undo an eviction takes the newcomer away too. Of the changes of one lesson the newest is undone first.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.

@@ -90,6 +90,7 @@ impl Inner {
             let vectors = embed_units(embedder.as_ref(), &[query], Role::Query)?;
             vectors.into_iter().next().ok_or(Error::NoEmbedder)?
         };
+        self.vectors.write().settle_dimension(vector.as_slice().len());
         if !view.library.knows_triggers() {
             let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
             self.ensure_vectors(embedder.as_ref(), &triggers)?;

@@ -27,6 +27,8 @@ type Record = ([u8; 16], [u8; 16], Vec<f32>);
 #[derive(Debug, Default)]
 pub(crate) struct VectorCache {
     vectors: HashMap<TextHash, UnitVector>,
+    /// The dimension of what the model made last; all vectors have it.
+    dimension: Option<usize>,
     /// Made since the file was last written.
     pub(crate) unsaved: BTreeSet<TextHash>,
     /// Bytes of the file that were read.
@@ -46,9 +48,19 @@ impl VectorCache {
     }
 
     pub(crate) fn put(&mut self, text: &str, vector: UnitVector) {
+        self.settle_dimension(vector.as_slice().len());
         let key = key(text);
         if self.vectors.insert(key, vector).is_none() {
             self.unsaved.insert(key);
+        }
+    }
+
+    /// Forgets vectors of another dimension: an embedder that changed and kept its fingerprint made them.
+    pub(crate) fn settle_dimension(&mut self, dimension: usize) {
+        if self.dimension != Some(dimension) {
+            self.dimension = Some(dimension);
+            self.vectors.retain(|_, vector| vector.as_slice().len() == dimension);
+            self.unsaved.retain(|text| self.vectors.contains_key(text));
         }
     }
 
@@ -66,6 +78,7 @@ impl VectorCache {
             if let Some((model, text, components)) = record
                 && &model == fingerprint.as_bytes()
                 && let Some(vector) = UnitVector::from_stored(components)
+                && self.dimension.is_none_or(|dimension| dimension == vector.as_slice().len())
             {
                 let text = TextHash::from_bytes(text);
                 self.unsaved.remove(&text);
