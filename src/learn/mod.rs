@@ -13,7 +13,6 @@ pub mod utility;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -115,23 +114,6 @@ impl Learned {
             Self::Inserted { change, .. } | Self::KeptApart { change, .. } => *change,
             Self::Merged { change, .. } => Some(*change),
             Self::Review { .. } | Self::Refused { .. } => None,
-        }
-    }
-}
-
-impl fmt::Display for Learned {
-    /// One line: what became of it, and which lesson that concerns.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at =
-            |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();
-        match self {
-            Self::Inserted { id, .. } => write!(f, "inserted {id}"),
-            Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
-            Self::KeptApart { id, near, distance, why, .. } => {
-                write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
-            }
-            Self::Review { id, reason, .. } => write!(f, "waits for review {id}: {reason}"),
-            Self::Refused { reason } => write!(f, "refused: {reason}"),
         }
     }
 }

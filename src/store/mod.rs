@@ -428,10 +428,10 @@ impl Store {
         if cache.unsaved.is_empty() {
             return Ok(());
         }
-        // A cache that is not ours, or of another version, is made anew.
-        let start = self.read_or_empty(&path, 0).map(|bytes| is_cache(&bytes))?;
-        let records = cache.unsaved_records(model, !start);
-        if start {
+        // A cache that is not ours, or of another version, is made anew: its beginning was not understood.
+        let is_ours = cache.read_to > 0;
+        let records = cache.unsaved_records(model, !is_ours);
+        if is_ours {
             self.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
         } else {
             self.disk.create(&path, &records).map_err(Error::io("write", &path))?;
