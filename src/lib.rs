@@ -59,3 +59,8 @@ pub use playbook::{
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -32,6 +32,11 @@ pub(crate) use truth::{Mark, Truth};
 pub(crate) use usage::{Event, Text, UsageLog};
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache, key as vector_key};
 
+/// A vector cache is swept when it is larger than this, in bytes …
+const MIN_BLOAT: u64 = 1 << 20;
+/// … and than this many times what the lessons need.
+const MAX_BLOAT: u64 = 4;
+
 /// What the folder holds at one moment: the playbook file with the usage after it folded in.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
@@ -416,14 +421,16 @@ impl Store {
     fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
         let path = self.folder.vectors();
         self.read_vectors(cache, model)?;
-        if forgets {
+        // Evicted lessons leave their vectors behind; now and then these are swept out.
+        let live_bytes = |book: &Book| book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
+        if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes(book)) {
             let live = live_texts(book);
             cache.keep_only(&live);
             let bytes = vectors::compacted(&self.read_or_empty(&path, 0)?, &live);
             let temporary = self.folder.temporary("vectors");
             self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
             self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-            cache.reread();
+            self.read_vectors(cache, model)?;
         }
         if cache.unsaved.is_empty() {
             return Ok(());

@@ -13,6 +13,9 @@ const MAGIC: &[u8; 8] = b"adagev\0\x01";
 /// A record is longer only if it is broken: 4 MiB is a vector of a million dimensions.
 const MAX_RECORD: usize = 4 << 20;
 
+/// What a record of 384 dimensions takes, in bytes.
+pub(crate) const RECORD_ESTIMATE: u64 = 1_600;
+
 /// Length and checksum before each record.
 const HEADER: usize = 8;
 
