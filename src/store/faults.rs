@@ -211,7 +211,7 @@ fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
         .unwrap_or_else(|error| panic!("{context}: {error}"));
     let leftovers = std::fs::read_dir(folder)
         .unwrap()
-        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(super::TEMPORARY));
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(super::disk::TEMPORARY));
     assert_eq!(leftovers.count(), 0, "{context}: temporary files are left");
 }
 

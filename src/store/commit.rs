@@ -1,0 +1,217 @@
+//! The commit: decide under the lock, make everything safe, rename (the protocol of the module above).
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use chrono::{DateTime, FixedOffset};
+
+use super::disk::TEMPORARY;
+use super::{Event, Mark, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
+use crate::error::{Error, Result};
+use crate::learn::book::{Book, Change};
+use crate::lesson::{SCHEMA_VERSION, TextHash};
+
+/// A vector cache is swept when it is larger than this, in bytes …
+const MIN_BLOAT: u64 = 1 << 20;
+/// … and than this many times what the lessons need.
+const MAX_BLOAT: u64 = 4;
+
+impl Store {
+    /// Decides on the newest state under the lock and commits what was decided (the protocol of the module).
+    pub(crate) fn commit<T>(
+        &self,
+        known: &Snapshot,
+        vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
+        decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
+    ) -> Result<(Snapshot, T)> {
+        let lock = self.lock()?;
+        let mut snapshot = self.newest(known)?;
+        snapshot.refuse_newer()?;
+        self.sweep();
+        let (decision, value) = match decide(&snapshot)? {
+            Step::Commit(decision, value) => (decision, value),
+            Step::Nothing(value) => return Ok((snapshot, value)),
+        };
+        let mut book = decision.book;
+        for lesson in &mut book.lessons {
+            if lesson.schema_version != SCHEMA_VERSION {
+                Arc::make_mut(lesson).schema_version = SCHEMA_VERSION;
+            }
+        }
+        let mut truth = Truth { book: Arc::new(book), ..Truth::clone(&snapshot.truth) };
+        truth.generation += 1;
+        truth.archive_length = self.write_archive(snapshot.truth.archive_length, &decision.changes)?;
+        truth.usage = self.rotate(snapshot.log.end)?;
+        if let Some((cache, fingerprint)) = vectors {
+            self.write_vectors(&mut cache.write(), fingerprint, decision.forgets_vectors, &truth.book)?;
+        }
+        self.replace_truth(&mut snapshot, truth)?;
+        self.drop_spent_segments(&mut snapshot);
+        drop(lock);
+        Ok((snapshot, value))
+    }
+
+    /// Appends an event under the exclusive lock, if `make` says so on the newest state.
+    pub(crate) fn append_event<T>(
+        &self,
+        known: &Snapshot,
+        make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
+    ) -> Result<(Snapshot, T)> {
+        let lock = self.lock()?;
+        let mut snapshot = self.newest(known)?;
+        snapshot.refuse_newer()?;
+        let (event, value) = make(&snapshot)?;
+        if let Some(event) = event {
+            self.append_usage(&snapshot, &event.line())?;
+            self.read_usage(&mut snapshot)?;
+        }
+        drop(lock);
+        Ok((snapshot, value))
+    }
+
+    /// The mark of a commit: the end of what was folded in, or the start of a new segment when this one is full.
+    fn rotate(&self, end: Mark) -> Result<Mark> {
+        if end.offset <= usage::SEGMENT_BYTES {
+            return Ok(end);
+        }
+        let next = Mark { segment: end.segment + 1, offset: 0 };
+        let path = self.folder.usage(next.segment);
+        self.disk.create(&path, b"").map_err(Error::io("make", &path))?;
+        Ok(next)
+    }
+
+    /// Cuts off what a dead writer appended, appends, and returns the new length.
+    fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
+        let path = self.folder.archive();
+        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?.map_or(0, |stamp| stamp.length);
+        if present > length {
+            self.disk.truncate(&path, length).map_err(Error::io("cut", &path))?;
+        }
+        let mut length = length.min(present);
+        if !changes.is_empty() {
+            let lines = archive::render(changes);
+            self.disk.append(&path, &lines).map_err(Error::io("append to", &path))?;
+            self.sync(&path)?;
+            length += lines.len() as u64;
+        }
+        Ok(length)
+    }
+
+    fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+        let path = self.folder.vectors();
+        self.read_vectors(cache, model)?;
+        // Evicted lessons leave their vectors behind; now and then these are swept out.
+        let live_bytes = |book: &Book| book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
+        if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes(book)) {
+            let live = live_texts(book);
+            cache.keep_only(&live);
+            let bytes = vectors::compacted(&self.read_or_empty(&path, 0)?, &live);
+            let temporary = self.folder.temporary("vectors");
+            self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+            self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+            self.read_vectors(cache, model)?;
+        }
+        if cache.unsaved.is_empty() {
+            return Ok(());
+        }
+        // A cache that is not ours, or of another version, is made anew: its beginning was not understood.
+        let is_ours = cache.read_to > 0;
+        let records = cache.unsaved_records(model, !is_ours);
+        if is_ours {
+            self.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
+        } else {
+            self.disk.create(&path, &records).map_err(Error::io("write", &path))?;
+            cache.reread();
+        }
+        cache.unsaved.clear();
+        Ok(())
+    }
+
+    /// Replaces the playbook file: the commit itself.
+    fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
+        let (path, backup) = (self.folder.truth(), self.folder.backup());
+        let temporary = self.folder.temporary("playbook");
+        let bytes = truth::render(&truth).map_err(|error| Error::io("write", &path)(error.into()))?;
+        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+        self.sync(&temporary)?;
+        if snapshot.stamp.is_some() {
+            let link = self.folder.temporary("backup");
+            match self.disk.remove(&link) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &link)(error)),
+                _ => {}
+            }
+            self.disk.link(&path, &link).map_err(Error::io("link", &path))?;
+            self.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
+            // A rename between two names of one file leaves both: a commit that failed here before has made them so.
+            let _ = self.disk.remove(&link);
+        }
+        // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
+        // seen in time, nothing happens at all.
+        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        if !is_alike(snapshot.stamp.as_ref(), present.as_ref()) {
+            return Err(Error::Contended { rounds: 1 });
+        }
+        self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+        self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.writes_stopped.store(true, Ordering::Release))
+    }
+
+    fn after_rename(&self, snapshot: &mut Snapshot, truth: Truth, bytes: &[u8]) -> Result<()> {
+        let path = self.folder.truth();
+        let folder = self.folder.path();
+        self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
+        snapshot.stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        snapshot.content = TextHash::of(&[bytes]);
+        snapshot.log.end = truth.usage;
+        snapshot.truth = Arc::new(truth);
+        Ok(())
+    }
+
+    pub(super) fn sync(&self, path: &Path) -> Result<()> {
+        self.disk.sync(path).map_err(|error| {
+            self.writes_stopped.store(true, Ordering::Release);
+            Error::io("make safe", path)(error)
+        })
+    }
+
+    /// Removes segments that nobody needs. A failure leaves them for the next commit.
+    fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
+        let now: DateTime<FixedOffset> = self.clock.now();
+        let spent = snapshot.log.spent_segments(snapshot.truth.usage.segment, now);
+        if spent.is_empty() {
+            return;
+        }
+        let backup = self.read_or_empty(&self.folder.backup(), 0).ok();
+        let backup = backup.and_then(|bytes| match truth::parse(&bytes, self.clock.as_ref()) {
+            Ok(truth::Parsed::Truth(truth)) => Some(truth.usage.segment),
+            _ => None,
+        });
+        for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {
+            if self.disk.remove(&self.folder.usage(segment)).is_ok() {
+                snapshot.log.forget_segment(segment, now);
+            }
+        }
+    }
+
+    /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
+    fn sweep(&self) {
+        if self.swept.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let folder = self.folder.path();
+        for name in self.disk.list(folder).unwrap_or_default() {
+            if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
+                // Left where it is when that fails: it does no harm.
+                let _ = self.disk.remove(&folder.join(name));
+            }
+        }
+    }
+}
+
+/// The texts whose vectors are worth keeping.
+fn live_texts(book: &Book) -> BTreeSet<TextHash> {
+    let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
+    lessons.flat_map(|lesson| [vectors::key(&lesson.trigger), vectors::key(&lesson.whole_text())]).collect()
+}
