@@ -100,7 +100,7 @@ impl Store {
         Ok(length)
     }
 
-    fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+    pub(super) fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
         let path = self.folder.vectors();
         self.read_vectors(cache, model)?;
         // Evicted lessons leave their vectors behind; now and then these are swept out.
