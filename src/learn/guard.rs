@@ -189,7 +189,7 @@ fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &
     if let Some((kind, ours, theirs)) = conflict((a, ours), (b, theirs)) {
         return Some(Difference::Value { field, kind, ours, theirs });
     }
-    let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b, &a_words, &b_words));
+    let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
     opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
 }
 
@@ -211,4 +211,95 @@ fn conflict((a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Opt
         };
         Some((kind, only(a, theirs)?, only(b, ours)?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::testing::lesson;
+
+    /// What keeps two solutions under one trigger apart, both ways round.
+    fn check(a: &str, b: &str, expected: Option<&str>) {
+        for (a, b) in [(a, b), (b, a)] {
+            let found = difference(&lesson("one trigger", a), &lesson("one trigger", b));
+            let kind = found.as_ref().map(|found| match found {
+                Difference::Value { kind, .. } => kind.to_string(),
+                Difference::Polarity { .. } => "polarity".to_owned(),
+                Difference::Order { .. } => "order".to_owned(),
+                Difference::Subject { .. } => "subject".to_owned(),
+                Difference::Scope { .. } => "scope".to_owned(),
+            });
+            assert_eq!(kind.as_deref(), expected, "{a:?} and {b:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_in_one_field_keep_apart() {
+        check("wait 5 seconds between retries", "wait 30 seconds between retries", Some("number"));
+        check("wait five seconds between retries", "wait 5 seconds between retries", None);
+        check("use tokio 1.0 for the runtime", "use tokio 1 for the runtime", None);
+        check("pass timeout=5 to every call", "give each call timeout=30", Some("number"));
+        check("pin it with numpy<2 in the file", "pin it with numpy>=2 in the file", Some("comparison"));
+        check("run git push --force then", "run git push --force-with-lease then", Some("flag"));
+        check("mount it at /var/lib/data here", "mount it at /srv/data here", Some("path"));
+        check("edit Cargo.toml by hand", "edit Cargo.lock by hand", Some("path"));
+        check("export DATABASE_URL before tests", "export TEST_DATABASE_URL before tests", Some("identifier"));
+        check("call `fetch_all` at the end", "call `fetch_one` at the end", Some("identifier"));
+        check("store times in UTC there", "store times in CET there", Some("identifier"));
+    }
+
+    #[test]
+    fn what_only_one_side_has_is_no_conflict() {
+        check("import csv", "import csv; reader = csv.reader(f)", None);
+        check("retry with a delay", "retry with a delay of 5 seconds", None);
+        check("call Path.read_text() on it", "call `read_text` on it", None);
+        check("pin pnpm to 8, not 9", "pin pnpm to 8", None);
+    }
+
+    #[test]
+    fn opposites_in_the_same_company_keep_apart() {
+        check("pin numpy below 2.0", "pin numpy above 2.0", Some("polarity"));
+        check("always commit the lock file", "never commit the lock file", Some("polarity"));
+        check("run migrations before the rollout", "run migrations after the rollout", Some("polarity"));
+        check("enable proxy buffering for events", "for events, disable proxy buffering", Some("polarity"));
+        check("commit the generated files", "do not commit the generated files", Some("polarity"));
+        // The opposite of the opposite, and opposites about different things.
+        check("run it outside a transaction", "it must not run inside a transaction", None);
+        check("the old server answered while the cache was filled", "wait; a new record has to reach everybody", None);
+        // Worded differently, a negation tells nothing.
+        check("use the csv module, not a split by commas", "parse rows with the csv module", None);
+    }
+
+    #[test]
+    fn order_and_direction_keep_apart() {
+        check("copy staging onto production", "copy production onto staging", Some("order"));
+        check(
+            "convert the times from UTC to local time before saving",
+            "before saving them, convert the times from local time to UTC",
+            Some("order"),
+        );
+        check("merge main into the feature branch", "merge the feature branch into main", Some("order"));
+        check("use the lock file instead of guessing", "instead of guessing, use the lock file", Some("order"));
+    }
+
+    #[test]
+    fn short_texts_about_other_things_keep_apart() {
+        let pair = |a: &str, b: &str| difference(&lesson(a, a), &lesson(b, b));
+        let other = pair("Disallow unused imports", "Disallow unused labels");
+        assert!(matches!(other, Some(Difference::Subject { .. })), "{other:?}");
+        let scoped = pair("Disallow ternary operators", "Disallow ternary operators when simpler ones exist");
+        assert_eq!(scoped, Some(Difference::Scope { condition: "when".to_owned() }));
+        assert_eq!(pair("Disallow ternary operators", "Enforce that no ternary operators are used"), None);
+        // Six words on the shorter side are enough to say it otherwise.
+        let a = "rotate the deploy keys of every staging server quarterly";
+        let b = "every quarter, rotate the deploy keys on all staging machines";
+        assert_eq!(pair(a, b), None);
+    }
+
+    #[test]
+    fn a_value_that_the_other_lesson_says_elsewhere_is_no_conflict() {
+        let a = crate::Lesson { anti_pattern: "port 80 was taken".into(), ..lesson("t", "bind to port 8080") };
+        let b = crate::Lesson { anti_pattern: "it bound to port 80".into(), ..lesson("t", "choose port 8080, not 80") };
+        assert_eq!(difference(&a, &b), None);
+    }
 }

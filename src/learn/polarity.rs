@@ -141,20 +141,32 @@ fn is_negated(tokens: &[Token], place: usize) -> bool {
 
 /// One side negates what the other says in nearly the same words. Between texts that are worded differently a negation
 /// tells nothing: "use A, not B" is "avoid B, use A".
-pub(crate) fn negation(a: &[Token], b: &[Token], a_words: &[String], b_words: &[String]) -> Option<(String, String)> {
+pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     const SAME_WORDING: f32 = 0.7;
-    let negations = |tokens: &[Token]| -> Vec<String> {
-        tokens.iter().filter(|token| is_negation(token)).map(|token| token.text.clone()).collect()
-    };
-    let (ours, theirs) = (negations(a), negations(b));
+    let (ours, theirs) = (negations(a, b), negations(b, a));
     if (ours.len() + theirs.len()) % 2 == 0 {
         return None;
     }
-    let ops = capture_diff_slices(Algorithm::Myers, a_words, b_words);
+    let telling = |tokens: &[Token]| -> Vec<String> {
+        let telling = tokens.iter().filter(|token| is_telling(&token.normal) && !is_negation(token));
+        telling.map(|token| token.normal.clone()).collect()
+    };
+    let (a, b) = (telling(a), telling(b));
+    let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
     let n_same: usize = ops.iter().filter(|op| op.tag() == DiffTag::Equal).map(|op| op.old_range().len()).sum();
     let is_same_wording = n_same as f32 >= SAME_WORDING * a.len().max(b.len()) as f32;
     let first = |found: Vec<String>| found.into_iter().next().unwrap_or_default();
     is_same_wording.then(|| (first(ours), first(theirs)))
+}
+
+/// The negations of something that the other side speaks of too.
+fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
+    let is_shared = |place: usize| {
+        let mut behind = tokens.iter().skip(place + 1).filter(|token| is_telling(&token.normal) && !is_negation(token));
+        behind.next().is_none_or(|negated| other.iter().any(|token| token.normal == negated.normal))
+    };
+    let negations = tokens.iter().enumerate().filter(|(place, token)| is_negation(token) && is_shared(*place));
+    negations.map(|(_, token)| token.text.clone()).collect()
 }
 
 fn is_negation(token: &Token) -> bool {

@@ -100,7 +100,13 @@ impl Store {
         Ok(length)
     }
 
-    pub(super) fn write_vectors(&self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+    pub(super) fn write_vectors(
+        &self,
+        cache: &mut VectorCache,
+        model: TextHash,
+        forgets: bool,
+        book: &Book,
+    ) -> Result<()> {
         let path = self.folder.vectors();
         self.read_vectors(cache, model)?;
         // Evicted lessons leave their vectors behind; now and then these are swept out.
