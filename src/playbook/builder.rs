@@ -94,7 +94,6 @@ impl PlaybookBuilder {
             view: RwLock::new(View::new(snapshot)),
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
-            pending: Mutex::new(Vec::new()),
             recovery,
         })))
     }

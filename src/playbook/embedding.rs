@@ -3,7 +3,7 @@
 use super::{Inner, Playbook};
 use crate::embed::{Embedder, Role, UnitVector, embed_units};
 use crate::error::{EmbedError, Result};
-use crate::learn::book::Book;
+use crate::store::Snapshot;
 
 /// Texts a call of the embedder. After each batch the vectors are in memory, so that work is lost by the batch at most.
 const BATCH: usize = 64;
@@ -26,7 +26,7 @@ impl Playbook {
         let missing = self.0.missing(&triggers)?;
         for batch in missing.chunks(BATCH) {
             self.0.embed(embedder.as_ref(), batch, Role::Document)?;
-            self.0.save_vectors(&view.library.book)?;
+            self.0.save_vectors(&view.snapshot)?;
         }
         Ok(missing.len())
     }
@@ -75,9 +75,9 @@ impl Inner {
         self.vectors.read().get(text).cloned()
     }
 
-    pub(super) fn save_vectors(&self, book: &Book) -> Result<()> {
+    fn save_vectors(&self, known: &Snapshot) -> Result<()> {
         match self.fingerprint() {
-            Some(fingerprint) => self.store.save_vectors(&mut self.vectors.write(), fingerprint, book),
+            Some(fingerprint) => self.store.save_vectors(known, &mut self.vectors.write(), fingerprint),
             None => Ok(()),
         }
     }

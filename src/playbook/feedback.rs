@@ -33,7 +33,8 @@ impl Playbook {
     /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
     pub fn record_outcome(&self, receipt: ReceiptId, outcome: Outcome) -> Result<Settled> {
         self.0.append(|snapshot, now| {
-            let Some(known) = snapshot.log.receipt(receipt) else { return Err(Error::NoSuchReceipt { receipt }) };
+            let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
+            let known = known.ok_or(Error::NoSuchReceipt { receipt })?;
             if let Some(outcome) = known.outcome {
                 return Ok((None, Settled::Before { outcome }));
             }
@@ -58,7 +59,7 @@ impl Playbook {
             let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
             let credit = snapshot.log.unsettled_since(from, snapshot.book());
             let n_lessons = credit.len();
-            let event = Event::Credited { credit, verdict: Outcome::Helpful, at: now };
+            let event = Event::Credited { credit, verdict: Outcome::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
     }
@@ -96,7 +97,7 @@ impl Inner {
     fn credit(&self, reference: &LessonRef, verdict: Outcome) -> Result<LessonId> {
         self.append(|snapshot, now| {
             let text = text_of(snapshot, reference)?;
-            Ok((Some(Event::Credited { credit: vec![text], verdict, at: now }), text.0))
+            Ok((Some(Event::Credited { credit: vec![text], verdict, at: now, since: None }), text.0))
         })
     }
 
@@ -105,7 +106,6 @@ impl Inner {
         make: impl FnOnce(&Snapshot, chrono::DateTime<chrono::FixedOffset>) -> Result<(Option<Event>, T)>,
     ) -> Result<T> {
         let _one_at_a_time = self.writer.lock();
-        self.flush()?;
         let known = std::sync::Arc::clone(&self.view.read());
         let (snapshot, value) =
             self.store.append_event(&known.snapshot, |snapshot| make(snapshot, self.clock.now()))?;

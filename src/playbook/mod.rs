@@ -67,8 +67,6 @@ struct Inner {
     vectors: RwLock<VectorCache>,
     /// One commit at a time in this process; the file lock is for the others.
     writer: Mutex<()>,
-    /// Events of recalls that found the folder busy.
-    pending: Mutex<Vec<u8>>,
     recovery: Option<Recovery>,
 }
 
@@ -123,7 +121,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::Io`]; the events stay in memory.
     pub fn flush(&self) -> Result<()> {
-        self.0.flush()
+        self.0.flush().map(|_| ())
     }
 }
 
@@ -131,9 +129,15 @@ impl Inner {
     /// The newest lessons. Counts may lag behind: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
-        match self.store.refresh(&view.snapshot)? {
-            None => Ok(view),
-            Some(newer) => Ok(self.show(newer)),
+        match self.store.refresh(&view.snapshot) {
+            Ok(None) => Ok(view),
+            Ok(Some(newer)) => Ok(self.show(newer)),
+            // Somebody may be in the middle of a hand edit. Writes are refused until it is mended; reads go on.
+            Err(error @ Error::Unreadable { .. }) => {
+                tracing::warn!(%error, "the last readable state is used");
+                Ok(view)
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -156,7 +160,6 @@ impl Inner {
     /// Commits what `decide` makes of the newest state. `decide` runs under the lock and may run several times.
     fn commit<T>(&self, mut decide: impl FnMut(&Snapshot) -> Result<Step<T>>) -> Result<T> {
         let _one_at_a_time = self.writer.lock();
-        self.flush()?;
         for round in 1.. {
             let known = Arc::clone(&self.view.read());
             let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
@@ -177,12 +180,10 @@ impl Inner {
         self.embedder.as_ref().map(|embedder| embedder.fingerprint())
     }
 
-    fn flush(&self) -> Result<()> {
-        let mut pending = self.pending.lock();
-        if !pending.is_empty() && self.store.try_append(&self.view.read().snapshot, &pending)? {
-            pending.clear();
-        }
-        Ok(())
+    /// Writes down what recalls left in memory. True when nothing is left.
+    fn flush(&self) -> Result<bool> {
+        let view = Arc::clone(&self.view.read());
+        self.store.flush(&view.snapshot)
     }
 }
 
@@ -191,7 +192,7 @@ impl Drop for Inner {
         // The folder may be busy for a moment; whoever holds it for longer costs us these counts.
         const PATIENCE: std::time::Duration = std::time::Duration::from_millis(5);
         for _ in 0..200 {
-            if self.flush().is_err() || self.pending.lock().is_empty() {
+            if !matches!(self.flush(), Ok(false)) {
                 return;
             }
             std::thread::sleep(PATIENCE);

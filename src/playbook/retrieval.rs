@@ -7,10 +7,7 @@ use crate::embed::{Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, render};
-use crate::store::{Access, Event, Text};
-
-/// Events that wait in memory because the folder is busy take at most this much.
-const MAX_PENDING: usize = 1 << 20;
+use crate::store::{Event, Text};
 
 impl Playbook {
     /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
@@ -100,7 +97,7 @@ impl Inner {
 
     /// Notes a showing: at once, or with the next call when somebody is committing.
     pub(super) fn record(&self, view: &View, shown: Vec<Text>, at: DateTime<FixedOffset>) -> Option<ReceiptId> {
-        if self.store.access() == Access::ReadOnly || !self.store.may_append(&view.snapshot) {
+        if !self.store.may_append(&view.snapshot) {
             return None;
         }
         for (id, _) in &shown {
@@ -109,15 +106,8 @@ impl Inner {
             }
         }
         let receipt = ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()]));
-        let line = Event::Shown { receipt, shown, at }.line();
-        let mut pending = self.pending.lock();
-        if pending.len() < MAX_PENDING {
-            pending.extend(line);
-        }
-        match self.store.try_append(&view.snapshot, &pending) {
-            Ok(true) => pending.clear(),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "a retrieval waits in memory to be counted"),
+        if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }) {
+            tracing::warn!(%error, "a retrieval waits in memory to be counted");
         }
         Some(receipt)
     }

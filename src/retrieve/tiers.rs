@@ -151,7 +151,10 @@ impl Library {
         let newest = self.visible(realm).take(limit);
         let hits: Vec<Hit> =
             newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
-        let none_because = hits.is_empty().then_some(NoneBecause::NoLessons);
+        let none_because = match self.visible(realm).next() {
+            None => Some(NoneBecause::NoLessons),
+            Some(_) => (limit == 0).then_some(NoneBecause::LimitZero),
+        };
         Ranked { tier: Tier::Recency, hits, none_because, considered: Vec::new() }
     }
 

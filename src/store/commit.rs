@@ -28,6 +28,7 @@ impl Store {
         decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.lock()?;
+        self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
         self.sweep();
@@ -61,6 +62,7 @@ impl Store {
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.lock()?;
+        self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
         let (event, value) = make(&snapshot)?;
@@ -70,6 +72,18 @@ impl Store {
         }
         drop(lock);
         Ok((snapshot, value))
+    }
+
+    /// Writes down what recalls left in memory; the caller holds the lock. What cannot be written stays there.
+    fn append_pending_locked(&self, known: &Snapshot) {
+        let mut pending = self.pending.lock();
+        if pending.is_empty() || !self.may_append(known) {
+            return;
+        }
+        match self.append_usage(known, &pending) {
+            Ok(()) => pending.clear(),
+            Err(error) => tracing::warn!(%error, "retrievals wait in memory to be counted"),
+        }
     }
 
     /// The mark of a commit: the end of what was folded in, or the start of a new segment when this one is full.
@@ -108,7 +122,11 @@ impl Store {
         book: &Book,
     ) -> Result<()> {
         let path = self.folder.vectors();
-        self.read_vectors(cache, model)?;
+        let length = self.read_vectors(cache, model)?;
+        if cache.read_to > 0 && length > cache.read_to {
+            // The end cannot be read: what is appended behind it could not be either.
+            self.disk.truncate(&path, cache.read_to).map_err(Error::io("cut", &path))?;
+        }
         // Evicted lessons leave their vectors behind; now and then these are swept out.
         let live_bytes = |book: &Book| book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
         if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes(book)) {

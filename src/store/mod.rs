@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
+
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
 use crate::error::{Error, Result};
@@ -78,6 +80,9 @@ pub(crate) enum Access {
     ReadOnly,
 }
 
+/// Events that wait in memory because the folder is busy take at most this many bytes.
+const MAX_PENDING: usize = 1 << 20;
+
 /// The folder.
 pub(crate) struct Store {
     pub(crate) folder: Folder,
@@ -85,6 +90,8 @@ pub(crate) struct Store {
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     access: Access,
+    /// Events of recalls that found the folder busy.
+    pending: Mutex<Vec<u8>>,
     writes_stopped: AtomicBool,
     swept: AtomicBool,
 }
@@ -100,8 +107,8 @@ impl Store {
         access: Access,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
         let folder = Folder::new(folder);
-        let (writes_stopped, swept) = (AtomicBool::new(false), AtomicBool::new(false));
-        let store = Self { folder, disk, clock, feedback, access, writes_stopped, swept };
+        let (writes_stopped, swept, pending) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::default());
+        let store = Self { folder, disk, clock, feedback, access, pending, writes_stopped, swept };
         if access == Access::ReadWrite {
             let path = store.folder.path();
             store.disk.create_folder(path).map_err(Error::io("make the folder", path))?;
@@ -133,20 +140,31 @@ impl Store {
         }
     }
 
-    /// Appends lines under a shared lock, unless somebody is committing.
-    ///
-    /// Returns whether they were written.
-    pub(crate) fn try_append(&self, known: &Snapshot, lines: &[u8]) -> Result<bool> {
-        if !self.may_append(known) {
-            return Ok(false);
+    /// Notes an event of a recall: written at once, or with a later call when somebody is committing.
+    pub(crate) fn note(&self, known: &Snapshot, event: &Event) -> Result<()> {
+        let mut pending = self.pending.lock();
+        if pending.len() < MAX_PENDING {
+            pending.extend(event.line());
+        }
+        self.append_pending(known, &mut pending)
+    }
+
+    /// Writes down what recalls left in memory, unless somebody is committing. True when nothing is left.
+    pub(crate) fn flush(&self, known: &Snapshot) -> Result<bool> {
+        let mut pending = self.pending.lock();
+        self.append_pending(known, &mut pending)?;
+        Ok(pending.is_empty())
+    }
+
+    fn append_pending(&self, known: &Snapshot, pending: &mut Vec<u8>) -> Result<()> {
+        if pending.is_empty() || !self.may_append(known) {
+            return Ok(());
         }
         let path = self.folder.lock();
-        let Some(lock) = self.disk.try_lock_shared(&path).map_err(Error::io("lock", &path))? else {
-            return Ok(false);
-        };
-        self.append_usage(known, lines)?;
-        drop(lock);
-        Ok(true)
+        let Some(_lock) = self.disk.try_lock_shared(&path).map_err(Error::io("lock", &path))? else { return Ok(()) };
+        self.append_usage(known, pending)?;
+        pending.clear();
+        Ok(())
     }
 
     /// False for a handle that only reads, one that stopped writing, and a folder of a newer version.
@@ -161,10 +179,10 @@ impl Store {
         Ok(archive::parse(&bytes, self.clock.as_ref()))
     }
 
-    /// Takes in the vectors that were cached since the last look.
-    pub(crate) fn read_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
+    /// Takes in the vectors that were cached since the last look, and returns the length of the file.
+    pub(crate) fn read_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash) -> Result<u64> {
         let path = self.folder.vectors();
-        let Some(stamp) = self.disk.stamp(&path).map_err(Error::io("look at", &path))? else { return Ok(()) };
+        let Some(stamp) = self.disk.stamp(&path).map_err(Error::io("look at", &path))? else { return Ok(0) };
         if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
             cache.reread();
             cache.inode = Some(stamp.inode);
@@ -173,20 +191,16 @@ impl Store {
             let bytes = self.read_or_empty(&path, cache.read_to)?;
             cache.read(&bytes, fingerprint);
         }
-        Ok(())
+        Ok(stamp.length)
     }
 
-    /// Writes vectors that were made outside a commit, unless somebody is committing.
-    pub(crate) fn save_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash, book: &Book) -> Result<()> {
-        if self.access == Access::ReadOnly || cache.unsaved.is_empty() {
+    /// Writes vectors that were made outside a commit, where the handle may write.
+    pub(crate) fn save_vectors(&self, known: &Snapshot, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
+        if cache.unsaved.is_empty() || !self.may_append(known) {
             return Ok(());
         }
         let _lock = self.lock()?;
-        self.write_vectors(cache, fingerprint, false, book)
-    }
-
-    pub(crate) fn access(&self) -> Access {
-        self.access
+        self.write_vectors(cache, fingerprint, false, known.book())
     }
 
     /// The whole file, nothing when there is none; for `check`.
@@ -293,12 +307,16 @@ impl Store {
 
     fn read_segment(&self, snapshot: &mut Snapshot, at: Mark) -> Result<()> {
         let bytes = self.read_or_empty(&self.folder.usage(at.segment), at.offset)?;
-        if bytes.is_empty() {
-            snapshot.log.end = at;
-            return Ok(());
+        snapshot.log.end = at;
+        if !bytes.is_empty() {
+            let truth = Arc::make_mut(&mut snapshot.truth);
+            snapshot.log.read(at, &bytes, truth.usage, Arc::make_mut(&mut truth.book), &self.feedback);
         }
-        let truth = Arc::make_mut(&mut snapshot.truth);
-        snapshot.log.read(at, &bytes, truth.usage, Arc::make_mut(&mut truth.book), &self.feedback);
+        // A file that is shorter than what was folded in was lost and made anew; nothing is appended to it any more.
+        let folded = snapshot.truth.usage;
+        if at.segment == folded.segment {
+            snapshot.log.end = snapshot.log.end.max(folded);
+        }
         Ok(())
     }
 
@@ -317,18 +335,23 @@ impl Store {
         Ok(segments)
     }
 
-    /// Appends to the segment that is open; a closed one has a successor.
+    /// Appends to the segment that is open. A closed one has a successor; one that lost what was read of it gets one.
     fn append_usage(&self, known: &Snapshot, lines: &[u8]) -> Result<()> {
-        let mut segment = known.log.end.segment;
-        let path = loop {
-            let path = self.folder.usage(segment);
+        let length = |path: &Path| self.disk.stamp(path).map_err(Error::io("look at", path));
+        let Mark { mut segment, offset } = known.log.end;
+        let mut path = self.folder.usage(segment);
+        if length(&path)?.map_or(0, |stamp| stamp.length) < offset {
+            segment += 1;
+            path = self.folder.usage(segment);
+        }
+        loop {
             let next = self.folder.usage(segment + 1);
-            if self.disk.stamp(&next).map_err(Error::io("look at", &next))?.is_none() {
-                break path;
+            if length(&next)?.is_none() {
+                return self.disk.append(&path, lines).map_err(Error::io("append to", &path));
             }
             segment += 1;
-        };
-        self.disk.append(&path, lines).map_err(Error::io("append to", &path))
+            path = next;
+        }
     }
 }
 

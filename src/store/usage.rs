@@ -29,8 +29,14 @@ pub(crate) enum Event {
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
     /// The task for which they were shown ended.
     Settled { outcome: ReceiptId, verdict: Outcome, at: DateTime<FixedOffset> },
-    /// Lessons were credited by name, whatever the receipt.
-    Credited { credit: Vec<Text>, verdict: Outcome, at: DateTime<FixedOffset> },
+    /// Lessons were credited by name, whatever the receipt: their open retrievals are settled, those since `since` or all.
+    Credited {
+        credit: Vec<Text>,
+        verdict: Outcome,
+        at: DateTime<FixedOffset>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<DateTime<FixedOffset>>,
+    },
 }
 
 impl Event {
@@ -62,6 +68,10 @@ impl Receipt {
     /// by name since.
     pub(crate) fn creditable(&self, book: &Book) -> Vec<Text> {
         self.shown.iter().filter(|text| self.is_open_for(text) && is_still(book, text)).copied().collect()
+    }
+
+    pub(crate) fn is_over(&self, now: DateTime<FixedOffset>) -> bool {
+        now - self.at > TimeDelta::days(RECEIPT_DAYS)
     }
 
     fn is_open_for(&self, lesson: &Text) -> bool {
@@ -130,8 +140,9 @@ impl UsageLog {
                 receipt.outcome = Some(verdict);
                 credit(book, &open, verdict, at, config);
             }
-            Event::Credited { credit: texts, verdict, at } => {
-                for receipt in self.receipts.values_mut() {
+            Event::Credited { credit: texts, verdict, at, since } => {
+                let is_meant = |receipt: &&mut Arc<Receipt>| since.is_none_or(|since| receipt.at >= since);
+                for receipt in self.receipts.values_mut().filter(is_meant) {
                     for text in &texts {
                         if receipt.is_open_for(text) {
                             Arc::make_mut(receipt).settled.insert(text.0);
@@ -174,7 +185,7 @@ impl UsageLog {
 
     pub(crate) fn forget_segment(&mut self, segment: u64, now: DateTime<FixedOffset>) {
         self.last_event.remove(&segment);
-        self.receipts.retain(|_, receipt| now - receipt.at <= TimeDelta::days(RECEIPT_DAYS));
+        self.receipts.retain(|_, receipt| !receipt.is_over(now));
     }
 }
 
@@ -261,7 +272,12 @@ mod tests {
 
     #[test]
     fn a_credit_by_name_settles_the_retrievals_before_it() {
-        let credited = Event::Credited { credit: vec![text(&lesson("t", "s"))], verdict: Outcome::Helpful, at: at(5) };
+        let credited = Event::Credited {
+            credit: vec![text(&lesson("t", "s"))],
+            verdict: Outcome::Helpful,
+            at: at(5),
+            since: None,
+        };
         let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Outcome::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (2, 1));
         assert!(log.unsettled_since(at(0), &book).is_empty());

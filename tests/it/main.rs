@@ -10,12 +10,18 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod bench;
 #[cfg(feature = "cli")]
 mod cli;
+mod feedback;
+mod hand_edits;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod merging;
+mod migration;
+mod model;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod parity;
 #[cfg(feature = "cli")]
 mod processes;
+mod retrieval;

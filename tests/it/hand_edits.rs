@@ -1,0 +1,256 @@
+//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost (playbook 1, store 2).
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use adage::{Config, Error, HashingEmbedder, Playbook, Request, build_lesson};
+use serde_json::{Value, json};
+
+use super::bench::{BACKUP, Bench, TRUTH, learn, lessons, shown, three, triggers};
+
+/// A handle on the three lessons, and the file's text.
+fn stocked() -> (Bench, Playbook, String) {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    for draft in three() {
+        bench.advance(1);
+        learn(&playbook, draft);
+    }
+    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
+    (bench, playbook, text)
+}
+
+fn modified(bench: &Bench) -> SystemTime {
+    fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap()
+}
+
+/// Sets the time of the last change, where the file system's own clock may not have ticked yet.
+fn set_modified(bench: &Bench, time: SystemTime) {
+    File::options().write(true).open(bench.path(TRUTH)).unwrap().set_modified(time).unwrap();
+}
+
+/// Saves in place, visibly.
+fn save(bench: &Bench, text: &str) {
+    let time = modified(bench) + Duration::from_millis(20);
+    bench.write(TRUTH, text);
+    set_modified(bench, time);
+}
+
+/// Saves as editors do that write a new file and move it over the old one.
+fn save_by_rename(bench: &Bench, text: &str) {
+    let temporary = bench.path("skills_playbook.json~");
+    File::create(&temporary).unwrap().write_all(text.as_bytes()).unwrap();
+    #[allow(clippy::disallowed_methods, reason = "what a person's editor does")]
+    fs::rename(&temporary, bench.path(TRUTH)).unwrap();
+}
+
+fn edited(text: &str, edit: impl FnOnce(&mut Vec<Value>)) -> String {
+    let mut file: Value = serde_json::from_str(text).unwrap();
+    edit(file["lessons"].as_array_mut().unwrap());
+    format!("{file:#}\n")
+}
+
+/// After an edit: the next recall shows it, the next learn keeps it, for this handle and for others.
+fn check(save: impl Fn(&Bench, &str), edit: impl Fn(&str) -> String, query: &str, expected: &[&str], pattern: &str) {
+    let (bench, playbook, text) = stocked();
+    let edited = edit(&text);
+    assert_ne!(edited, text);
+    save(&bench, &edited);
+    let context = playbook.get_playbook_context(Request::about(query).peek()).unwrap();
+    assert!(context.text.contains(pattern), "{context:?}");
+    assert_eq!(triggers(&playbook), expected);
+    learn(&playbook, build_lesson("amber kettle", "fill it first"));
+    assert_eq!(bench.read(BACKUP), edited.as_bytes());
+    let expected = [&["amber kettle"], expected].concat();
+    assert_eq!((triggers(&playbook), triggers(&bench.open())), (owned(&expected), owned(&expected)));
+    let context = bench.open().get_playbook_context(Request::about(query).peek()).unwrap();
+    assert!(context.text.contains(pattern), "{context:?}");
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+const ALL: [&str; 3] = ["compressing photographs", "rotating ssh keys", "parsing CSV exports"];
+
+#[test]
+fn a_typing_error_mended_in_place_is_seen_and_kept() {
+    let same_length = |text: &str| text.replace("Use the csv module.", "Use the CSV module!");
+    check(save, same_length, "parsing CSV exports", &ALL, "Use the CSV module!");
+    check(save_by_rename, same_length, "parsing CSV exports", &ALL, "Use the CSV module!");
+    let longer = |text: &str| text.replace("Use the csv module.", "Use the csv module of the standard library.");
+    check(save, longer, "parsing CSV exports", &ALL, "of the standard library");
+    check(save_by_rename, longer, "parsing CSV exports", &ALL, "of the standard library");
+}
+
+#[test]
+fn a_trigger_changed_by_hand_is_found_under_its_new_words() {
+    let edit = |text: &str| text.replace("compressing photographs", "shrinking pictures");
+    let expected = ["shrinking pictures", "rotating ssh keys", "parsing CSV exports"];
+    check(save_by_rename, edit, "shrinking pictures", &expected, "TRIGGER (·): shrinking pictures");
+}
+
+#[test]
+fn a_lesson_added_by_hand_is_a_lesson() {
+    let row = json!({"trigger": "waxing skis", "solution": "brush along the base", "timestamp": "2026-02-01T08:00:00"});
+    let edit = |text: &str| edited(text, |rows| rows.push(row.clone()));
+    let expected = [&ALL[..], &["waxing skis"]].concat();
+    for save in [save as fn(&Bench, &str), save_by_rename] {
+        check(save, edit, "waxing skis", &expected, "brush along the base");
+    }
+}
+
+#[test]
+fn a_lesson_deleted_by_hand_is_gone_for_good() {
+    let edit = |text: &str| edited(text, |rows| rows.retain(|row| row["trigger"] != "rotating ssh keys"));
+    for save in [save as fn(&Bench, &str), save_by_rename] {
+        let expected = ["compressing photographs", "parsing CSV exports"];
+        check(save, edit, "parsing CSV exports", &expected, "Use the csv module.");
+        let (bench, playbook, text) = stocked();
+        save(&bench, &edit(&text));
+        let context = playbook.get_playbook_context("rotating ssh keys").unwrap();
+        assert_eq!((context.text.as_str(), context.receipt), ("", None));
+    }
+}
+
+#[test]
+fn keys_and_notes_that_a_person_adds_stay_through_every_commit() {
+    let (bench, playbook, text) = stocked();
+    let mut file: Value = serde_json::from_str(&text).unwrap();
+    file["note"] = json!("mine");
+    file["lessons"][0]["seen_by"] = json!(["me"]);
+    file["lessons"].as_array_mut().unwrap().push(json!("a row that is none"));
+    save(&bench, &file.to_string());
+    for trigger in ["amber kettle", "brass lantern"] {
+        bench.advance(1);
+        learn(&playbook, build_lesson(trigger, "polish it"));
+    }
+    let file = bench.json();
+    assert_eq!((&file["note"], &file["lessons"][2]["seen_by"]), (&json!("mine"), &json!(["me"])));
+    assert_eq!(file["unread"], json!(["a row that is none"]));
+}
+
+/// The clock of the file system has not ticked: length, inode and time are those of before.
+#[test]
+fn an_edit_within_the_same_instant_is_kept() {
+    let (bench, playbook, text) = stocked();
+    let time = modified(&bench);
+    bench.write(TRUTH, text.replace("Use the csv module.", "Use the CSV module!"));
+    set_modified(&bench, time);
+    assert_eq!((modified(&bench), bench.read(TRUTH).len()), (time, text.len()));
+    learn(&playbook, build_lesson("amber kettle", "fill it first"));
+    assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
+    assert_eq!(lessons(&bench.open()).len(), 4);
+}
+
+#[test]
+fn a_half_saved_file_is_an_error_and_stays_as_it_is() {
+    let (bench, playbook, text) = stocked();
+    let half = &text[..text.len() / 2];
+    save(&bench, half);
+    for _ in 0..2 {
+        match playbook.learn_lesson(build_lesson("amber kettle", "fill it first")) {
+            Err(Error::Unreadable { path, reason }) => {
+                assert_eq!(path, bench.path(TRUTH));
+                assert!(!reason.is_empty());
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(bench.read(TRUTH), half.as_bytes());
+    }
+    assert!(!bench.has("quarantine"));
+    // The editor gets to its end, and everything goes on.
+    save(&bench, &text.replace("Use the csv module.", "Use the CSV module!"));
+    learn(&playbook, build_lesson("amber kettle", "fill it first"));
+    assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
+    assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (4, 4));
+}
+
+#[test]
+fn a_file_that_vanishes_under_an_open_handle_is_an_empty_playbook() {
+    let (bench, playbook, _) = stocked();
+    bench.delete(TRUTH);
+    assert_eq!(shown(&playbook.get_playbook_context(Request::cold_start()).unwrap()), Vec::<&str>::new());
+    for n_lessons in 1..=5 {
+        learn(&playbook, build_lesson(["amber", "brass", "copper", "denim", "ebony"][n_lessons - 1], "polish it"));
+        assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (n_lessons, n_lessons));
+    }
+}
+
+#[test]
+fn an_older_copy_put_back_is_what_counts() {
+    let (bench, playbook, text) = stocked();
+    let older = bench.read(BACKUP);
+    for trigger in ["amber kettle", "brass lantern"] {
+        learn(&playbook, build_lesson(trigger, "polish it"));
+    }
+    bench.write(TRUTH, &older);
+    assert_eq!(triggers(&playbook), ["rotating ssh keys", "parsing CSV exports"]);
+    learn(&playbook, build_lesson("copper anvil", "polish it"));
+    assert_eq!(triggers(&playbook), ["copper anvil", "rotating ssh keys", "parsing CSV exports"]);
+    let context = playbook.get_playbook_context("brass lantern").unwrap();
+    assert_eq!((context.text.as_str(), text.contains("brass lantern")), ("", false));
+}
+
+#[test]
+fn two_handles_see_each_other_and_lose_nothing() {
+    let bench = Bench::new();
+    let (one, other) = (bench.open(), bench.open());
+    let mut expected = Vec::new();
+    for (number, trigger) in ["amber", "brass", "copper", "denim", "ebony", "felt"].iter().enumerate() {
+        bench.advance(1);
+        let (writer, reader) = if number % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        learn(writer, build_lesson(*trigger, "polish it"));
+        expected.insert(0, (*trigger).to_owned());
+        assert_eq!(triggers(reader), expected);
+    }
+    assert_eq!(one.stats().unwrap().generation, 6);
+}
+
+/// Four threads learn 25 lessons each over two handles, and recall in between.
+fn crowd(open: impl Fn(&Bench) -> Playbook) {
+    let bench = Bench::new();
+    let handles = [open(&bench), open(&bench)];
+    std::thread::scope(|scope| {
+        for thread in 0..4_usize {
+            let playbook = &handles[thread % 2];
+            scope.spawn(move || {
+                for number in 0..25 {
+                    let (trigger, project) = (format!("t{thread}n{number}"), format!("project {thread}"));
+                    learn(playbook, build_lesson(&trigger, format!("do {trigger}")).project(&project));
+                    let context = playbook.get_playbook_context(Request::cold_start().project(project)).unwrap();
+                    assert!(context.receipt.is_some(), "{context:?}");
+                }
+            });
+        }
+    });
+    let mut expected: Vec<String> = (0..100).map(|number| format!("t{}n{}", number / 25, number % 25)).collect();
+    expected.sort();
+    // What found the folder busy waits in the memory of its own handle.
+    for handle in &handles {
+        handle.flush().unwrap();
+    }
+    // Each recall of the n-th lesson of a thread showed the newest five.
+    let n_shown = 4 * (1 + 2 + 3 + 4 + 21 * 5);
+    for playbook in [&handles[0], &handles[1], &open(&bench)] {
+        let mut found = triggers(playbook);
+        found.sort();
+        assert_eq!(found, expected);
+        assert_eq!(playbook.stats().unwrap().retrievals, n_shown);
+    }
+    assert_eq!(bench.json()["generation"], json!(100));
+}
+
+#[test]
+fn threads_over_two_handles_lose_nothing() {
+    crowd(Bench::open);
+}
+
+#[test]
+fn threads_over_two_handles_with_vectors_lose_nothing() {
+    let mut config = Config::default();
+    config.learn.dedup = adage::DedupPolicy::Off;
+    crowd(|bench| bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap());
+}
