@@ -219,7 +219,7 @@ fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
     }
     for file in &options.unrelated {
         let unrelated = rows(file)?;
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = file.display().to_string();
         for row in &unrelated {
             let [vector, lexical, fused] = ask_all(&subject, text(row, "text"))?;
             for (tier, answer) in [("vector", vector), ("lexical", lexical), ("fused", fused)] {

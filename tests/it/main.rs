@@ -17,6 +17,8 @@ mod feedback;
 mod hand_edits;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
+mod measured;
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod merging;
 mod migration;
 mod model;
