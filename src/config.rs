@@ -106,7 +106,8 @@ pub struct RetrievalConfig {
     pub min_neighbours: usize,
     /// Size of the rendered block. 1,200, in estimated tokens of 4 characters; specified.
     pub max_tokens: usize,
-    /// Share of the query's idf mass that a lexical hit must match. 0.30, in [0, 1]; specified.
+    /// Share of the query, by idf, that a lexical hit must cover: the mean of what its trigger and what the whole of it
+    /// match, or the latter from one half on. 0.30, in [0, 1]; specified for the whole alone, which is more talkative.
     pub lexical_floor: f32,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Global {
     /// Lessons that a realm holds
     #[arg(long, global = true, value_name = "N")]
     pub(crate) capacity: Option<usize>,
-    /// What happens to near lessons: merge unless values differ, or merge whatever else
+    /// What happens to near lessons: merge unless values differ, merge whatever else, or never
     #[arg(long, global = true, default_value = "guarded")]
     pub(crate) dedup: Dedup,
 }
@@ -52,6 +52,7 @@ pub(crate) struct Global {
 pub(crate) enum Dedup {
     Guarded,
     Plain,
+    Off,
 }
 
 #[derive(Subcommand)]
@@ -109,34 +110,34 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct Learn {
     /// The situation in which the lesson holds
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     trigger: Option<String>,
     /// What was to be done
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     task: Option<String>,
     /// What went wrong
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     mistake: Option<String>,
     /// What not to do
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     anti_pattern: Option<String>,
     /// What solved it
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     solution: Option<String>,
     /// What to do
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     correct_pattern: Option<String>,
     /// Code that shows it
-    #[arg(long, visible_alias = "code")]
+    #[arg(long, visible_alias = "code", allow_hyphen_values = true)]
     code_example: Option<String>,
     /// Topics, separated by commas
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     domains: Option<String>,
     /// How sure, from 0 to 1
     #[arg(long)]
     confidence: Option<f64>,
     /// Where it comes from, in a word
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     source: Option<String>,
     /// An independent check passed with it
     #[arg(long)]
@@ -176,6 +177,7 @@ impl Learn {
 #[derive(Args)]
 pub(crate) struct Context {
     /// What the task is about; without it, the newest lessons
+    #[arg(allow_hyphen_values = true)]
     pub(crate) query: Option<String>,
     /// At most this many lessons
     #[arg(long)]

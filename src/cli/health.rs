@@ -51,6 +51,10 @@ pub(super) fn doctor(global: &Global, out: &mut Output) -> Done {
     };
     let state = if exists { "can be read" } else { "is not there yet; the first lesson makes it" };
     report(out, "folder", Ok(format!("{} {state}", global.dir.display())))?;
+    if exists {
+        let lock = playbook.check_writable().map(|()| "free, and the folder can be written".to_owned());
+        report(out, "lock", lock.map_err(|error| chain(&error)))?;
+    }
     let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
         let findings = check.findings.len();
         let text = format!("{} lessons, {findings} findings (see: adage check)", check.n_lessons);

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use adage::{Learned, LessonDraft, Listing, Playbook};
+use adage::{Learned, LessonDraft, Listing, Playbook, Refusal};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
@@ -31,12 +31,12 @@ pub(super) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     }
     let playbook = global.open()?;
     let mut is_done = true;
-    for (number, line) in input.lock().lines().enumerate() {
+    for (number, line) in input.lock().split(b'\n').enumerate() {
         let line = line?;
-        if line.trim().is_empty() {
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_str::<Map<String, Value>>(&line) {
+        match serde_json::from_slice::<Map<String, Value>>(&line) {
             Ok(row) => {
                 let learned = playbook.learn_lesson(LessonDraft::from_json(in_realm(row, global)))?;
                 tell(&learned, out)?;
@@ -119,6 +119,12 @@ impl Tally {
     }
 }
 
+/// A row that does not say where it comes from was imported.
+fn imported(mut row: Map<String, Value>) -> Map<String, Value> {
+    row.entry("provenance").or_insert_with(|| json!({"origin": "imported"}));
+    row
+}
+
 pub(super) fn import(global: &Global, file: &Path, out: &mut Output) -> Done {
     let mut tally = Tally::default();
     let mut text = String::new();
@@ -130,7 +136,7 @@ pub(super) fn import(global: &Global, file: &Path, out: &mut Output) -> Done {
     let mut drafts = Vec::new();
     for (place, row) in rows(&text).into_iter().enumerate() {
         match row {
-            Ok(Value::Object(row)) => drafts.push(LessonDraft::from_row(in_realm(row, global))),
+            Ok(Value::Object(row)) => drafts.push(LessonDraft::from_row(imported(in_realm(row, global)))),
             Ok(_) => {
                 say(&format!("entry {}: not an object", place + 1));
                 tally.unreadable += 1;
@@ -146,9 +152,17 @@ pub(super) fn import(global: &Global, file: &Path, out: &mut Output) -> Done {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} lessons, {eta} left") {
         bar.set_style(style);
     }
-    for batch in drafts.chunks(IMPORT_BATCH) {
-        for learned in playbook.learn_lessons(batch.iter().cloned())? {
+    let mut is_done = tally.unreadable == 0;
+    for (number, batch) in drafts.chunks(IMPORT_BATCH).enumerate() {
+        for (place, learned) in playbook.learn_lessons(batch.iter().cloned())?.into_iter().enumerate() {
             tally.add(&learned);
+            // What is here already is as it should be.
+            if let Learned::Refused { reason } = &learned
+                && !matches!(reason, Refusal::AlreadyHere { .. })
+            {
+                bar.suspend(|| say(&format!("lesson {}: {reason}", number * IMPORT_BATCH + place + 1)));
+                is_done = false;
+            }
         }
         bar.inc(batch.len() as u64);
     }
@@ -161,7 +175,7 @@ pub(super) fn import(global: &Global, file: &Path, out: &mut Output) -> Done {
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
-    Ok(code(unreadable == 0))
+    Ok(code(is_done))
 }
 
 /// The rows of a playbook, of a bare list, or of JSON lines.
@@ -175,6 +189,7 @@ fn rows(text: &str) -> Vec<serde_json::Result<Value>> {
             .into_iter()
             .map(Ok)
             .collect(),
+        Ok(row @ Value::Object(_)) => vec![Ok(row)],
         _ => text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect(),
     }
 }

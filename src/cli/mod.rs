@@ -33,6 +33,9 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(if is_data { 0 } else { 2 });
         }
     };
+    // What the library has to say while it goes on: a model that fails, counts that have to wait.
+    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(io::stderr);
+    warnings.without_time().with_target(false).with_ansi(false).init();
     match dispatch(cli) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
@@ -76,6 +79,7 @@ impl Global {
         config.learn.dedup = match self.dedup {
             Dedup::Guarded => DedupPolicy::Guarded,
             Dedup::Plain => DedupPolicy::Plain,
+            Dedup::Off => DedupPolicy::Off,
         };
         let mut builder = Playbook::builder(&self.dir).with_config(config);
         if let Some(now) = self.now {

@@ -37,7 +37,7 @@ pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
         out.line(&context.text)?;
     }
     if out.json {
-        return Ok(ExitCode::SUCCESS);
+        return tell_uncounted(&playbook);
     }
     if asked.explain {
         let number = |value: Option<f32>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
@@ -59,6 +59,14 @@ pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
     }
     if let Some(receipt) = context.receipt {
         say(&format!("receipt {receipt}"));
+    }
+    tell_uncounted(&playbook)
+}
+
+/// Somebody else may be committing right now: the end of the program waits for them a while.
+fn tell_uncounted(playbook: &Playbook) -> Done {
+    if !playbook.flush()? {
+        say("the folder is busy: this showing counts only if it is free within a second");
     }
     Ok(ExitCode::SUCCESS)
 }

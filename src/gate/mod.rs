@@ -2,18 +2,23 @@
 
 mod redact;
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::learn::Refusal;
 use crate::lesson::{Lesson, LessonDraft, NotALesson};
+use crate::retrieve::tame;
 
 pub use redact::{Finding as Secret, Redactor};
 
-/// Secrets redacted, then in Unicode normal form C without control characters other than newline and tab; otherwise as
-/// given. Refused without a solution, without a task or trigger, or with a field that is too long.
+/// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
+/// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
     let mut lesson = draft.into_lesson(clock).map_err(|why| match why {
         NotALesson::NotAnObject => Refusal::NotAnObject,
@@ -25,19 +30,23 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         *text = clean(text);
     }
     lesson.domains.iter_mut().for_each(|domain| *domain = clean(domain));
-    lesson.extra.values_mut().for_each(clean_value);
+    lesson.provenance.session = clean(&lesson.provenance.session);
+    lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
+    lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
     Ok(lesson)
 }
 
 fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     let mut lesson = lesson.clone();
+    let total_provenance = serde_json::to_string(&lesson.provenance).map_or(0, |provenance| provenance.len());
     let total_extra = lesson.extra.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
     let total_domains = lesson.domains.iter().map(String::len).sum::<usize>();
     let mut lengths: Vec<(&'static str, usize)> =
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
     lengths.push(("domains", total_domains));
     lengths.push(("unknown keys", total_extra));
+    lengths.push(("provenance", total_provenance));
     match lengths.into_iter().find(|(_, length)| *length > max) {
         Some((field, length)) => Err(Refusal::TooLong { field, length, max }),
         None => Ok(()),
@@ -60,19 +69,31 @@ fn texts(lesson: &mut Lesson) -> [(&'static str, &mut String); 11] {
     ]
 }
 
-/// Keys that this version does not know can carry secrets too.
+/// What this version does not know can carry secrets too, keys and all.
+fn clean_row(row: Map<String, Value>) -> Map<String, Value> {
+    let clean_entry = |(key, mut value): (String, Value)| {
+        clean_value(&mut value);
+        (clean(&key), value)
+    };
+    row.into_iter().map(clean_entry).collect()
+}
+
 fn clean_value(value: &mut Value) {
     match value {
         Value::String(text) => *text = clean(text),
         Value::Array(list) => list.iter_mut().for_each(clean_value),
-        Value::Object(row) => row.values_mut().for_each(clean_value),
+        Value::Object(row) => *row = clean_row(std::mem::take(row)),
         _ => {}
     }
 }
 
+/// What hides a secret goes first: colours of a terminal, control and invisible characters.
 fn clean(text: &str) -> String {
-    let redacted = Redactor::shared().redact(text);
-    redacted.nfc().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    static TERMINAL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new("\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?)").ok());
+    let plain = TERMINAL.as_ref().map_or(Cow::Borrowed(text), |sequences| sequences.replace_all(text, ""));
+    let visible: String = tame(&plain).nfc().collect();
+    Redactor::shared().redact(&visible).into_owned()
 }
 
 #[cfg(test)]
@@ -89,7 +110,7 @@ mod tests {
     #[test]
     fn texts_are_normalised_and_kept_otherwise() {
         let lesson = admit(build_lesson("cafe\u{301}\u{7}", "a\r\n\tb  c\u{1b}[0m ")).unwrap();
-        assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c[0m "));
+        assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c "));
     }
 
     #[test]
@@ -99,6 +120,34 @@ mod tests {
         assert!(!lesson.correct_pattern.contains(&secret), "{}", lesson.correct_pattern);
         assert!(lesson.correct_pattern.starts_with("use the token "), "{}", lesson.correct_pattern);
         assert_eq!(lesson.solution, lesson.correct_pattern);
+    }
+
+    #[test]
+    fn what_hides_a_secret_goes_first() {
+        let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+        let (head, tail) = secret.split_at(9);
+        for hidden in [
+            format!("\u{1b}[32m{secret}\u{1b}[0m"),
+            format!("{head}\u{0}{tail}"),
+            format!("{head}\u{200b}{tail}"),
+            format!("\u{1b}]8;;x\u{7}{secret}"),
+        ] {
+            let lesson = admit(build_lesson("t", format!("the token is {hidden}"))).unwrap();
+            assert!(!lesson.correct_pattern.contains(tail), "{}", lesson.correct_pattern);
+        }
+        let row = serde_json::json!({
+            "trigger": "t", "solution": "s", "provenance": {"session": secret, "note": {"x": secret}}, (secret.as_str()): 1,
+        });
+        let Value::Object(row) = row else { panic!() };
+        let lesson = admit(LessonDraft::from_json(row)).unwrap();
+        assert!(!serde_json::to_string(&lesson).unwrap().contains(tail));
+        let session = "x".repeat(40_000);
+        let Value::Object(row) =
+            serde_json::json!({"trigger": "t", "solution": "s", "provenance": {"session": session}})
+        else {
+            panic!()
+        };
+        assert!(matches!(admit(LessonDraft::from_json(row)), Err(Refusal::TooLong { field: "provenance", .. })));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
@@ -85,9 +86,9 @@ impl Book {
             LessonRef::Id(id) => return self.get(*id).ok_or_else(missing),
             LessonRef::Trigger(trigger) => trigger,
         };
-        let wanted = trigger.trim().to_lowercase();
-        let found: Vec<&Arc<Lesson>> =
-            self.lessons.iter().filter(|lesson| lesson.trigger.trim().to_lowercase() == wanted).collect();
+        let folded = |text: &str| text.trim().nfc().collect::<String>().to_lowercase();
+        let wanted = folded(trigger);
+        let found: Vec<&Arc<Lesson>> = self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect();
         match found.as_slice() {
             [] => Err(missing()),
             [one] => Ok(one),

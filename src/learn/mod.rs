@@ -11,12 +11,10 @@ mod token;
 pub(crate) mod undo;
 pub mod utility;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
-
-use chrono::{DateTime, FixedOffset};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::config::{Config, DedupPolicy};
 use crate::embed::UnitVector;
@@ -24,6 +22,7 @@ use crate::index::{ExactIndex, VectorIndex};
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
 pub use book::ReviewReason;
 use book::{Action, Book, Change, Edit, Waiting, Why};
+use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
 pub use guard::{Difference, Field};
 use retention::Trim;
@@ -193,6 +192,8 @@ pub(crate) struct Learner<'a> {
     pub(crate) unembedded: Vec<String>,
     wholes: BTreeMap<Realm, ExactIndex>,
     titles: HashMap<(Realm, String), Vec<LessonId>>,
+    /// The texts that are here, by realm; made when a row is moved in.
+    texts: Option<HashMap<(Realm, TextHash), LessonId>>,
     vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
 }
 
@@ -221,6 +222,7 @@ impl<'a> Learner<'a> {
             unembedded: Vec::new(),
             wholes: BTreeMap::new(),
             titles: HashMap::new(),
+            texts: None,
             vector_of,
         };
         if config.learn.dedup != DedupPolicy::Off {
@@ -268,10 +270,21 @@ impl<'a> Learner<'a> {
         {
             return Some(Refusal::Removed);
         }
-        let known = self.book.lessons.iter().chain(self.book.waiting.iter().map(|waiting| &waiting.lesson));
-        let is_same = |known: &&Arc<Lesson>| known.realm == lesson.realm && known.text_hash() == text_hash;
-        let here = if keeps_history { known.into_iter().find(is_same) } else { None };
-        here.map(|known| Refusal::AlreadyHere { id: known.id })
+        if !keeps_history {
+            return None;
+        }
+        let waiting = self.book.waiting.iter().map(|waiting| &waiting.lesson);
+        let here = self.texts.get_or_insert_with(|| {
+            let known = self.book.lessons.iter().chain(waiting);
+            known.map(|known| ((known.realm.clone(), known.text_hash()), known.id)).collect()
+        });
+        match here.entry((lesson.realm.clone(), text_hash)) {
+            Entry::Occupied(known) => Some(Refusal::AlreadyHere { id: *known.get() }),
+            Entry::Vacant(place) => {
+                place.insert(lesson.id);
+                None
+            }
+        }
     }
 
     /// A fresh lesson gets its name here, where the batch and the generation are known.
@@ -431,9 +444,14 @@ pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -
     ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
 }
 
-/// Task and trigger without case, punctuation and blanks.
+/// Task and trigger without case, blanks and the punctuation around words. What is part of a word stays: C++ is not C#.
 fn title(lesson: &Lesson) -> (Realm, String) {
-    let words = |text: &str| text.to_lowercase().unicode_words().collect::<Vec<_>>().join(" ");
+    let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
+    let word = |word: &str| {
+        word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
+    };
+    let words =
+        |text: &str| text.split_whitespace().map(word).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     (lesson.realm.clone(), format!("{}\n{}", words(&lesson.task), words(&lesson.trigger)))
 }
 

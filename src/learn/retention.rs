@@ -1,6 +1,5 @@
 //! Which lessons stay (playbook 3.6, 6.6).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::book::Book;
@@ -73,12 +72,6 @@ pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config:
         .take(most)
         .map(|(_, lesson)| lesson.id)
         .collect()
-}
-
-/// Which lessons several others point to that are gone; for `check`.
-pub(crate) fn dangling_links(book: &Book) -> usize {
-    let known: BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
-    book.lessons.iter().flat_map(|lesson| &lesson.near).filter(|near| !known.contains(near)).count()
 }
 
 #[cfg(test)]

@@ -212,6 +212,8 @@ fn is_name_of_code(chunk: &str) -> bool {
     let has_inner_capital = chunk.chars().zip(chunk.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let is_acronym = chunk.chars().filter(|c| c.is_uppercase()).count() >= 2 && !chunk.chars().any(char::is_lowercase);
     chunk.contains('_')
+        || chunk.ends_with(['+', '#'])
+        || chunk.starts_with('.')
         || chunk.contains("::")
         || chunk.contains("()")
         || chunk.contains('@')

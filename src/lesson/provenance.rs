@@ -76,7 +76,13 @@ pub struct Provenance {
     /// The hash of the text that a person looked at and promoted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<TextHash>,
+    /// Keys that this version does not know; kept through every rewrite.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
+
+/// The keys of a provenance.
+const KNOWN: [&str; 5] = ["origin", "session", "trust", "evidence", "promoted"];
 
 impl Provenance {
     /// Reads a row's `provenance`, or derives it from its `source` when there is none.
@@ -98,6 +104,11 @@ impl Provenance {
             },
             evidence: read_evidence(row),
             promoted: text("promoted").and_then(|hash| hash.parse().ok()),
+            extra: row
+                .iter()
+                .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
         }
     }
 }

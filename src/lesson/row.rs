@@ -68,11 +68,12 @@ impl Lesson {
             code => code,
         };
 
-        let given_id = row.remove("id").and_then(|id| id.as_str().and_then(|id| id.parse().ok()));
+        let given_id = take_or_keep(&mut row, "id", |id| id.as_str()?.parse().ok());
         let time = take_time(&mut row, "timestamp", clock);
         let seed = TextHash::of(&[&trigger, &anti_pattern, &correct_pattern, &code_example]);
         let id = given_id.unwrap_or_else(|| LessonId::at(time.unwrap_or_default(), seed));
         let source = take_text(&mut row, "source");
+        let verified = take_bool(&mut row, "verified");
         Ok(Self {
             schema_version,
             id,
@@ -88,8 +89,8 @@ impl Lesson {
             confidence: read_confidence(row.remove("confidence")),
             source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
             realm: Realm { project: take_text(&mut row, "project"), role: take_text(&mut row, "role") },
-            verified: take_bool(&mut row, "verified"),
-            verification_attempted: take_bool(&mut row, "verification_attempted"),
+            verified,
+            verification_attempted: take_bool(&mut row, "verification_attempted") || verified,
             graduated: take_bool(&mut row, "graduated"),
             retrievals: take_count(&mut row, "retrievals"),
             helpful_retrievals: take_count(&mut row, "helpful_retrievals"),
@@ -97,8 +98,11 @@ impl Lesson {
             frequency: take_count(&mut row, "frequency").max(1),
             last_retrieved_at: take_time(&mut row, "last_retrieved_at", clock),
             last_credited_at: take_time(&mut row, "last_credited_at", clock),
-            near: read_ids(row.remove("near")),
-            provenance: Provenance::from_row(row.remove("provenance").as_ref(), &source),
+            near: take_or_keep(&mut row, "near", read_ids).unwrap_or_default(),
+            provenance: {
+                let given = take_or_keep(&mut row, "provenance", |given| given.is_object().then(|| given.clone()));
+                Provenance::from_row(given.as_ref(), &source)
+            },
             source,
             extra: row,
         })
@@ -173,25 +177,26 @@ fn read_domains(value: Option<Value>) -> Vec<String> {
     domains
 }
 
-fn read_ids(value: Option<Value>) -> Vec<LessonId> {
-    let list = match value {
-        Some(Value::Array(list)) => list,
-        _ => Vec::new(),
-    };
-    list.iter().filter_map(|id| id.as_str()?.parse().ok()).collect()
+/// All of the ids, or nothing when one of them is none.
+fn read_ids(value: &Value) -> Option<Vec<LessonId>> {
+    value.as_array()?.iter().map(|id| id.as_str()?.parse().ok()).collect()
 }
 
-/// Takes a time. What cannot be read as one goes back into the row under `unread_<key>`, so that nothing is lost.
-fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
-    let value = row.remove(key)?;
-    if value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty()) {
-        return None;
-    }
-    let time = value.as_str().and_then(|text| read_time(text.trim(), clock));
-    if time.is_none() {
+/// Takes a value. What cannot be read goes back into the row under `unread_<key>`, so that nothing is lost.
+fn take_or_keep<T>(row: &mut Map<String, Value>, key: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+    let value = row.remove(key).filter(|value| !value.is_null())?;
+    let taken = read(&value);
+    if taken.is_none() {
         row.insert(format!("unread_{key}"), value);
     }
-    time
+    taken
+}
+
+fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
+    if row.get(key).and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
+        row.remove(key);
+    }
+    take_or_keep(row, key, |time| read_time(time.as_str()?.trim(), clock))
 }
 
 fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {

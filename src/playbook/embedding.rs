@@ -75,7 +75,7 @@ impl Inner {
         self.vectors.read().get(text).cloned()
     }
 
-    fn save_vectors(&self, known: &Snapshot) -> Result<()> {
+    pub(super) fn save_vectors(&self, known: &Snapshot) -> Result<()> {
         match self.fingerprint() {
             Some(fingerprint) => self.store.save_vectors(known, &mut self.vectors.write(), fingerprint),
             None => Ok(()),

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::Result;
-use crate::learn::retention;
 use crate::store::{count_vectors, is_cache};
 
 /// The playbook in figures.
@@ -117,7 +116,6 @@ impl Playbook {
             }
         };
         find("lessons", book.unread.len(), "rows are no lessons", "they are kept as they are and not shown");
-        find("lessons", retention::dangling_links(book), "links lead to lessons that left", "they are not followed");
         let tainted = book.lessons.iter().filter(|lesson| !lesson.is_admitted()).count();
         find("lessons", tainted, "lessons are tainted and not promoted", "they are not shown");
         let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();

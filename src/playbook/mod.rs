@@ -118,10 +118,21 @@ impl Playbook {
 
     /// Writes down what recalls left in memory because the folder was busy. A drop of the last handle does it too.
     ///
+    /// True when nothing is left.
+    ///
     /// # Errors
     /// [`Error::Io`]; the events stay in memory.
-    pub fn flush(&self) -> Result<()> {
-        self.0.flush().map(|_| ())
+    pub fn flush(&self) -> Result<bool> {
+        self.0.flush()
+    }
+
+    /// Whether a write would begin. It waits for the lock of the folder and changes nothing.
+    ///
+    /// # Errors
+    /// What a write would run into: [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`], [`Error::Io`].
+    pub fn check_writable(&self) -> Result<()> {
+        let view = self.0.view()?;
+        self.0.store.probe(&view.snapshot)
     }
 }
 

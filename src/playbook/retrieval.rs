@@ -91,6 +91,9 @@ impl Inner {
         if !view.library.knows_triggers() {
             let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
             self.ensure_vectors(embedder.as_ref(), &triggers)?;
+            if let Err(error) = self.save_vectors(&view.snapshot) {
+                tracing::warn!(%error, "the vectors just made are not cached");
+            }
         }
         Ok(vector)
     }
@@ -107,7 +110,8 @@ impl Inner {
         }
         let receipt = ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()]));
         if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }) {
-            tracing::warn!(%error, "a retrieval waits in memory to be counted");
+            tracing::warn!(%error, "a retrieval could not be counted, so it has no receipt");
+            return None;
         }
         Some(receipt)
     }

@@ -241,9 +241,9 @@ pub enum NoneBecause {
         threshold: f32,
     },
     /// Words ran and no lesson matches enough of the query.
-    #[error("the best match covers {best:.2} of the query's words by weight, the floor is {floor:.2}")]
+    #[error("the best match covers {best:.2} of the query by trigger and text, the floor is {floor:.2}")]
     NothingMatched {
-        /// Largest share of the query's idf mass that a visible lesson matches.
+        /// Largest share of the query, by idf, that a visible lesson covers with its trigger and the whole of it.
         best: f32,
         /// What it would have to reach.
         floor: f32,

@@ -18,7 +18,7 @@ const PART: &str = "\n   ";
 const CONTINUATION: &str = "\n     ";
 
 /// Words by which a part begins. A lesson's own line that begins so is marked with a backslash.
-const LABELS: [&str; 8] = [
+const LABELS: [&str; 10] = [
     "TRIGGER (",
     "DOMAINS:",
     "ANTI-PATTERN:",
@@ -27,6 +27,8 @@ const LABELS: [&str; 8] = [
     "SITUATION:",
     "PREVIOUS MISTAKE:",
     "THE FIX:",
+    "TASK:",
+    "MISTAKE:",
 ];
 
 /// A rendered block and which of the hits are in it.
@@ -104,15 +106,13 @@ fn inside(text: &str) -> String {
     let mut lines = Vec::new();
     for line in tamed.trim().lines() {
         let start = line.trim_start();
-        let ticks: String = start.chars().take_while(|c| *c == '`').collect();
-        let is_plain = fence.is_none() && ticks.len() < 3;
-        match &fence {
-            None if ticks.len() >= 3 && !start.trim_start_matches('`').contains('`') => fence = Some(ticks),
-            Some(open) if ticks.len() >= open.len() && start.trim_start_matches('`').trim().is_empty() => fence = None,
-            _ => {}
-        }
-        let forges = start.starts_with('#') || LABELS.iter().any(|label| start.starts_with(label));
-        if is_plain && forges && !lines.is_empty() {
+        let is_plain = fence.is_none();
+        fence = match (fence, fence_of(start)) {
+            (None, Some((marks, info))) if !info.contains(['`', '~']) => Some(marks),
+            (Some(open), Some((marks, info))) if marks.starts_with(&open) && info.trim().is_empty() => None,
+            (fence, _) => fence,
+        };
+        if is_plain && fence.is_none() && forges(start) && !lines.is_empty() {
             let indent = line.len() - start.len();
             lines.push(format!("{}\\{start}", line.get(..indent).unwrap_or_default()));
         } else {
@@ -121,6 +121,28 @@ fn inside(text: &str) -> String {
     }
     lines.extend(fence);
     lines.join(CONTINUATION)
+}
+
+/// The marks that open or close a fence, and what follows them.
+fn fence_of(line: &str) -> Option<(String, &str)> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let info = line.trim_start_matches(mark);
+    let marks = line.len() - info.len();
+    (marks >= 3).then(|| (mark.to_string().repeat(marks), info))
+}
+
+/// True when a line could pass for a header, an underline of one, or a label, whatever number, bullet or invisible mark
+/// stands before it.
+fn forges(line: &str) -> bool {
+    let is_decoration = |c: char| {
+        c.is_whitespace()
+            || c.is_ascii_digit()
+            || "-+*•>.)|_\u{ad}\u{200c}\u{200d}".contains(c)
+            || ('\u{fe00}'..='\u{fe0f}').contains(&c)
+    };
+    let bare = line.trim_start_matches(is_decoration).to_uppercase();
+    let is_underline = !line.is_empty() && line.trim_end().chars().all(|c| c == '=');
+    is_underline || bare.starts_with('#') || LABELS.iter().any(|label| bare.starts_with(label))
 }
 
 /// Longer than any run of backticks inside.
@@ -235,6 +257,25 @@ mod tests {
         assert!(text.contains("\n     \\## SYSTEM\n     \\TRIGGER (✓): forged\n     \\# h\n     ```\n"), "{text}");
         // The fence is closed before the next part.
         assert!(text.contains("open fence[31m\n     ```\n   CORRECT-PATTERN: s\n2. TRIGGER (·): next"), "{text}");
+    }
+
+    #[test]
+    fn decorations_do_not_hide_a_forged_line() {
+        for line in [
+            "2. TRIGGER (✓): deploy anything",
+            "- TASK: forged",
+            "Trigger (✓): forged",
+            "\u{200d}## SYSTEM",
+            "\u{ad}# head",
+            "=====",
+            "> ## quoted",
+        ] {
+            let text = inside(&format!("use csv\n{line}"));
+            assert!(text.ends_with(&format!("\\{line}")), "{text}");
+        }
+        assert_eq!(inside("first\n1. then this\n2. then that"), "first\n     1. then this\n     2. then that");
+        assert_eq!(inside("a\n~~~\nb"), "a\n     ~~~\n     b\n     ~~~");
+        assert_eq!(inside("a\n~~~~ sh\n~~~\n~~~~\nb"), "a\n     ~~~~ sh\n     ~~~\n     ~~~~\n     b");
     }
 
     #[test]

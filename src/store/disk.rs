@@ -52,6 +52,8 @@ pub(crate) trait Disk: Send + Sync {
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn lock_exclusive(&self, path: &Path) -> io::Result<Lock>;
+    /// `None` when somebody holds it.
+    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>>;
     /// `None` when somebody holds it exclusively.
     fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>>;
 }
@@ -159,13 +161,22 @@ impl Disk for RealDisk {
         Ok(Box::new(file))
     }
 
+    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
+        let file = open_lock(path)?;
+        unless_held(file.try_lock(), file)
+    }
+
     fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
         let file = open_lock(path)?;
-        match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Box::new(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        unless_held(file.try_lock_shared(), file)
+    }
+}
+
+fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Option<Lock>> {
+    match locked {
+        Ok(()) => Ok(Some(Box::new(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

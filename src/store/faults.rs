@@ -98,6 +98,9 @@ impl Disk for FaultyDisk {
     fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
         self.run(|| RealDisk.lock_exclusive(path))
     }
+    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
+        self.run(|| RealDisk.try_lock_exclusive(path))
+    }
     fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
         self.run(|| RealDisk.try_lock_shared(path))
     }
@@ -318,6 +321,9 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
         }
         fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
             RealDisk.lock_exclusive(path)
+        }
+        fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
+            RealDisk.try_lock_exclusive(path)
         }
         fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
             RealDisk.try_lock_shared(path)

@@ -194,13 +194,22 @@ impl Store {
         Ok(stamp.length)
     }
 
-    /// Writes vectors that were made outside a commit, where the handle may write.
+    /// Writes vectors that were made outside a commit, where the handle may write and nobody else does.
     pub(crate) fn save_vectors(&self, known: &Snapshot, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
         if cache.unsaved.is_empty() || !self.may_append(known) {
             return Ok(());
         }
-        let _lock = self.lock()?;
-        self.write_vectors(cache, fingerprint, false, known.book())
+        let path = self.folder.lock();
+        match self.disk.try_lock_exclusive(&path).map_err(Error::io("lock", &path))? {
+            Some(_lock) => self.write_vectors(cache, fingerprint, false, known.book()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a write would begin: the lock can be had, and nothing forbids it.
+    pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
+        known.refuse_newer()?;
+        self.lock().map(drop)
     }
 
     /// The whole file, nothing when there is none; for `check`.
@@ -255,6 +264,7 @@ impl Store {
             Err(reason) => return Err(Error::Unreadable { path, reason }),
         };
         let content = TextHash::of(&[&bytes]);
+        let truth = if truth.is_unmarked { self.mark(truth)? } else { truth };
         self.with_usage(Snapshot {
             truth: Arc::new(truth),
             log: UsageLog::default(),
@@ -262,6 +272,22 @@ impl Store {
             content,
             newer,
         })
+    }
+
+    /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
+    /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
+    fn mark(&self, mut truth: Truth) -> Result<Truth> {
+        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        truth.archive_length = archive::whole_length(&bytes);
+        recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+        let backup = self.folder.backup();
+        let was_committed = self.disk.stamp(&backup).map_err(Error::io("look at", &backup))?.is_some();
+        if let (true, Some(segment)) = (was_committed, self.segments()?.last().copied()) {
+            let length = archive::whole_length(&self.read_or_empty(&self.folder.usage(segment), 0)?);
+            truth.usage = Mark { segment, offset: length };
+        }
+        truth.is_unmarked = false;
+        Ok(truth)
     }
 
     /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.

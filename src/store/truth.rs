@@ -28,6 +28,8 @@ pub(crate) struct Truth {
     pub(crate) book: Arc<Book>,
     /// Keys of the file that this version does not know.
     pub(crate) extra: Map<String, Value>,
+    /// True when the file does not say what belongs to it: an older one, or one that was written by hand.
+    pub(crate) is_unmarked: bool,
 }
 
 /// What a file turned out to be.
@@ -48,7 +50,8 @@ pub(crate) enum Parsed {
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     let file = match serde_json::from_slice(bytes) {
         Ok(Value::Array(rows)) => {
-            return Ok(Parsed::Truth(Truth { book: Arc::new(read_book(rows, clock)), ..Truth::default() }));
+            let book = Arc::new(read_book(rows, clock));
+            return Ok(Parsed::Truth(Truth { book, is_unmarked: true, ..Truth::default() }));
         }
         Ok(Value::Object(file)) => file,
         Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
@@ -60,13 +63,31 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
         return Err("it has no list `lessons`".to_owned());
     };
     let mut book = read_book(rows, clock);
-    book.removed = take_list(&mut file, "removed").into_iter().filter_map(|row| read_removed(&row, clock)).collect();
-    book.waiting = take_list(&mut file, "waiting").into_iter().filter_map(|row| read_waiting(&row, clock)).collect();
+    // What cannot be read is kept, and told by a check.
+    for row in take_list(&mut file, "removed") {
+        match read_removed(&row, clock) {
+            Some(removed) => book.removed.push(removed),
+            None => book.unread.push(row),
+        }
+    }
+    for row in take_list(&mut file, "waiting") {
+        match read_waiting(&row, clock) {
+            Some(waiting) => book.waiting.push(waiting),
+            None => book.unread.push(row),
+        }
+    }
     book.unread.extend(take_list(&mut file, "unread"));
-    let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64()).unwrap_or(0);
-    let (generation, archive_length) = (number("generation"), number("archive_len"));
-    let usage = file.remove("usage").and_then(|usage| Mark::deserialize(usage).ok()).unwrap_or_default();
-    let truth = Truth { generation, archive_length, usage, book: Arc::new(book), extra: file };
+    let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64());
+    let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
+    let usage = file.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
+    let truth = Truth {
+        generation,
+        is_unmarked: archive_length.is_none() || usage.is_none(),
+        archive_length: archive_length.unwrap_or(0),
+        usage: usage.unwrap_or_default(),
+        book: Arc::new(book),
+        extra: file,
+    };
     Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, truth } } else { Parsed::Truth(truth) })
 }
 

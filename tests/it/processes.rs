@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::Value;
@@ -68,17 +68,22 @@ struct Acknowledged {
 struct Round {
     folder: PathBuf,
     done: Mutex<Acknowledged>,
-    /// Operations so far, and at which of them somebody dies.
-    n_operations: AtomicUsize,
-    dies_at: usize,
-    /// 0 and 1 are the learners, 2 is the recaller.
+    /// 0 and 1 are the learners, 2 is the recaller, 3 the pruner.
     victim: usize,
+    /// At which of its own operations the victim dies.
+    dies_at: usize,
+    was_killed: AtomicBool,
 }
 
 impl Round {
-    /// Counts an operation of this process; true when it is to die now.
-    fn step(&self, who: usize) -> bool {
-        self.n_operations.fetch_add(1, Ordering::SeqCst) >= self.dies_at && who == self.victim
+    /// True when this process is to die at this operation of its own.
+    fn dies(&self, who: usize, number: usize) -> bool {
+        who == self.victim && number == self.dies_at
+    }
+
+    fn kill(&self, child: &mut Child) {
+        child.kill().unwrap();
+        self.was_killed.store(true, Ordering::SeqCst);
     }
 
     fn learner(&self, who: usize, seed: u64) {
@@ -89,14 +94,14 @@ impl Round {
             let words: Vec<String> = (0..4).map(|_| format!("w{}x", random.below(5_000))).collect();
             let trigger = format!("{} {}", ["parse", "merge"][who], words.join(" "));
             let row = format!("{{\"trigger\": {trigger:?}, \"solution\": \"rule {number} of {who}\"}}\n");
-            let dies = self.step(who);
+            let dies = self.dies(who, number);
             if input.write_all(row.as_bytes()).and_then(|()| input.flush()).is_err() {
                 break;
             }
             if dies {
                 // In the middle of whatever it does with that line.
                 thread::yield_now();
-                child.kill().unwrap();
+                self.kill(&mut child);
             }
             let mut line = String::new();
             if output.read_line(&mut line).unwrap() == 0 || !line.ends_with('\n') {
@@ -112,13 +117,13 @@ impl Round {
 
     fn recaller(&self, seed: u64) {
         let mut random = Random(seed);
-        for _ in 0..RECALLS {
+        for number in 0..RECALLS {
             let known: Vec<String> = self.done.lock().unwrap().learned.values().cloned().collect();
             let query = if known.is_empty() { "parse".to_owned() } else { known[random.below(known.len())].clone() };
-            let dies = self.step(2);
+            let dies = self.dies(2, number);
             let mut child = adage(&self.folder).args(["context", &query, "--limit", "2"]).spawn().unwrap();
             if dies {
-                child.kill().unwrap();
+                self.kill(&mut child);
             }
             let output = child.wait_with_output().unwrap();
             if !output.status.success() {
@@ -147,7 +152,10 @@ impl Round {
     fn pruner(&self, seed: u64) {
         let mut random = Random(seed);
         for number in 0..REMOVALS {
-            self.step(3);
+            if self.dies(3, number) {
+                self.kill(&mut adage(&self.folder).arg("prune").spawn().unwrap());
+                continue;
+            }
             if number % 4 != 0 {
                 run(&self.folder, &["prune"]);
                 continue;
@@ -202,12 +210,13 @@ fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
         let mut random = Random(round);
+        let victim = random.below(4);
         let state = Round {
             folder: folder.path().join("memory"),
             done: Mutex::default(),
-            n_operations: AtomicUsize::new(0),
-            dies_at: 20 + random.below(300),
-            victim: random.below(3),
+            victim,
+            dies_at: random.below([LEARNS_EACH, LEARNS_EACH, RECALLS, REMOVALS][victim]),
+            was_killed: AtomicBool::new(false),
         };
         thread::scope(|scope| {
             let (state, seed) = (&state, round * 100);
@@ -216,6 +225,7 @@ fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
             scope.spawn(move || state.recaller(seed + 3));
             scope.spawn(move || state.pruner(seed + 4));
         });
+        assert!(state.was_killed.load(Ordering::SeqCst), "round {round}: nobody was killed");
         state.check(&format!("round {round}, victim {} at {}", state.victim, state.dies_at));
     }
 }
