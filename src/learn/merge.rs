@@ -97,6 +97,7 @@ fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
 mod tests {
     use super::*;
     use crate::learn::testing::{at, lesson};
+    use crate::lesson::Evidence;
 
     fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
         merge(existing, incoming, at(60), &LearnConfig::default())
@@ -158,6 +159,26 @@ mod tests {
         let result = merged(&lesson("t", "s"), &incoming);
         assert_eq!(result.anti_pattern, "guessing");
         assert_eq!(result.extra.get("k"), Some(&1.into()));
+    }
+
+    #[test]
+    fn marks_links_and_evidence_add_up() {
+        let existing = Lesson { near: vec![lesson("x", "s").id], ..lesson("t", "s") };
+        let mut incoming = Lesson { verification_attempted: true, graduated: true, ..lesson("t", "s") };
+        incoming.near = vec![lesson("y", "s").id, existing.id];
+        incoming.provenance.session = "of the newcomer".into();
+        let result = merged(&existing, &incoming);
+        assert!(result.verification_attempted && result.graduated);
+        assert_eq!(result.near.len(), 2);
+        assert!(!result.near.contains(&existing.id));
+        assert_eq!(result.provenance.session, "of the newcomer");
+        let back = merged(&incoming, &existing);
+        assert!(back.verification_attempted && back.graduated);
+        assert_eq!(back.provenance.session, "of the newcomer");
+        let evidence = Evidence { quote: "no, ask first".into(), turn: 2, range: (0, 13) };
+        incoming.provenance.evidence = vec![evidence.clone()];
+        let once = merged(&existing, &incoming);
+        assert_eq!(merged(&once, &incoming).provenance.evidence, [evidence]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) enum Trim {
 
 /// Which lessons of the head's realm go so that the realm fits its capacity.
 ///
-/// The head always stays; then verified lessons; then the rest by utility; ties by id, the earlier one stays. When head
+/// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
 /// and verified ones exceed the room, the verified ones of least utility go. For an automatic head only automatic,
 /// unverified lessons make room.
 pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
@@ -40,8 +40,8 @@ pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim
     if victims.len() < excess {
         return Trim::NoRoomForHead;
     }
-    // Unverified before verified, least utility first, later id first.
-    victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)));
+    // Unverified before verified, least utility first, earlier id first.
+    victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
     Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config:
     }
     let mut ranked: Vec<(f64, &Arc<Lesson>)> =
         book.lessons.iter().map(|lesson| (utility::under(config.utility, lesson), lesson)).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.id.cmp(&a.1.id)));
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
     let cutoff = ranked.get(n_lessons / 4).map_or(f64::NEG_INFINITY, |(utility, _)| *utility);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count, not negative")]
     let most = (n_lessons as f64 * max_fraction.clamp(0.0, 1.0)).floor() as usize;
@@ -77,7 +77,7 @@ pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::lesson;
+    use crate::learn::testing::{at, lesson};
     use crate::lesson::Origin;
 
     fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {
@@ -124,6 +124,16 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_ones_the_older_go_first() {
+        let aged = |trigger: &str, seconds: i64| {
+            let mut lesson = sure(trigger, 0.5);
+            lesson.id = LessonId::at(at(seconds), lesson.text_hash());
+            lesson
+        };
+        check(2, &aged("head", 9), &[aged("old", 1), aged("new", 5)], Some(&["old"]));
+    }
+
+    #[test]
     fn when_verified_ones_exceed_the_room_the_least_useful_of_them_go() {
         let others = [verified("a", 0.3), verified("b", 0.1), verified("c", 0.2)];
         check(2, &sure("head", 0.0), &others, Some(&["b", "c"]));
@@ -166,6 +176,18 @@ mod tests {
         assert_eq!(pruned(numbered(20, |trigger| shown(trigger, 9, 0)), 0.25), 5);
         assert_eq!(pruned(numbered(20, |trigger| shown(trigger, 9, 0)), 0.0), 0);
         assert_eq!(pruned(numbered(10, |trigger| shown(trigger, 9, 0)), 0.09), 0);
+    }
+
+    #[test]
+    fn the_least_useful_of_the_failed_go_first() {
+        let failed =
+            |number: u32| Lesson { confidence: f64::from(number) / 20.0, ..shown(&format!("failed {number}"), 9, 0) };
+        let book = book((0..12).map(failed));
+        let gone = prune(&book, 5, 1.0, &RetentionConfig::default());
+        let triggers: Vec<&str> = gone.iter().map(|id| book.get(*id).unwrap().trigger.as_str()).collect();
+        // Up to the one at a quarter of the ascending order: the fourth of twelve.
+        assert_eq!(triggers, ["failed 0", "failed 1", "failed 2", "failed 3"]);
+        assert_eq!(prune(&book, 5, 0.25, &RetentionConfig::default()), gone[..3]);
     }
 
     #[test]

@@ -92,6 +92,19 @@ fn the_same_task_and_trigger_are_a_duplicate_without_vectors() {
 }
 
 #[test]
+fn symbols_are_part_of_a_title() {
+    let mut bench = Bench::new();
+    bench.learn(&lesson("compile a C++ project", "install the toolchain"));
+    let other = bench.learn(&lesson("compile a C# project", "restore the packages"));
+    assert!(matches!(other, Learned::Inserted { .. }), "{other:?}");
+    assert!(matches!(bench.learn(&lesson("🦀", "s")), Learned::Inserted { .. }));
+    let mut full = Bench::new();
+    full.learn(&lesson("🦀", "s"));
+    assert!(matches!(full.learn(&lesson("🐍", "s")), Learned::Inserted { .. }));
+    assert!(is_merged(&full.learn(&lesson("(🐍).", "s"))));
+}
+
+#[test]
 fn conflicting_values_keep_near_lessons_apart_and_linked() {
     let mut bench = Bench::new();
     let below = bench.place(lesson("pinning numpy", "pin numpy below 2.0"), 0.0);

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use chrono::{DateTime, FixedOffset};
 
 use super::disk::TEMPORARY;
-use super::{Event, Mark, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
+use super::{Event, Mark, Seen, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
 use crate::error::{Error, Result};
 use crate::learn::book::{Book, Change};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
@@ -161,7 +161,7 @@ impl Store {
         let bytes = truth::render(&truth).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
         self.sync(&temporary)?;
-        if snapshot.stamp.is_some() {
+        if snapshot.seen.stamp.is_some() {
             let link = self.folder.temporary("backup");
             match self.disk.remove(&link) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &link)(error)),
@@ -175,7 +175,7 @@ impl Store {
         // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
         // seen in time, nothing happens at all.
         let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-        if !is_alike(snapshot.stamp.as_ref(), present.as_ref()) {
+        if !is_alike(snapshot.seen.stamp.as_ref(), present.as_ref()) {
             return Err(Error::Contended { rounds: 1 });
         }
         self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
@@ -186,8 +186,7 @@ impl Store {
         let path = self.folder.truth();
         let folder = self.folder.path();
         self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
-        snapshot.stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-        snapshot.content = TextHash::of(&[bytes]);
+        snapshot.seen = Seen::new(self.disk.stamp(&path).map_err(Error::io("look at", &path))?, bytes);
         snapshot.log.end = truth.usage;
         snapshot.truth = Arc::new(truth);
         Ok(())

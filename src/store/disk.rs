@@ -39,6 +39,8 @@ pub(crate) trait Disk: Send + Sync {
     fn create_folder(&self, path: &Path) -> io::Result<()>;
     /// The whole file from `offset` on; `NotFound` when there is none.
     fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>>;
+    /// The first bytes, as many as there are; nothing when there is no file.
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
     /// Makes a new file; an existing one is replaced.
@@ -101,6 +103,16 @@ impl Disk for RealDisk {
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file?,
+        };
+        let mut bytes = Vec::with_capacity(length);
+        file.take(length as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 

@@ -65,6 +65,9 @@ impl Disk for FaultyDisk {
     fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
         self.run(|| RealDisk.read(path, offset))
     }
+    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
+        self.run(|| RealDisk.read_start(path, length))
+    }
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         self.run(|| RealDisk.stamp(path))
     }
@@ -288,6 +291,9 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
         }
         fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
             RealDisk.read(path, offset)
+        }
+        fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
+            RealDisk.read_start(path, length)
         }
         fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
             RealDisk.stamp(path)

@@ -37,12 +37,34 @@ pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
 pub(crate) struct Snapshot {
     pub(crate) truth: Arc<Truth>,
     pub(crate) log: UsageLog,
-    stamp: Option<Stamp>,
-    content: TextHash,
+    seen: Seen,
     newer: Option<u64>,
 }
 
+/// By what a change of the playbook file is told.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// None when there was no file.
+    stamp: Option<Stamp>,
+    content: TextHash,
+    /// The first bytes of the file, with its generation.
+    start: Vec<u8>,
+    /// True when the stamp alone tells any later change.
+    is_settled: Arc<AtomicBool>,
+}
+
+impl Seen {
+    fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
+        let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
+        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default() }
+    }
+}
+
 impl Snapshot {
+    fn new(truth: Truth, seen: Seen, newer: Option<u64>) -> Self {
+        Self { truth: Arc::new(truth), log: UsageLog::default(), seen, newer }
+    }
+
     pub(crate) fn book(&self) -> &Arc<Book> {
         &self.truth.book
     }
@@ -79,6 +101,9 @@ pub(crate) enum Access {
     ReadWrite,
     ReadOnly,
 }
+
+/// As much of the file as holds its generation.
+const START_BYTES: usize = 256;
 
 /// Events that wait in memory because the folder is busy take at most this many bytes.
 const MAX_PENDING: usize = 1 << 20;
@@ -126,7 +151,24 @@ impl Store {
     pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
         let path = self.folder.truth();
         let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-        if is_alike(known.stamp.as_ref(), stamp.as_ref()) { Ok(None) } else { self.load().map(Some) }
+        let is_same = match (&known.seen.stamp, &stamp) {
+            (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        if is_same { Ok(None) } else { self.load().map(Some) }
+    }
+
+    /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at
+    /// the start of the file tells them apart; it is looked at until the file is too old for that.
+    fn has_same_start(&self, known: &Snapshot, before: &Stamp, now: &Stamp) -> Result<bool> {
+        if !before.is_young || known.seen.is_settled.load(Ordering::Acquire) {
+            return Ok(true);
+        }
+        let path = self.folder.truth();
+        let start = self.disk.read_start(&path, START_BYTES).map_err(Error::io("read", &path))?;
+        let is_same = start == known.seen.start;
+        known.seen.is_settled.store(is_same && !now.is_young, Ordering::Release);
+        Ok(is_same)
     }
 
     /// The present state with every event that was appended since.
@@ -238,10 +280,10 @@ impl Store {
     fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
         let path = self.folder.truth();
         let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-        let is_same = match (&known.stamp, &stamp) {
+        let is_same = match (&known.seen.stamp, &stamp) {
             (None, None) => true,
             (Some(known_stamp), Some(stamp)) if known_stamp.is_alike(stamp) => {
-                known_stamp.is_surely(stamp) || TextHash::of(&[self.read_or_empty(&path, 0)?]) == known.content
+                known_stamp.is_surely(stamp) || TextHash::of(&[self.read_or_empty(&path, 0)?]) == known.seen.content
             }
             _ => false,
         };
@@ -263,15 +305,8 @@ impl Store {
             Ok(truth::Parsed::Newer { found, truth }) => (truth, Some(found)),
             Err(reason) => return Err(Error::Unreadable { path, reason }),
         };
-        let content = TextHash::of(&[&bytes]);
         let truth = if truth.is_unmarked { self.mark(truth)? } else { truth };
-        self.with_usage(Snapshot {
-            truth: Arc::new(truth),
-            log: UsageLog::default(),
-            stamp: Some(stamp),
-            content,
-            newer,
-        })
+        self.with_usage(Snapshot::new(truth, Seen::new(Some(stamp), &bytes), newer))
     }
 
     /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
@@ -295,14 +330,7 @@ impl Store {
         let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
         let mut truth = Truth { archive_length: archive::whole_length(&bytes), ..Truth::default() };
         recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
-        let content = TextHash::of::<&[u8]>(&[]);
-        self.with_usage(Snapshot {
-            truth: Arc::new(truth),
-            log: UsageLog::default(),
-            stamp: None,
-            content,
-            newer: None,
-        })
+        self.with_usage(Snapshot::new(truth, Seen::new(None, b""), None))
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::truth::{self, Parsed};
-use super::{Access, Snapshot, Store, Truth, UsageLog, archive};
+use super::{Access, Seen, Snapshot, Store, Truth, archive};
 use crate::error::{Error, Result};
 use crate::learn::book::{Action, Book, Change, Removed, Why};
 use crate::lesson::TextHash;
@@ -65,10 +65,9 @@ impl Store {
         let snapshot = if lock.is_some() {
             self.load()?
         } else {
-            let content = TextHash::of::<&[u8]>(&[]);
             let path = self.folder.truth();
             let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-            self.with_usage(Snapshot { truth: Arc::new(truth), log: UsageLog::default(), stamp, content, newer: None })?
+            self.with_usage(Snapshot::new(truth, Seen::new(stamp, &self.read_or_empty(&path, 0)?), None))?
         };
         Ok((snapshot, Some(recovery)))
     }

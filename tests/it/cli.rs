@@ -44,7 +44,10 @@ impl Shell {
 
     fn run(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
-        command.arg("--dir").arg(self.path().join("memory")).args(["--embedder", "hashing", "--now", self.now]);
+        command.arg("--dir").arg(self.path().join("memory")).args(["--now", self.now]);
+        if !arguments.contains(&"--embedder") {
+            command.args(["--embedder", "hashing"]);
+        }
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -194,6 +197,60 @@ fn import_reads_old_playbooks_and_json_lines() {
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
     assert_eq!(other.call(&["export"]).out, exported);
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
+}
+
+#[test]
+fn what_an_import_refuses_is_told() {
+    let shell = Shell::new();
+    let long = "x".repeat(40_000);
+    let rows =
+        format!("{{\"trigger\": \"a\", \"solution\": \"{long}\"}}\n{{\"trigger\": \"b\", \"solution\": \"s\"}}\n");
+    let said = shell.run(&["import", "-", "--json"], &rows);
+    assert_eq!((&said.object()["refused"], &said.object()["inserted"], said.code), (&json!(1), &json!(1), 1));
+    assert!(said.err.contains("lesson 1: its solution has 40000 bytes"), "{}", said.err);
+    assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
+    let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
+    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["inserted"], 1);
+}
+
+#[test]
+fn values_may_begin_with_a_hyphen() {
+    let shell = Shell::new();
+    let learned = shell.learn("pushing after a rebase", "--force-with-lease, never --force");
+    assert_eq!(learned["outcome"], "inserted");
+    let context = shell.json(&["context", "--force after a rebase", "--peek", "--limit", "1"]);
+    assert_eq!(context["lessons"].as_array().unwrap().len(), 1, "{context}");
+}
+
+#[test]
+fn one_bad_line_does_not_end_a_batch() {
+    let shell = Shell::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_adage"))
+        .arg("--dir")
+        .arg(shell.path().join("memory"))
+        .args(["--embedder", "none", "--json", "learn"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = b"{\"trigger\": \"a\", \"solution\": \"s\"}\n\xff\xfe\n{\"trigger\": \"b\", \"solution\": \"s\"}\n";
+    child.stdin.take().unwrap().write_all(lines).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn a_model_that_fails_is_told() {
+    let shell = Shell::new();
+    let model = shell.path().join("model");
+    std::fs::create_dir(&model).unwrap();
+    std::fs::write(model.join("model.onnx"), "no graph").unwrap();
+    std::fs::write(model.join("tokenizer.json"), "{}").unwrap();
+    let said = shell.call(&["--embedder", model.to_str().unwrap(), "learn", "--trigger", "t", "--solution", "s"]);
+    assert_eq!(said.code, 0);
+    assert!(said.err.contains("learning without vectors"), "{}", said.err);
 }
 
 #[test]

@@ -75,6 +75,35 @@ fn owned(texts: &[&str]) -> Vec<String> {
 
 const ALL: [&str; 3] = ["compressing photographs", "rotating ssh keys", "parsing CSV exports"];
 
+/// The lessons alone, as a person or another program writes them: no word of the archive and the usage.
+#[test]
+fn a_file_without_marks_keeps_archive_counts_and_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = adage::Config::default();
+    config.retention.capacity = 4;
+    let open = || Playbook::builder(folder.path()).without_embedder().with_config(config.clone()).open().unwrap();
+    let playbook = open();
+    for trigger in ["alpha beaver", "gamma dolphin", "epsilon falcon", "iota jackal", "eta hamster"] {
+        playbook.learn_lesson(adage::build_lesson(trigger, "do it")).unwrap();
+    }
+    playbook.get_playbook_context("eta hamster").unwrap();
+    let gone = playbook.find("iota jackal").unwrap();
+    playbook.remove(gone.id).unwrap();
+    let n_changes = playbook.changes().unwrap().len();
+    drop(playbook);
+    let path = folder.path().join("skills_playbook.json");
+    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    std::fs::write(&path, file["lessons"].to_string()).unwrap();
+
+    let playbook = open();
+    assert_eq!(playbook.find("eta hamster").unwrap().retrievals, 1);
+    playbook.learn_lesson(adage::build_lesson("theta ibis", "do it")).unwrap();
+    assert_eq!(playbook.changes().unwrap().len(), n_changes);
+    assert_eq!(playbook.find("eta hamster").unwrap().retrievals, 1);
+    let back = playbook.learn_lesson(adage::LessonDraft::from_lesson(&gone)).unwrap();
+    assert_eq!(back, adage::Learned::Refused { reason: adage::Refusal::Removed });
+}
+
 #[test]
 fn a_typing_error_mended_in_place_is_seen_and_kept() {
     let same_length = |text: &str| text.replace("Use the csv module.", "Use the CSV module!");

@@ -413,7 +413,7 @@ impl Model {
             for stayed in &stayed {
                 let is_right = if gone.is_verified == stayed.is_verified {
                     let is_tie = gone.is_untouched() && stayed.is_untouched();
-                    gone.utility() <= stayed.utility() + 1e-9 && (!is_tie || gone.id > stayed.id)
+                    gone.utility() <= stayed.utility() + 1e-9 && (!is_tie || gone.id < stayed.id)
                 } else {
                     !gone.is_verified
                 };
