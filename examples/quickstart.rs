@@ -280,8 +280,9 @@ fn sum_up(playbook: &Playbook, embedder: &OnnxEmbedder, learning: Duration, reca
 
 /// All lessons, least useful first.
 fn by_utility(playbook: &Playbook) -> Result<Vec<Arc<Lesson>>> {
-    let mut lessons = playbook.list_lessons(&adage::Listing { limit: usize::MAX, ..adage::Listing::default() })?;
-    lessons.sort_by(|a, b| playbook.utility(a).total_cmp(&playbook.utility(b)));
+    let mut lessons = playbook.list_lessons(&adage::Listing::everything())?;
+    // Of equal ones the older first: in this order they leave.
+    lessons.sort_by(|a, b| playbook.utility(a).total_cmp(&playbook.utility(b)).then(a.id.cmp(&b.id)));
     Ok(lessons)
 }
 
