@@ -293,6 +293,39 @@ mod tests {
     }
 
     #[test]
+    fn the_trigger_and_the_whole_share_the_floor_and_a_half_is_enough() {
+        let cover = |mass: f32, head_mass: f32| cover(&lexical::Hit { row: 0, score: 1.0, mass, head_mass });
+        for (mass, head_mass, expected) in
+            [(0.4, 0.4, 0.4), (0.4, 0.2, 0.3), (0.4, 0.0, 0.2), (0.5, 0.0, 0.5), (0.49, 0.0, 0.245)]
+        {
+            assert!((cover(mass, head_mass) - expected).abs() < 1e-6, "{mass} {head_mass}");
+        }
+    }
+
+    #[test]
+    fn words_are_looked_for_in_mistake_and_solution_too_each_text_once() {
+        let lesson = Lesson {
+            mistake: "guessed the format".into(),
+            anti_pattern: "guessed the format".into(),
+            ..lesson("parsing dates", "ask for the zone")
+        };
+        assert_eq!(body(&lesson), "guessed the format\nask for the zone");
+        let mut book = Book::default();
+        book.put(lesson);
+        let library = Library::new(Arc::new(book));
+        let config = RetrievalConfig::default();
+        for query in ["which zone?", "guessed the format", "dates"] {
+            assert_eq!(library.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_needs_no_reason_for_silence() {
+        assert_eq!(ask(&[("near", 0.2)], "q", 5, 0.45).1, None);
+        assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoneBecause::NoLessons));
+    }
+
+    #[test]
     fn realms_and_the_gate_decide_what_is_seen() {
         let mut book = Book::default();
         let mut elsewhere = lesson("elsewhere", "s");
