@@ -159,11 +159,14 @@ pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     is_same_wording.then(|| (first(ours), first(theirs)))
 }
 
-/// The negations of something that the other side speaks of too.
+/// The negations of something that the other side speaks of too: one of the two telling words behind them.
 fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
+    const REACH: usize = 2;
+    let is_said = |token: &Token| other.iter().any(|said| said.normal == token.normal);
     let is_shared = |place: usize| {
-        let mut behind = tokens.iter().skip(place + 1).filter(|token| is_telling(&token.normal) && !is_negation(token));
-        behind.next().is_none_or(|negated| other.iter().any(|token| token.normal == negated.normal))
+        let behind = tokens.iter().skip(place + 1).filter(|token| is_telling(&token.normal) && !is_negation(token));
+        let mut negated = behind.take(REACH).peekable();
+        negated.peek().is_none() || negated.any(is_said)
     };
     let negations = tokens.iter().enumerate().filter(|(place, token)| is_negation(token) && is_shared(*place));
     negations.map(|(_, token)| token.text.clone()).collect()
