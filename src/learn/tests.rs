@@ -339,3 +339,81 @@ mod undoing {
         assert_eq!((bench.triggers(), bench.book.removed.len()), (vec!["gone"], 0));
     }
 }
+
+/// Learns several lessons in one go, without vectors.
+fn learn_all(book: &Book, lessons: &[Lesson], keeps_history: bool) -> (Book, Vec<Learned>) {
+    let config = Config::default();
+    let mut stage = Learner::new(book.clone(), 3, at(50), &config, &|_| None);
+    let learn = |lesson: &Lesson| stage.learn(Newcomer { lesson: lesson.clone(), whole: None, keeps_history });
+    let learned = lessons.iter().map(learn).collect();
+    (stage.book, learned)
+}
+
+#[test]
+fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
+    let row = Lesson { timestamp: at(7), ..lesson("moved", "s") };
+    let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), true);
+    assert_eq!((learned[0].id(), book.lessons[0].timestamp), (Some(row.id), at(7)));
+    let other = Lesson { id: row.id, ..lesson("another text", "s") };
+    let (both, learned) = learn_all(&book, &[other, row.clone()], true);
+    assert!(learned[0].id().is_some_and(|id| id != row.id));
+    assert_eq!(learned[1], Learned::Refused { reason: Refusal::AlreadyHere { id: row.id } });
+    assert_eq!(both.lessons.len(), 2);
+    // A fresh lesson gets name and time here.
+    let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), false);
+    assert!(learned[0].id().is_some_and(|id| id != row.id));
+    assert_eq!(book.lessons[0].timestamp, at(50));
+}
+
+#[test]
+fn the_lessons_of_a_batch_are_named_in_its_order() {
+    let (book, learned) = learn_all(&Book::default(), &[lesson("a", "s"), lesson("b", "s"), lesson("c", "s")], false);
+    let ids: Vec<LessonId> = learned.iter().filter_map(Learned::id).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+    assert_eq!(book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
+}
+
+#[test]
+fn a_removed_name_is_not_moved_in_under_another_text() {
+    let gone = lesson("gone", "s");
+    let mut book = Book::default();
+    let removed = book::Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
+    book.removed.push(removed);
+    let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
+    assert_eq!(
+        learn_all(&book, std::slice::from_ref(&edited), true).1,
+        [Learned::Refused { reason: Refusal::Removed }]
+    );
+    assert!(matches!(learn_all(&book, &[edited], false).1[..], [Learned::Inserted { .. }]));
+    assert!(matches!(learn_all(&book, &[lesson("other", "s")], true).1[..], [Learned::Inserted { .. }]));
+}
+
+#[test]
+fn a_distance_of_exactly_the_limit_is_no_duplicate() {
+    let mut bench = Bench::new();
+    bench.config.learn.duplicate_distance = 1.0;
+    let first = bench.place(lesson("a situation that one of the lessons describes at length", "do this"), 0.0);
+    let second = bench.place(lesson("another one that the second lesson tells in its own words", "do that"), 1.0);
+    bench.learn(&first);
+    assert!(matches!(bench.learn(&second), Learned::Inserted { .. }));
+}
+
+#[test]
+fn a_promoted_text_is_not_merged_into() {
+    let mut promoted = lesson("t", "s");
+    promoted.provenance.trust = Trust::Tainted;
+    promoted.provenance.promoted = Some(promoted.text_hash());
+    let mut book = Book::default();
+    book.put(promoted);
+    assert!(matches!(learn_all(&book, &[lesson("t", "s, told longer")], false).1[..], [Learned::Inserted { .. }]));
+}
+
+#[test]
+fn an_outcome_is_told_in_a_line() {
+    let (book, learned) = learn_all(&Book::default(), &[lesson("t", "s")], false);
+    let id = book.lessons[0].id;
+    assert_eq!(learned[0].to_string(), format!("inserted {id}"));
+    let (_, again) = learn_all(&book, &[lesson("t", "s")], false);
+    assert_eq!(again[0].to_string(), format!("merged into {id}"));
+    assert_eq!(Learned::Refused { reason: Refusal::NoSolution }.to_string(), "refused: it has no solution");
+}
