@@ -265,6 +265,7 @@ mod tests {
         check("commit the generated files", "do not commit the generated files", Some("polarity"));
         // The opposite of the opposite, and opposites about different things.
         check("run it outside a transaction", "it must not run inside a transaction", None);
+        check("create it outside a transaction block", "create it, and not inside a transaction block", None);
         check("the old server answered while the cache was filled", "wait; a new record has to reach everybody", None);
         // Worded differently, a negation tells nothing.
         check("use the csv module, not a split by commas", "parse rows with the csv module", None);

@@ -159,17 +159,27 @@ pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     is_same_wording.then(|| (first(ours), first(theirs)))
 }
 
-/// The negations of something that the other side speaks of too: one of the two telling words behind them.
+/// The negations of something that the other side speaks of too: one of the two telling words behind them. Where the other
+/// side says the opposite of the first of them, "not inside" for "outside", nothing is negated.
 fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
     const REACH: usize = 2;
     let is_said = |token: &Token| other.iter().any(|said| said.normal == token.normal);
     let is_shared = |place: usize| {
         let behind = tokens.iter().skip(place + 1).filter(|token| is_telling(&token.normal) && !is_negation(token));
         let mut negated = behind.take(REACH).peekable();
-        negated.peek().is_none() || negated.any(is_said)
+        match negated.peek() {
+            None => true,
+            Some(first) => !is_opposite_said(first, other) && negated.any(is_said),
+        }
     };
     let negations = tokens.iter().enumerate().filter(|(place, token)| is_negation(token) && is_shared(*place));
     negations.map(|(_, token)| token.text.clone()).collect()
+}
+
+fn is_opposite_said(word: &Token, other: &[Token]) -> bool {
+    let has = |words: &[&str], token: &Token| words.iter().any(|word| stem(word) == token.normal);
+    let said = |words: &[&str]| other.iter().any(|token| has(words, token));
+    OPPOSITES.iter().any(|(left, right)| (has(left, word) && said(right)) || (has(right, word) && said(left)))
 }
 
 fn is_negation(token: &Token) -> bool {
