@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -157,10 +157,7 @@ impl Store {
     /// Replaces the playbook file: the commit itself.
     fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
         let (path, backup) = (self.folder.truth(), self.folder.backup());
-        let temporary = self.folder.temporary("playbook");
-        let bytes = truth::render(&truth).map_err(|error| Error::io("write", &path)(error.into()))?;
-        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
-        self.sync(&temporary)?;
+        let (temporary, bytes) = self.write_temporary(&truth)?;
         if snapshot.seen.stamp.is_some() {
             let link = self.folder.temporary("backup");
             match self.disk.remove(&link) {
@@ -180,6 +177,15 @@ impl Store {
         }
         self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
         self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.writes_stopped.store(true, Ordering::Release))
+    }
+
+    /// Writes the file beside its place and makes it safe; its path and bytes.
+    pub(super) fn write_temporary(&self, truth: &Truth) -> Result<(PathBuf, Vec<u8>)> {
+        let temporary = self.folder.temporary("playbook");
+        let bytes = truth::render(truth).map_err(|error| Error::io("write", &temporary)(error.into()))?;
+        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+        self.sync(&temporary)?;
+        Ok((temporary, bytes))
     }
 
     fn after_rename(&self, snapshot: &mut Snapshot, truth: Truth, bytes: &[u8]) -> Result<()> {

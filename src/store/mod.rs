@@ -312,9 +312,7 @@ impl Store {
     /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
     /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
     fn mark(&self, mut truth: Truth) -> Result<Truth> {
-        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
-        truth.archive_length = archive::whole_length(&bytes);
-        recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+        self.adopt_archive(&mut truth)?;
         let backup = self.folder.backup();
         let was_committed = self.disk.stamp(&backup).map_err(Error::io("look at", &backup))?.is_some();
         if let (true, Some(segment)) = (was_committed, self.segments()?.last().copied()) {
@@ -327,9 +325,8 @@ impl Store {
 
     /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.
     fn load_absent(&self) -> Result<Snapshot> {
-        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
-        let mut truth = Truth { archive_length: archive::whole_length(&bytes), ..Truth::default() };
-        recover::apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+        let mut truth = Truth::default();
+        self.adopt_archive(&mut truth)?;
         self.with_usage(Snapshot::new(truth, Seen::new(None, b""), None))
     }
 

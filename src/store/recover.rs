@@ -33,15 +33,13 @@ impl Store {
             Err(Error::Unreadable { .. }) => {}
             loaded => return loaded.map(|snapshot| (snapshot, None)),
         }
-        let history = self.read_or_empty(&self.folder.archive(), 0)?;
         let backup = self.read_or_empty(&self.folder.backup(), 0)?;
         let (mut truth, from_backup) = match truth::parse(&backup, self.clock.as_ref()) {
             Ok(Parsed::Truth(truth)) => (truth, true),
             _ => (Truth::default(), false),
         };
-        truth.archive_length = archive::whole_length(&history);
         let n_before = truth.book.lessons.len();
-        apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&history, self.clock.as_ref()));
+        self.adopt_archive(&mut truth)?;
         let mut recovery = Recovery {
             reason,
             kept_at: vec![self.folder.truth()],
@@ -72,6 +70,14 @@ impl Store {
         Ok((snapshot, Some(recovery)))
     }
 
+    /// Takes the whole archive as belonging to a state that does not say how much of it does, removals and all.
+    pub(super) fn adopt_archive(&self, truth: &mut Truth) -> Result<()> {
+        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        truth.archive_length = archive::whole_length(&bytes);
+        apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+        Ok(())
+    }
+
     /// Copies a file's bytes aside, under a name that no other content has.
     fn quarantine(&self, path: &std::path::Path, name: &str) -> Result<PathBuf> {
         let folder = self.folder.quarantine();
@@ -85,10 +91,8 @@ impl Store {
     }
 
     fn install(&self, truth: &Truth) -> Result<()> {
-        let (path, temporary) = (self.folder.truth(), self.folder.temporary("playbook"));
-        let bytes = truth::render(truth).map_err(|error| Error::io("write", &path)(error.into()))?;
-        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
-        self.sync(&temporary)?;
+        let path = self.folder.truth();
+        let (temporary, _) = self.write_temporary(truth)?;
         self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
         let folder = self.folder.path();
         self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))
@@ -96,7 +100,7 @@ impl Store {
 }
 
 /// Takes out what the archive says a person removed and did not take back.
-pub(super) fn apply_removals(book: &mut Book, history: &[Change]) {
+fn apply_removals(book: &mut Book, history: &[Change]) {
     let undone: Vec<_> = history.iter().filter_map(|change| change.undoes).collect();
     for change in history.iter().filter(|change| change.action == Action::Remove && !undone.contains(&change.id)) {
         for edit in change.edits.iter().filter(|edit| edit.why == Why::Removed) {
