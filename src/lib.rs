@@ -48,6 +48,7 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
+pub use index::{Among, Answer, IndexConfig, IndexKind, IndexNeighbour, KeySet, VectorIndex};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Neighbour, VectorIndex, dot};
+use super::{Nearest, Neighbour, dot};
 use crate::embed::UnitVector;
 
 /// Unit vectors in one block of memory, scanned row by row.
@@ -52,7 +52,7 @@ impl ExactIndex {
     }
 }
 
-impl VectorIndex for ExactIndex {
+impl Nearest for ExactIndex {
     fn nearest(&self, query: &[f32], k: usize, accept: &dyn Fn(u128) -> bool) -> Vec<Neighbour> {
         if query.len() != self.dimension || self.dimension == 0 {
             return Vec::new();

@@ -1,8 +1,16 @@
 //! Nearest neighbours among unit vectors. The indexes know numbers, never lessons.
 
 mod exact;
+mod graph;
+mod kernels;
+mod key_set;
+mod rows;
+mod shortlist;
+mod vector_index;
 
 pub(crate) use exact::ExactIndex;
+pub use key_set::KeySet;
+pub use vector_index::{Among, Answer, IndexConfig, IndexKind, Neighbour as IndexNeighbour, VectorIndex};
 
 /// A neighbour: the key it was added under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +20,7 @@ pub(crate) struct Neighbour {
 }
 
 /// What every index answers.
-pub(crate) trait VectorIndex {
+pub(crate) trait Nearest {
     /// The `k` nearest of the keys that `accept` lets through, nearest first, ties by key.
     fn nearest(&self, query: &[f32], k: usize, accept: &dyn Fn(u128) -> bool) -> Vec<Neighbour>;
 }

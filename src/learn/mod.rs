@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
 use crate::embed::UnitVector;
-use crate::index::{ExactIndex, VectorIndex};
+use crate::index::{ExactIndex, Nearest};
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
 pub use book::ReviewReason;
 use book::{Action, Book, Change, Edit, Waiting, Why};

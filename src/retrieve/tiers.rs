@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{Considered, NoneBecause, Tier};
 use crate::config::RetrievalConfig;
 use crate::embed::UnitVector;
-use crate::index::{ExactIndex, Neighbour, VectorIndex};
+use crate::index::{ExactIndex, Nearest, Neighbour};
 use crate::learn::book::Book;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{self, LexicalIndex, content_words};

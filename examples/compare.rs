@@ -1,0 +1,398 @@
+//! Compares the kinds of vector index: recall, CPU time a query and for the build, bytes.
+//!
+//! ```text
+//! cargo run --release --example compare -- --vectors DIR [--rows 1000,10000,100000] [--json]
+//! cargo run --release --example compare -- --texts FILE
+//! cargo run --release --example compare -- --synthetic 1000000
+//! ```
+//!
+//! `DIR` holds `base_i8.npy` (codes, one row a vector), `base_scale.npy` (one f32 a row) and `queries.npy` (f32); `FILE` has a text
+//! a line, embedded with the bundled model, every tenth of them a query. Synthetic vectors lie in clusters.
+//!
+//! Further options: `--kinds exact,graph`, `--ef 16,32,64,128,256`, `--repeats 7`, `--filters` (searches among 50 %, 10 %, 1 % and
+//! 0.1 % of the rows), `--deletions` (of 10 %, 50 % and 90 %).
+//!
+//! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
+//! thread, queries one at a time: the median of the repeats, and the lowest and the highest.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::expect_used
+)]
+#![allow(missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use adage::{Among, IndexConfig, IndexKind, KeySet, UnitVector, VectorIndex};
+use cpu_time::ThreadTime;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Neighbours asked for.
+const K: usize = 10;
+
+struct Options {
+    source: Source,
+    rows: Vec<usize>,
+    kinds: Vec<IndexKind>,
+    efs: Vec<usize>,
+    repeats: usize,
+    filters: bool,
+    deletions: bool,
+    json: bool,
+}
+
+enum Source {
+    Vectors(PathBuf),
+    Texts(PathBuf),
+    Synthetic(usize),
+}
+
+fn main() -> Result<(), Failure> {
+    let options = options()?;
+    let (base, queries) = match &options.source {
+        Source::Vectors(folder) => vectors(folder)?,
+        Source::Texts(file) => texts(file)?,
+        Source::Synthetic(n) => synthetic(*n)?,
+    };
+    if !options.json {
+        println!("{} rows, {} queries, {} components", base.len(), queries.len(), base[0].as_slice().len());
+    }
+    for n in options.rows.iter().map(|n| *n.min(&base.len())) {
+        let base = &base[..n];
+        let everything: Vec<bool> = vec![true; n];
+        let truth = truth(base, &queries, &everything);
+        for kind in &options.kinds {
+            let mut index = empty(*kind);
+            let (built, ()) = cpu(|| fill(&mut index, base));
+            let efs = if *kind == IndexKind::Exact { &options.efs[..1] } else { &options.efs[..] };
+            for ef in efs {
+                index.set_ef(*ef);
+                let measured = measure(&index, &queries, &truth, options.repeats, Among::All);
+                report(&options, *kind, n, *ef, &measured, built, index.bytes().1 as f64 / n as f64, "");
+            }
+            if options.filters {
+                filtered(&options, &mut index, *kind, base, &queries);
+            }
+            if options.deletions {
+                deleted(&options, *kind, base, &queries);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn empty(kind: IndexKind) -> VectorIndex {
+    let mut config = IndexConfig::default();
+    config.kind = Some(kind);
+    VectorIndex::new(config)
+}
+
+fn fill(index: &mut VectorIndex, base: &[UnitVector]) {
+    index.put_all(base.iter().enumerate().map(|(key, vector)| (key as u32, vector))).expect("all of one dimension");
+}
+
+struct Measured {
+    recall: f64,
+    micros: f64,
+    low: f64,
+    high: f64,
+    by: IndexKind,
+}
+
+fn measure(index: &VectorIndex, queries: &[UnitVector], truth: &[Exact], repeats: usize, among: Among<'_>) -> Measured {
+    let mut by = IndexKind::Exact;
+    let mut found = 0;
+    let mut wanted = 0;
+    for (query, exact) in queries.iter().zip(truth) {
+        let answer = index.search(query, K, among).expect("of the same dimension");
+        by = answer.by;
+        wanted += exact.n;
+        found += answer.neighbours.iter().filter(|near| near.distance <= exact.distance + 1e-6).count().min(exact.n);
+    }
+    let mut times: Vec<f64> = (0..repeats)
+        .map(|_| {
+            let (time, ()) = cpu(|| {
+                for query in queries {
+                    std::hint::black_box(index.search(query, K, among).expect("of the same dimension"));
+                }
+            });
+            time.as_secs_f64() * 1e6 / queries.len() as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let recall = found as f64 / wanted.max(1) as f64;
+    Measured { recall, micros: times[times.len() / 2], low: times[0], high: times[times.len() - 1], by }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn report(
+    options: &Options,
+    kind: IndexKind,
+    rows: usize,
+    ef: usize,
+    measured: &Measured,
+    built: Duration,
+    bytes: f64,
+    what: &str,
+) {
+    let name = format!("adage-{kind:?}").to_lowercase();
+    let Measured { recall, micros, low, high, by } = measured;
+    let built = built.as_secs_f64();
+    if options.json {
+        println!(
+            "{{\"kind\": \"{name}{what}\", \"rows\": {rows}, \"ef\": {ef}, \"recall10\": {recall:.4}, \"cpu_us\": {micros:.1}, \
+             \"cpu_us_low\": {low:.1}, \"cpu_us_high\": {high:.1}, \"build_cpu_s\": {built:.2}, \"bytes_per_vector\": {bytes:.0}}}"
+        );
+    } else {
+        println!(
+            "{name}{what:24} rows {rows:7}  ef {ef:4}  recall {recall:.4}  {micros:8.1} µs ({low:.1} to {high:.1})  \
+             built in {built:.2} s  {bytes:.0} B a vector beside the floats  by {by:?}"
+        );
+    }
+}
+
+/// Searches among a share of the rows, beside an exact scan of the same rows.
+fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+    for share in [0.5, 0.1, 0.01, 0.001] {
+        let mut chance = Chance(7);
+        let wanted: Vec<bool> = base.iter().map(|_| chance.unit() < share).collect();
+        let keys: KeySet = (0_u32..).zip(&wanted).filter(|(_, wanted)| **wanted).map(|(key, _)| key).collect();
+        let truth = truth(base, queries, &wanted);
+        let mut exact = empty(IndexKind::Exact);
+        exact.put_all(keys.iter().map(|key| (key, &base[key as usize]))).expect("all of one dimension");
+        let alone = measure(&exact, queries, &truth, options.repeats, Among::All);
+        for ef in &options.efs {
+            index.set_ef(*ef);
+            let measured = measure(index, queries, &truth, options.repeats, Among::Only(&keys));
+            let what = format!(" among {}%: {:.2} of scan", share * 100.0, measured.micros / alone.micros);
+            report(options, kind, base.len(), *ef, &measured, Duration::ZERO, 0.0, &what);
+        }
+    }
+}
+
+/// Searches after a share of the rows was removed, and after a compaction.
+fn deleted(options: &Options, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+    for share in [0.1, 0.3, 0.5, 0.9] {
+        let mut index = empty(kind);
+        fill(&mut index, base);
+        let mut chance = Chance(11);
+        let stays: Vec<bool> = base.iter().map(|_| chance.unit() >= share).collect();
+        let (time, ()) = cpu(|| {
+            for (key, _) in (0_u32..).zip(&stays).filter(|(_, stays)| !**stays) {
+                index.remove(key);
+            }
+        });
+        let truth = truth(base, queries, &stays);
+        for compacted in [false, true] {
+            if compacted {
+                index.compact();
+            }
+            for ef in &options.efs {
+                index.set_ef(*ef);
+                let measured = measure(&index, queries, &truth, options.repeats, Among::All);
+                let what = format!(" without {}%{}", share * 100.0, if compacted { ", compacted" } else { "" });
+                report(options, kind, base.len(), *ef, &measured, time, 0.0, &what);
+            }
+        }
+    }
+}
+
+/// What the exact answer has: how many, and how far the last of them is.
+struct Exact {
+    n: usize,
+    distance: f32,
+}
+
+fn truth(base: &[UnitVector], queries: &[UnitVector], wanted: &[bool]) -> Vec<Exact> {
+    const TOGETHER: usize = 20;
+    let mut truth = Vec::with_capacity(queries.len());
+    for queries in queries.chunks(TOGETHER) {
+        let mut nearest = vec![Vec::with_capacity(K + 1); queries.len()];
+        for (vector, _) in base.iter().zip(wanted).filter(|(_, wanted)| **wanted) {
+            for (query, nearest) in queries.iter().zip(&mut nearest) {
+                let product = dot(query.as_slice(), vector.as_slice());
+                if nearest.len() < K || product > nearest[K - 1] {
+                    let at = nearest.partition_point(|other| *other >= product);
+                    nearest.insert(at, product);
+                    nearest.truncate(K);
+                }
+            }
+        }
+        truth.extend(nearest.iter().map(|near: &Vec<f32>| Exact {
+            n: near.len(),
+            distance: near.last().map_or(0.0, |product| 1.0 - product),
+        }));
+    }
+    truth
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 16];
+    for (a, b) in a.chunks_exact(16).zip(b.chunks_exact(16)) {
+        for lane in 0..16 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let whole = a.len() / 16 * 16;
+    sums.iter().sum::<f32>() + a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b).sum::<f32>()
+}
+
+fn cpu<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = ThreadTime::now();
+    let value = work();
+    (start.elapsed(), value)
+}
+
+type Vectors = (Vec<UnitVector>, Vec<UnitVector>);
+
+fn vectors(folder: &Path) -> Result<Vectors, Failure> {
+    let (codes, width) = npy(&folder.join("base_i8.npy"), "|i1")?;
+    let (scales, _) = npy(&folder.join("base_scale.npy"), "<f4")?;
+    let (queries, _) = npy(&folder.join("queries.npy"), "<f4")?;
+    let scales = floats(&scales);
+    let base = codes
+        .chunks_exact(width)
+        .zip(scales)
+        .map(|(codes, scale)| {
+            let row: Vec<f32> = codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect();
+            UnitVector::new(&row)
+        })
+        .collect::<Result<_, _>>()?;
+    let queries = floats(&queries).chunks_exact(width).map(UnitVector::new).collect::<Result<_, _>>()?;
+    Ok((base, queries))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}
+
+/// The data of a `NumPy` file of version 1, and the length of its last axis.
+fn npy(path: &Path, kind: &str) -> Result<(Vec<u8>, usize), Failure> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let start = bytes.strip_prefix(b"\x93NUMPY\x01\x00").ok_or_else(|| format!("{} is not npy 1.0", path.display()))?;
+    let (length, rest) = start.split_first_chunk::<2>().ok_or("cut npy header")?;
+    let (header, data) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or("cut npy header")?;
+    let header = std::str::from_utf8(header)?;
+    if !header.contains(kind) || header.contains("'fortran_order': True") {
+        return Err(format!("{} has {header}, expected {kind} in C order", path.display()).into());
+    }
+    let shape = header.split('(').nth(1).and_then(|rest| rest.split(')').next()).ok_or("npy header without a shape")?;
+    let width = shape.split(',').map(str::trim).rfind(|axis| !axis.is_empty()).ok_or("npy header without a shape")?;
+    Ok((data.to_vec(), width.parse()?))
+}
+
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
+fn texts(file: &Path) -> Result<Vectors, Failure> {
+    use adage::{Embedder, Engine, Model, OnnxEmbedder, Role};
+    let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (mut base, mut queries) = (Vec::new(), Vec::new());
+    for (nth, lines) in lines.chunks(64).enumerate() {
+        eprint!("\r{} of {} texts embedded", nth * 64, text.lines().count());
+        for (nth, row) in embedder.embed(lines, Role::Document)?.outer_iter().enumerate() {
+            let into = if nth % 10 == 9 { &mut queries } else { &mut base };
+            into.push(UnitVector::new(&row.to_vec())?);
+        }
+    }
+    eprintln!();
+    Ok((base, queries))
+}
+
+#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+fn texts(_: &Path) -> Result<Vectors, Failure> {
+    Err("built without the model that embeds texts".into())
+}
+
+/// Vectors of 384 components around 2,000 centres whose sizes fall as 1/rank, and as many queries drawn alike.
+fn synthetic(n: usize) -> Result<Vectors, Failure> {
+    const DIMENSION: usize = 384;
+    const CENTRES: usize = 2_000;
+    let mut chance = Chance(3);
+    let centres: Vec<Vec<f32>> = (0..CENTRES).map(|_| (0..DIMENSION).map(|_| chance.normal()).collect()).collect();
+    let harmonic: f64 = (1..=CENTRES).map(|rank| 1.0 / rank as f64).sum();
+    let mut draw = || {
+        let mut mass = chance.unit() * harmonic;
+        let rank = (1..CENTRES).find(|rank| {
+            mass -= 1.0 / *rank as f64;
+            mass < 0.0
+        });
+        let centre = &centres[rank.unwrap_or(CENTRES) - 1];
+        let near: Vec<f32> = centre.iter().map(|component| component + 0.8 * chance.normal()).collect();
+        UnitVector::new(&near)
+    };
+    let queries = (0..1_000).map(|_| draw()).collect::<Result<_, _>>()?;
+    Ok(((0..n).map(|_| draw()).collect::<Result<_, _>>()?, queries))
+}
+
+/// A small source of chance (`SplitMix64`), so that each run draws the same.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Standard normal, nearly: twelve uniform ones.
+    fn normal(&mut self) -> f32 {
+        ((0..12).map(|_| self.unit()).sum::<f64>() - 6.0) as f32
+    }
+}
+
+fn options() -> Result<Options, Failure> {
+    let mut options = Options {
+        source: Source::Synthetic(10_000),
+        rows: Vec::new(),
+        kinds: vec![IndexKind::Exact, IndexKind::Graph],
+        efs: vec![16, 32, 64, 128, 256],
+        repeats: 7,
+        filters: false,
+        deletions: false,
+        json: false,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--vectors" => options.source = Source::Vectors(value()?.into()),
+            "--texts" => options.source = Source::Texts(value()?.into()),
+            "--synthetic" => options.source = Source::Synthetic(value()?.parse()?),
+            "--rows" => options.rows = numbers(&value()?)?,
+            "--ef" => options.efs = numbers(&value()?)?,
+            "--repeats" => options.repeats = value()?.parse::<usize>()?.max(1),
+            "--kinds" => options.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
+            "--filters" => options.filters = true,
+            "--deletions" => options.deletions = true,
+            "--json" => options.json = true,
+            _ => return Err(format!("{argument} is no option of this example; its first lines list them").into()),
+        }
+    }
+    if options.rows.is_empty() {
+        options.rows = vec![usize::MAX];
+    }
+    Ok(options)
+}
+
+fn kind(name: &str) -> Result<IndexKind, Failure> {
+    match name {
+        "exact" => Ok(IndexKind::Exact),
+        "graph" => Ok(IndexKind::Graph),
+        _ => Err(format!("{name} is no kind of index: exact, graph").into()),
+    }
+}
+
+fn numbers(list: &str) -> Result<Vec<usize>, Failure> {
+    Ok(list.split(',').map(|number| number.trim().parse()).collect::<Result<_, _>>()?)
+}

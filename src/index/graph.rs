@@ -1,0 +1,383 @@
+//! A hierarchical navigable small world graph (Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
+//!
+//! Links lie in one block of memory, a fixed number a row. Rows join in the order of their numbers, and the level of a row
+//! follows from its number: the same rows give the same graph, however they came.
+#![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
+
+use super::kernels::{Kernel, Line, prefetch};
+use super::rows::Rows;
+use super::shortlist::Scored;
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
+/// No row has a higher level: with 8 links, one row in 8¹⁶ would.
+const MAX_LEVEL: u8 = 15;
+
+/// How a graph is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GraphShape {
+    /// Links a row on the upper levels, and at most made for a new row; on the lowest level a row has room for twice as many.
+    pub(crate) links: usize,
+    /// Candidates looked at for a new row's links.
+    pub(crate) ef_construction: usize,
+}
+
+/// The links.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    shape: GraphShape,
+    ground: Vec<u32>,
+    /// Where a row's upper links begin in `upper`, or `NONE`.
+    starts: Vec<u32>,
+    upper: Vec<u32>,
+    entry: u32,
+    top: u8,
+}
+
+/// A search's working memory, used again by the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    seen: Vec<u64>,
+    pool: Vec<Entry>,
+    batch: Vec<u32>,
+    sums: Vec<i32>,
+}
+
+/// A row in the pool of a search.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    score: f32,
+    row: u32,
+    is_open: bool,
+    is_wanted: bool,
+}
+
+impl Entry {
+    fn scored(self) -> Scored {
+        Scored { score: self.score, row: self.row }
+    }
+}
+
+/// A row to look around from: its codes, whoever's they are.
+#[derive(Clone, Copy)]
+pub(crate) struct Focus<'a> {
+    pub(crate) codes: &'a [Line],
+    pub(crate) kernel: Kernel,
+}
+
+impl Scratch {
+    fn begin(&mut self, n_rows: usize) {
+        self.seen.clear();
+        self.seen.resize(n_rows.div_ceil(64), 0);
+        self.pool.clear();
+    }
+
+    /// True the first time.
+    #[inline]
+    fn see(&mut self, row: u32) -> bool {
+        let (word, bit) = (row as usize / 64, 1_u64 << (row % 64));
+        let is_new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        is_new
+    }
+
+    /// Scores of the rows in `batch`, in its order.
+    #[inline]
+    fn score(&mut self, focus: Focus<'_>, rows: &Rows) {
+        focus.kernel.gather(focus.codes, rows.codes(), &self.batch, &mut self.sums);
+    }
+
+    /// What the last search found, best first.
+    pub(crate) fn found(&self) -> impl Iterator<Item = Scored> {
+        self.pool.iter().filter(|entry| entry.is_wanted).map(|entry| entry.scored())
+    }
+}
+
+impl Graph {
+    pub(crate) fn new(shape: GraphShape) -> Self {
+        Self { shape, ground: Vec::new(), starts: Vec::new(), upper: Vec::new(), entry: NONE, top: 0 }
+    }
+
+    /// Rows that have joined.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes of the links.
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.ground.len() + self.starts.len() + self.upper.len())
+    }
+
+    /// Takes in the rows that have not joined yet, up to the `until`-th.
+    pub(crate) fn join(&mut self, rows: &Rows, until: usize, kernel: Kernel) {
+        let mut work = Work::default();
+        for row in self.len()..until.min(rows.len()) {
+            #[expect(clippy::cast_possible_truncation, reason = "an index has less than 2^32 rows, as keys are u32")]
+            self.insert(row as u32, rows, kernel, &mut work);
+        }
+    }
+
+    /// The nearest rows for which `is_wanted`, into `scratch`: `ef` of them where there are so many. More than `budget` rows are not
+    /// scored: then the answer is `false` and what was found is worth nothing.
+    pub(crate) fn search(
+        &self,
+        rows: &Rows,
+        focus: Focus<'_>,
+        (ef, budget): (usize, usize),
+        is_wanted: impl Fn(u32) -> bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        scratch.begin(self.len());
+        if self.entry == NONE {
+            return true;
+        }
+        let entry = self.descend(rows, focus, 0, scratch);
+        self.spread(rows, focus, (0, entry), (ef, budget), is_wanted, scratch)
+    }
+
+    /// From the top to the level above `level`: always on to the nearest neighbour.
+    fn descend(&self, rows: &Rows, focus: Focus<'_>, level: u8, scratch: &mut Scratch) -> Scored {
+        scratch.batch.clear();
+        scratch.batch.push(self.entry);
+        scratch.score(focus, rows);
+        let mut best = Scored { score: scratch.sums[0] as f32 * rows.scale(self.entry as usize), row: self.entry };
+        for level in (level + 1..=self.top).rev() {
+            loop {
+                let start = best.row;
+                scratch.batch.clear();
+                scratch.batch.extend(self.links(level, start).iter().take_while(|link| **link != NONE));
+                scratch.score(focus, rows);
+                for (row, sum) in scratch.batch.iter().zip(&scratch.sums) {
+                    let score = *sum as f32 * rows.scale(*row as usize);
+                    if score > best.score {
+                        best = Scored { score, row: *row };
+                    }
+                }
+                if best.row == start {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// Algorithm 2. The pool is sorted, best first, and ends with the `ef`-th wanted row: rows that are not wanted are ways, not
+    /// results.
+    #[inline]
+    fn spread(
+        &self,
+        rows: &Rows,
+        focus: Focus<'_>,
+        (level, entry): (u8, Scored),
+        (ef, budget): (usize, usize),
+        is_wanted: impl Fn(u32) -> bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        scratch.see(entry.row);
+        let first_is_wanted = is_wanted(entry.row);
+        scratch.pool.clear();
+        scratch.pool.push(Entry { score: entry.score, row: entry.row, is_open: true, is_wanted: first_is_wanted });
+        let mut n_wanted = usize::from(first_is_wanted);
+        let mut n_scored = 1;
+        let mut next = 0;
+        loop {
+            while scratch.pool.get(next).is_some_and(|entry| !entry.is_open) {
+                next += 1;
+            }
+            let Some(entry) = scratch.pool.get_mut(next) else { return true };
+            entry.is_open = false;
+            let row = entry.row;
+            scratch.batch.clear();
+            for link in self.links(level, row) {
+                if *link == NONE {
+                    break;
+                }
+                let (word, bit) = (*link as usize / 64, 1_u64 << (link % 64));
+                if scratch.seen[word] & bit == 0 {
+                    scratch.seen[word] |= bit;
+                    scratch.batch.push(*link);
+                }
+            }
+            n_scored += scratch.batch.len();
+            if n_scored > budget {
+                return false;
+            }
+            scratch.score(focus, rows);
+            for place in 0..scratch.batch.len() {
+                let row = scratch.batch[place];
+                let score = scratch.sums[place] as f32 * rows.scale(row as usize);
+                let is_full = n_wanted >= ef;
+                if is_full && scratch.pool.last().is_some_and(|worst| score <= worst.score) {
+                    continue;
+                }
+                let is_wanted = is_wanted(row);
+                let scored = Scored { score, row };
+                let at = scratch.pool.partition_point(|other| other.scored().is_before(scored));
+                scratch.pool.insert(at, Entry { score, row, is_open: true, is_wanted });
+                next = next.min(at);
+                n_wanted += usize::from(is_wanted);
+                if n_wanted > ef {
+                    // The worst wanted row goes, and the ways behind the one that is then the worst.
+                    scratch.pool.pop();
+                    n_wanted -= 1;
+                    while scratch.pool.last().is_some_and(|entry| !entry.is_wanted) {
+                        scratch.pool.pop();
+                    }
+                }
+            }
+            if let Some(soon) = scratch.pool.get(next) {
+                prefetch(self.links(level, soon.row).first());
+                prefetch(self.links(level, soon.row).get(16));
+            }
+        }
+    }
+
+    #[inline]
+    fn links(&self, level: u8, row: u32) -> &[u32] {
+        let m = self.shape.links;
+        if level == 0 {
+            let start = row as usize * 2 * m;
+            &self.ground[start..start + 2 * m]
+        } else {
+            let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
+            &self.upper[start..start + m]
+        }
+    }
+
+    fn links_mut(&mut self, level: u8, row: u32) -> &mut [u32] {
+        let m = self.shape.links;
+        if level == 0 {
+            let start = row as usize * 2 * m;
+            &mut self.ground[start..start + 2 * m]
+        } else {
+            let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
+            &mut self.upper[start..start + m]
+        }
+    }
+
+    /// Algorithm 1.
+    fn insert(&mut self, row: u32, rows: &Rows, kernel: Kernel, work: &mut Work) {
+        let Work { scratch, own, back } = work;
+        let m = self.shape.links;
+        let level = level_of(row, m);
+        self.ground.resize(self.ground.len() + 2 * m, NONE);
+        if level > 0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "one row in m has an upper level, and there are less than 2^32"
+            )]
+            self.starts.push(self.upper.len() as u32);
+            self.upper.resize(self.upper.len() + usize::from(level) * m, NONE);
+        } else {
+            self.starts.push(NONE);
+        }
+        if self.entry == NONE {
+            (self.entry, self.top) = (row, level);
+            return;
+        }
+        let focus = Focus { codes: rows.codes_of(row as usize), kernel };
+        scratch.begin(self.len());
+        let mut entry = self.descend(rows, focus, level, scratch);
+        for level in (0..=level.min(self.top)).rev() {
+            scratch.begin(self.len());
+            scratch.see(row);
+            self.spread(rows, focus, (level, entry), (self.shape.ef_construction, usize::MAX), |_| true, scratch);
+            if let Some(best) = scratch.pool.first() {
+                entry = best.scored();
+            }
+            own.candidates.clear();
+            own.candidates.extend(scratch.found());
+            own.select(row, m, rows, kernel);
+            for (link, kept) in self.links_mut(level, row).iter_mut().zip(&own.kept) {
+                *link = *kept;
+            }
+            for place in 0..own.kept.len() {
+                let neighbour = own.kept[place];
+                self.link_back(level, neighbour, row, rows, kernel, back);
+            }
+        }
+        if level > self.top {
+            (self.entry, self.top) = (row, level);
+        }
+    }
+
+    /// Adds a link to `row`; where there is no room, the best of the old and the new are kept.
+    fn link_back(&mut self, level: u8, owner: u32, row: u32, rows: &Rows, kernel: Kernel, work: &mut Selection) {
+        if let Some(free) = self.links_mut(level, owner).iter_mut().find(|link| **link == NONE) {
+            *free = row;
+            return;
+        }
+        work.batch.clear();
+        work.batch.extend_from_slice(self.links(level, owner));
+        work.batch.push(row);
+        kernel.gather(rows.codes_of(owner as usize), rows.codes(), &work.batch, &mut work.sums);
+        work.candidates.clear();
+        work.candidates.extend(
+            work.batch
+                .iter()
+                .zip(&work.sums)
+                .map(|(row, sum)| Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row }),
+        );
+        work.candidates.sort_unstable_by(Scored::order);
+        let links = self.links_mut(level, owner);
+        let room = links.len();
+        work.select(owner, room, rows, kernel);
+        links.fill(NONE);
+        for (link, kept) in links.iter_mut().zip(&work.kept) {
+            *link = *kept;
+        }
+    }
+}
+
+/// Working memory of an insert.
+#[derive(Default)]
+struct Work {
+    scratch: Scratch,
+    own: Selection,
+    back: Selection,
+}
+
+/// A choice of links among candidates.
+#[derive(Default)]
+struct Selection {
+    candidates: Vec<Scored>,
+    kept: Vec<u32>,
+    batch: Vec<u32>,
+    sums: Vec<i32>,
+}
+
+impl Selection {
+    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already.
+    fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
+        self.kept.clear();
+        let own_scale = rows.scale(owner as usize);
+        for candidate in &self.candidates {
+            if self.kept.len() == room {
+                break;
+            }
+            // Products over scales: the candidate's own scale is on both sides.
+            let to_owner = candidate.score / rows.scale(candidate.row as usize) * own_scale;
+            kernel.gather(rows.codes_of(candidate.row as usize), rows.codes(), &self.kept, &mut self.sums);
+            let is_covered =
+                self.kept.iter().zip(&self.sums).any(|(kept, sum)| *sum as f32 * rows.scale(*kept as usize) > to_owner);
+            if !is_covered {
+                self.kept.push(candidate.row);
+            }
+        }
+    }
+}
+
+/// ⌊−ln(u) / ln(m)⌋ with u in (0, 1] from the row's number.
+fn level_of(row: u32, m: usize) -> u8 {
+    // SplitMix64 (Steele, Lea and Flood, 2014).
+    let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    let u = ((z >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    let level = -u.ln() / (m.max(2) as f64).ln();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not negative, and cut at 15")]
+    let level = level.min(f64::from(MAX_LEVEL)) as u8;
+    level
+}

@@ -1,0 +1,360 @@
+//! Sums of products, as fast as the processor allows: the one file with machine instructions.
+//!
+//! Every kernel gives the same bits as the portable one. Of integers that is so by nature; the kernels of floats keep sixteen
+//! sums side by side, never fuse a multiplication with an addition, and add the sixteen up in the same order.
+#![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
+
+use bytemuck::{Pod, Zeroable};
+
+/// Sixty-four codes: a cache line, and one register of the widest kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub(crate) struct Line(pub(crate) [i8; LINE]);
+
+// SAFETY: sixty-four bytes, any of which may be zero.
+unsafe impl Zeroable for Line {}
+// SAFETY: as many bytes as its alignment, so none is padding, and each pattern of bits is a code.
+unsafe impl Pod for Line {}
+
+/// Codes a line.
+pub(crate) const LINE: usize = 64;
+
+/// Rows that are fetched ahead of the one being scored. Measured with 100,000 rows of 384: 2 to 6 are alike, 0 is a half slower.
+const AHEAD: usize = 4;
+
+/// Which instructions are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Whatever the compiler makes of plain Rust.
+    Portable,
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512 bits, four products of codes and their sum in one step.
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vnni,
+}
+
+impl Kernel {
+    /// The fastest that this processor runs.
+    pub(crate) fn best() -> Self {
+        Self::available().last().copied().unwrap_or(Self::Portable)
+    }
+
+    /// Those that this processor runs, the slowest first.
+    pub(crate) fn available() -> &'static [Self] {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let has_avx2 = is_x86_feature_detected!("avx2");
+            let has_avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vnni");
+            match (has_avx2, has_avx512) {
+                (true, true) => &[Self::Portable, Self::Avx2, Self::Avx512Vnni],
+                (true, false) => &[Self::Portable, Self::Avx2],
+                (false, _) => &[Self::Portable],
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        &[Self::Portable]
+    }
+
+    /// The products of one row of codes with each of the rows that lie in `rows` one behind the other. `out` takes one sum a row.
+    pub(crate) fn scan(self, row: &[Line], rows: &[Line], out: &mut [i32]) {
+        let rows = rows.chunks_exact(row.len().max(1)).zip(out);
+        match self {
+            Self::Portable => rows.for_each(|(other, out)| *out = portable::dot_codes(row, other)),
+            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::scan_avx2(row, rows) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => unsafe { x86::scan_avx512(row, rows) },
+        }
+    }
+
+    /// The products of one row of codes with each of the `picked` ones among `rows`. A row that is not there gives 0.
+    pub(crate) fn gather(self, row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+        out.clear();
+        match self {
+            Self::Portable => {
+                out.extend(picked.iter().map(|place| portable::dot_codes(row, row_at(rows, row.len(), *place))));
+            }
+            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::gather_avx2(row, rows, picked, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => unsafe { x86::gather_avx512(row, rows, picked, out) },
+        }
+    }
+
+    /// The dot product of two vectors of one length.
+    pub(crate) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
+        match self {
+            Self::Portable => portable::dot(a, b),
+            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::dot_avx2(a, b) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => unsafe { x86::dot_avx512(a, b) },
+        }
+    }
+}
+
+/// Asks the processor to bring what is behind this reference closer.
+#[inline]
+pub(crate) fn prefetch<T>(data: Option<&T>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(data) = data {
+        // SAFETY: a prefetch reads nothing, and the address is of something that lives.
+        unsafe {
+            core::arch::x86_64::_mm_prefetch(std::ptr::from_ref(data).cast::<i8>(), core::arch::x86_64::_MM_HINT_T0);
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = data;
+}
+
+#[inline]
+fn row_at(rows: &[Line], lines: usize, place: u32) -> &[Line] {
+    let start = place as usize * lines;
+    rows.get(start..start + lines).unwrap_or_default()
+}
+
+/// Sums side by side in the kernels of floats.
+const LANES: usize = 16;
+
+/// What is left behind the last whole block, and the sum of everything.
+fn finish(sums: &[f32; LANES], a_rest: &[f32], b_rest: &[f32]) -> f32 {
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+mod portable {
+    use super::{LANES, Line, finish};
+
+    pub(super) fn dot_codes(a: &[Line], b: &[Line]) -> i32 {
+        let line =
+            |(a, b): (&Line, &Line)| -> i32 { a.0.iter().zip(&b.0).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
+        a.iter().zip(b).map(line).sum()
+    }
+
+    pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+        let mut sums = [0.0_f32; LANES];
+        let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+        let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+                *sum += a * b;
+            }
+        }
+        finish(&sums, a_rest, b_rest)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use core::arch::x86_64::{
+        __m256i, __m512i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_abs_epi8, _mm256_add_epi32,
+        _mm256_add_ps, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_load_si256, _mm256_loadu_ps,
+        _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_set1_epi16, _mm256_setzero_ps,
+        _mm256_setzero_si256, _mm256_sign_epi8, _mm256_storeu_ps, _mm512_add_ps, _mm512_dpbusd_epi32,
+        _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps, _mm512_reduce_add_epi32, _mm512_set1_epi8,
+        _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_xor_si512,
+    };
+
+    use super::{AHEAD, LANES, Line, finish, prefetch, row_at};
+
+    /// Rows in the order of a list, the next ones on their way.
+    #[inline]
+    fn visit<'a>(rows: &'a [Line], lines: usize, picked: &'a [u32]) -> impl Iterator<Item = &'a [Line]> {
+        let fetch = move |place: Option<&u32>| {
+            let Some(place) = place else { return };
+            for line in row_at(rows, lines, *place) {
+                prefetch(Some(line));
+            }
+        };
+        for place in picked.iter().take(AHEAD) {
+            fetch(Some(place));
+        }
+        picked.iter().enumerate().map(move |(nth, place)| {
+            fetch(picked.get(nth + AHEAD));
+            row_at(rows, lines, *place)
+        })
+    }
+
+    /// 128 times the sum of the codes: what it adds that the other row's codes are taken as `code + 128`.
+    fn offset(row: &[Line]) -> i32 {
+        128 * row.iter().flat_map(|line| &line.0).map(|code| i32::from(*code)).sum::<i32>()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn load512(line: &Line) -> __m512i {
+        // SAFETY: a line has 64 bytes and is aligned to 64.
+        unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) }
+    }
+
+    /// Σ a·(b + 128): the instruction multiplies signed by unsigned.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn dot_lifted(a: &[Line], b: &[Line]) -> i32 {
+        let flip = _mm512_set1_epi8(i8::MIN);
+        let mut sum = _mm512_setzero_si512();
+        for (a, b) in a.iter().zip(b) {
+            sum = _mm512_dpbusd_epi32(sum, _mm512_xor_si512(load512(b), flip), load512(a));
+        }
+        _mm512_reduce_add_epi32(sum)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(super) fn scan_avx512<'a>(row: &[Line], rows: impl Iterator<Item = (&'a [Line], &'a mut i32)>) {
+        let offset = offset(row);
+        for (other, out) in rows {
+            *out = dot_lifted(row, other) - offset;
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(super) fn gather_avx512(row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+        let offset = offset(row);
+        for other in visit(rows, row.len(), picked) {
+            let sum = dot_lifted(row, other);
+            out.push(if other.is_empty() { 0 } else { sum - offset });
+        }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn dot_avx512(a: &[f32], b: &[f32]) -> f32 {
+        let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+        let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+        let mut sum = _mm512_setzero_ps();
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            // SAFETY: a block has sixteen floats; the loads ask for no alignment.
+            let (a, b) = unsafe { (_mm512_loadu_ps(a.as_ptr()), _mm512_loadu_ps(b.as_ptr())) };
+            sum = _mm512_add_ps(sum, _mm512_mul_ps(a, b));
+        }
+        let mut sums = [0.0_f32; LANES];
+        // SAFETY: there is room for sixteen floats; the store asks for no alignment.
+        unsafe { _mm512_storeu_ps(sums.as_mut_ptr(), sum) };
+        finish(&sums, a_rest, b_rest)
+    }
+
+    /// The two halves of a line.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load256(line: &Line) -> [__m256i; 2] {
+        let start = std::ptr::from_ref(line).cast::<__m256i>();
+        // SAFETY: a line has 64 bytes and is aligned to 64, so both halves are there and aligned to 32.
+        unsafe { [_mm256_load_si256(start), _mm256_load_si256(start.add(1))] }
+    }
+
+    /// Codes lie in −127..=127: the sum of two products is at most 2 · 127², which sixteen bits hold.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn dot_avx2_codes(a: &[Line], b: &[Line]) -> i32 {
+        let ones = _mm256_set1_epi16(1);
+        let mut sum = _mm256_setzero_si256();
+        for (a, b) in a.iter().zip(b) {
+            for (a, b) in load256(a).into_iter().zip(load256(b)) {
+                let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(a), _mm256_sign_epi8(b, a));
+                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
+            }
+        }
+        let half = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
+        let quarter = _mm_add_epi32(half, _mm_shuffle_epi32::<0b01_00_11_10>(half));
+        _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32::<0b10_11_00_01>(quarter)))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn scan_avx2<'a>(row: &[Line], rows: impl Iterator<Item = (&'a [Line], &'a mut i32)>) {
+        for (other, out) in rows {
+            *out = dot_avx2_codes(row, other);
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn gather_avx2(row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+        for other in visit(rows, row.len(), picked) {
+            out.push(dot_avx2_codes(row, other));
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn dot_avx2(a: &[f32], b: &[f32]) -> f32 {
+        let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+        let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+        let mut sum = [_mm256_setzero_ps(); 2];
+        for (a, b) in a_blocks.iter().zip(b_blocks) {
+            for (half, sum) in sum.iter_mut().enumerate() {
+                // SAFETY: a block has sixteen floats, the second half begins at the eighth; the loads ask for no alignment.
+                let (a, b) =
+                    unsafe { (_mm256_loadu_ps(a.as_ptr().add(8 * half)), _mm256_loadu_ps(b.as_ptr().add(8 * half))) };
+                *sum = _mm256_add_ps(*sum, _mm256_mul_ps(a, b));
+            }
+        }
+        let mut sums = [0.0_f32; LANES];
+        for (half, sum) in sum.into_iter().enumerate() {
+            // SAFETY: there is room for sixteen floats, the second half begins at the eighth.
+            unsafe { _mm256_storeu_ps(sums.as_mut_ptr().add(8 * half), sum) };
+        }
+        finish(&sums, a_rest, b_rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lines() -> impl Strategy<Value = Vec<Line>> {
+        // Five rows of up to eight lines, with the extremes often.
+        let code = prop_oneof![3 => -127_i8..=127, 1 => Just(127_i8), 1 => Just(-127_i8)];
+        (1_usize..8).prop_flat_map(move |n_lines| {
+            prop::collection::vec(prop::collection::vec(code.clone(), LINE), 5 * n_lines)
+                .prop_map(|lines| lines.into_iter().map(|line| Line(line.try_into().unwrap())).collect())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_gives_the_bits_of_the_portable_one(
+            rows in lines(),
+            floats in prop::collection::vec((-1.0_f32..1.0, -1.0_f32..1.0), 0..100),
+            picked in prop::collection::vec(0_u32..6, 0..12),
+        ) {
+            let n_lines = rows.len() / 5;
+            let row = &rows[..n_lines];
+            let (a, b): (Vec<f32>, Vec<f32>) = floats.into_iter().unzip();
+            let run = |kernel: Kernel| {
+                let mut scanned = vec![0; 5];
+                kernel.scan(row, &rows, &mut scanned);
+                let mut gathered = Vec::new();
+                kernel.gather(row, &rows, &picked, &mut gathered);
+                (scanned, gathered, kernel.dot(&a, &b).to_bits())
+            };
+            let expected = run(Kernel::Portable);
+            let by_hand: Vec<i32> = rows
+                .chunks(n_lines)
+                .map(|other| {
+                    let codes = |row: &[Line]| row.iter().flat_map(|line| line.0).map(i32::from).collect::<Vec<i32>>();
+                    codes(row).iter().zip(codes(other)).map(|(a, b)| a * b).sum()
+                })
+                .collect();
+            prop_assert_eq!(&expected.0, &by_hand);
+            let by_place: Vec<i32> = picked.iter().map(|place| by_hand.get(*place as usize).copied().unwrap_or(0)).collect();
+            prop_assert_eq!(&expected.1, &by_place);
+            for kernel in Kernel::available() {
+                prop_assert_eq!(&run(*kernel), &expected, "{:?}", kernel);
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_kernel_is_one_that_this_processor_runs() {
+        assert_eq!(Kernel::available().first(), Some(&Kernel::Portable));
+        assert_eq!(Kernel::available().last(), Some(&Kernel::best()));
+    }
+}

@@ -1,0 +1,178 @@
+//! The vectors of an index: codes of one byte a component to look for candidates with, the floats to decide with.
+
+use std::sync::Arc;
+
+use super::kernels::{LINE, Line, prefetch};
+
+/// Rows a block of floats. A full block is never copied again.
+pub(crate) const BLOCK_ROWS: usize = 1024;
+
+/// Floats that live as long as somebody holds them: in memory, or in a file that is mapped.
+pub(crate) type Floats = Arc<dyn AsRef<[f32]> + Send + Sync>;
+
+/// A vector as codes: component ≈ code · scale.
+#[derive(Clone, Debug)]
+pub(crate) struct Codes {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) scale: f32,
+    /// ‖vector − codes · scale‖.
+    pub(crate) error: f32,
+}
+
+impl Codes {
+    /// The largest component becomes 127; what is behind the last component up to a whole line is 0.
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let largest = vector.iter().fold(0.0_f32, |largest, component| largest.max(component.abs()));
+        // A unit vector has a component that is not zero.
+        let scale = (largest / 127.0).max(f32::MIN_POSITIVE);
+        let mut square = 0.0_f32;
+        let lines = vector
+            .chunks(LINE)
+            .map(|chunk| {
+                let mut line = Line([0; LINE]);
+                for (code, component) in line.0.iter_mut().zip(chunk) {
+                    let rounded = (component / scale).round();
+                    square += (component - rounded * scale).powi(2);
+                    #[expect(clippy::cast_possible_truncation, reason = "it lies in -127..=127")]
+                    let narrow = rounded as i8;
+                    *code = narrow;
+                }
+                line
+            })
+            .collect();
+        Self { lines, scale, error: square.sqrt() }
+    }
+}
+
+/// Rows one behind the other. Row numbers are places; the owner of a row knows it by its key.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    dimension: usize,
+    /// Lines a row.
+    lines: usize,
+    codes: Vec<Line>,
+    scales: Vec<f32>,
+    keys: Vec<u32>,
+    full: Vec<Floats>,
+    open: Vec<f32>,
+    /// The largest error among the rows' codes.
+    error: f32,
+}
+
+impl Rows {
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self {
+            dimension,
+            lines: dimension.div_ceil(LINE),
+            codes: Vec::new(),
+            scales: Vec::new(),
+            keys: Vec::new(),
+            full: Vec::new(),
+            open: Vec::new(),
+            error: 0.0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub(crate) fn push(&mut self, key: u32, vector: &[f32]) {
+        debug_assert_eq!(vector.len(), self.dimension, "checked by the index");
+        let codes = Codes::of(vector);
+        self.codes.extend_from_slice(&codes.lines);
+        self.scales.push(codes.scale);
+        self.error = self.error.max(codes.error);
+        self.keys.push(key);
+        self.open.extend_from_slice(vector);
+        if self.open.len() == BLOCK_ROWS * self.dimension {
+            self.full.push(Arc::new(std::mem::take(&mut self.open)));
+        }
+    }
+
+    /// Takes over rows behind its own. Whole blocks on both sides are shared, not copied.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.codes.extend_from_slice(&other.codes);
+        self.scales.extend_from_slice(&other.scales);
+        self.keys.extend_from_slice(&other.keys);
+        self.error = self.error.max(other.error);
+        if self.open.is_empty() {
+            self.full.extend(other.full.iter().cloned());
+            self.open.clone_from(&other.open);
+            return;
+        }
+        for row in 0..other.len() {
+            self.open.extend_from_slice(other.floats(row));
+            if self.open.len() == BLOCK_ROWS * self.dimension {
+                self.full.push(Arc::new(std::mem::take(&mut self.open)));
+            }
+        }
+    }
+
+    /// The row's components.
+    pub(crate) fn floats(&self, row: usize) -> &[f32] {
+        let start = row % BLOCK_ROWS * self.dimension;
+        let block = match self.full.get(row / BLOCK_ROWS) {
+            Some(block) => block.as_ref().as_ref(),
+            None => &self.open[..],
+        };
+        block.get(start..start + self.dimension).unwrap_or_default()
+    }
+
+    /// Asks for the row's components before they are needed.
+    pub(crate) fn fetch_floats(&self, row: usize) {
+        for line in self.floats(row).chunks(LINE / size_of::<f32>()) {
+            prefetch(line.first());
+        }
+    }
+
+    pub(crate) fn key(&self, row: usize) -> u32 {
+        self.keys.get(row).copied().unwrap_or(u32::MAX)
+    }
+
+    /// All codes, `lines_per_row` lines a row.
+    pub(crate) fn codes(&self) -> &[Line] {
+        &self.codes
+    }
+
+    pub(crate) fn lines_per_row(&self) -> usize {
+        self.lines
+    }
+
+    pub(crate) fn codes_of(&self, row: usize) -> &[Line] {
+        self.codes.get(row * self.lines..(row + 1) * self.lines).unwrap_or_default()
+    }
+
+    pub(crate) fn scales(&self) -> &[f32] {
+        &self.scales
+    }
+
+    #[inline]
+    pub(crate) fn scale(&self, row: usize) -> f32 {
+        self.scales.get(row).copied().unwrap_or(0.0)
+    }
+
+    /// How far the product of codes may lie from the product of the vectors, for a query of this quantisation error.
+    ///
+    /// With q̂ and r̂ the vectors that the codes stand for: q·r − q̂·r̂ = (q − q̂)·r + q̂·(r − r̂), so by Cauchy and Schwarz at
+    /// most `e_q · 1 + (1 + e_q) · e_r`. What rounding the floats adds is below 10⁻⁵.
+    pub(crate) fn slack(&self, query_error: f32) -> f32 {
+        query_error + (1.0 + query_error) * self.error + 1e-5
+    }
+
+    /// Bytes that the rows take, floats apart from the rest.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        let floats = (self.full.len() * BLOCK_ROWS * self.dimension + self.open.len()) * size_of::<f32>();
+        (floats, size_of_val(&self.codes[..]) + size_of_val(&self.scales[..]) + size_of_val(&self.keys[..]))
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows").field("dimension", &self.dimension).field("len", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,100 @@
+//! From products of codes to the nearest rows: the candidates that may be among them, decided by the floats.
+
+use super::kernels::Kernel;
+
+/// A row, and how near it seems: larger is nearer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) score: f32,
+    pub(crate) row: u32,
+}
+
+impl Scored {
+    /// Best first, ties in the order of rows.
+    pub(crate) fn order(one: &Self, other: &Self) -> std::cmp::Ordering {
+        other.score.total_cmp(&one.score).then(one.row.cmp(&other.row))
+    }
+
+    /// True when this one comes first.
+    #[inline]
+    #[expect(clippy::float_cmp, reason = "equal scores are ties, and of scores that differ the larger is first")]
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        self.score > other.score || (self.score == other.score && self.row < other.row)
+    }
+}
+
+/// What may be among the `k` nearest, given that each score is at most `slack` away from the truth.
+#[derive(Debug)]
+pub(crate) struct Shortlist {
+    k: usize,
+    slack: f32,
+    floor: f32,
+    room: usize,
+    found: Vec<Scored>,
+}
+
+impl Shortlist {
+    pub(crate) fn new(k: usize, slack: f32) -> Self {
+        let room = 4 * k + 128;
+        Self { k, slack, floor: f32::NEG_INFINITY, room, found: Vec::with_capacity(room) }
+    }
+
+    /// What scores less cannot be among the nearest.
+    #[inline]
+    pub(crate) fn floor(&self) -> f32 {
+        self.floor
+    }
+
+    #[inline]
+    pub(crate) fn offer(&mut self, score: f32, row: u32) {
+        if score >= self.floor {
+            self.found.push(Scored { score, row });
+            if self.found.len() >= self.room {
+                self.shrink();
+            }
+        }
+    }
+
+    /// With the k-th best score s, the k-th nearest row's true product is at least s − slack, so that a row whose score is below
+    /// s − 2 · slack is farther.
+    fn shrink(&mut self) {
+        if self.k == 0 || self.found.len() <= self.k {
+            return;
+        }
+        let (_, kth, _) = self.found.select_nth_unstable_by(self.k - 1, Scored::order);
+        self.floor = kth.score - 2.0 * self.slack;
+        let floor = self.floor;
+        self.found.retain(|scored| scored.score >= floor);
+        self.room = self.room.max(2 * self.found.len());
+    }
+
+    /// The nearest rows by their floats, as keys with true products, the best first, ties by key. `row` gives a row's key and floats, `fetch`
+    /// asks for a row's floats ahead.
+    pub(crate) fn decide<'r>(
+        mut self,
+        query: &[f32],
+        kernel: Kernel,
+        row: impl Fn(u32) -> (u32, &'r [f32]),
+        fetch: impl Fn(u32),
+    ) -> Vec<Scored> {
+        const AHEAD: usize = 2;
+        self.shrink();
+        self.found.sort_unstable_by(Scored::order);
+        let mut best: Vec<Scored> = Vec::with_capacity(self.k + 1);
+        for (place, scored) in self.found.iter().enumerate() {
+            if best.len() >= self.k && best.last().is_none_or(|worst| scored.score + self.slack < worst.score) {
+                break;
+            }
+            if let Some(next) = self.found.get(place + AHEAD) {
+                fetch(next.row);
+            }
+            let (key, floats) = row(scored.row);
+            let product = kernel.dot(query, floats);
+            let decided = Scored { score: product, row: key };
+            let at = best.partition_point(|other| other.is_before(decided));
+            best.insert(at, decided);
+            best.truncate(self.k);
+        }
+        best
+    }
+}

@@ -1,0 +1,462 @@
+//! The index: rows, a graph over most of them when there are many, and the choice between the ways of searching.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::graph::{Focus, Graph, GraphShape, Scratch};
+use super::kernels::Kernel;
+use super::key_set::KeySet;
+use super::rows::{BLOCK_ROWS, Codes, Rows};
+use super::shortlist::Shortlist;
+use crate::embed::UnitVector;
+use crate::error::VectorError;
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+/// Rows that join the graph at a time; until then they are scanned.
+const BATCH: usize = BLOCK_ROWS;
+
+/// Rows gathered between two looks at their scores.
+const GATHER: usize = 256;
+
+/// What a search reads at most again by its floats, beside three times `k`.
+const RERANKED: usize = 30;
+
+/// Which way of searching answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// Every row is looked at: the answer is exact.
+    Exact,
+    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
+    Graph,
+}
+
+/// How an index searches.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct IndexConfig {
+    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
+    pub kind: Option<IndexKind>,
+    /// Rows from which the graph is faster. Default 20,000, where the two are alike at recall .995.
+    pub graph_from: usize,
+    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
+    pub links: usize,
+    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
+    pub ef_construction: usize,
+    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
+    pub ef: usize,
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        Self { kind: None, graph_from: 20_000, links: 16, ef_construction: 200, ef: 128 }
+    }
+}
+
+/// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbour {
+    /// The key.
+    pub key: u32,
+    /// The distance, of the floats, not of their codes.
+    pub distance: f32,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The nearest first, ties in the order of keys.
+    pub neighbours: Vec<Neighbour>,
+    /// What answered.
+    pub by: IndexKind,
+}
+
+/// Among which keys a search looks.
+#[derive(Clone, Copy, Debug)]
+pub enum Among<'a> {
+    /// All.
+    All,
+    /// These; those of them that the index does not have are passed over.
+    Only(&'a KeySet),
+}
+
+/// Nearest neighbours among unit vectors, in memory.
+///
+/// A clone shares the rows and the graph with its original and copies what it changes: search one while you change the other, and
+/// swap. Keys are the caller's; hand them out from 0, for the memory taken is proportional to the largest.
+#[derive(Clone, Debug)]
+pub struct VectorIndex {
+    config: IndexConfig,
+    kernel: Kernel,
+    base: Arc<Base>,
+    tail: Arc<Rows>,
+    /// Row by key.
+    places: Arc<Vec<u32>>,
+    /// A bit a row: its key was removed or has another row now.
+    dead: Arc<Vec<u64>>,
+    n_live: usize,
+}
+
+/// All rows but the last ones.
+#[derive(Clone, Debug)]
+struct Base {
+    rows: Rows,
+    graph: Graph,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+impl VectorIndex {
+    /// An empty index.
+    #[must_use]
+    pub fn new(config: IndexConfig) -> Self {
+        let graph = Graph::new(GraphShape {
+            links: config.links.clamp(4, 64),
+            ef_construction: config.ef_construction.clamp(8, 2_000),
+        });
+        Self {
+            config,
+            kernel: Kernel::best(),
+            base: Arc::new(Base { rows: Rows::new(0), graph }),
+            tail: Arc::new(Rows::new(0)),
+            places: Arc::default(),
+            dead: Arc::default(),
+            n_live: 0,
+        }
+    }
+
+    /// Keys that can be found.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.n_live
+    }
+
+    /// True when nothing can be found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.n_live == 0
+    }
+
+    /// Components of each vector; `None` before the first.
+    #[must_use]
+    pub fn dimension(&self) -> Option<usize> {
+        (self.n_rows() > 0).then(|| self.tail.dimension())
+    }
+
+    /// The vector under a key.
+    #[must_use]
+    pub fn vector(&self, key: u32) -> Option<&[f32]> {
+        self.place(key).map(|row| self.row(row).1)
+    }
+
+    /// Another number of candidates of a search in the graph.
+    pub fn set_ef(&mut self, ef: usize) {
+        self.config.ef = ef;
+    }
+
+    /// Bytes in memory: of the vectors' floats, and of everything beside them.
+    #[must_use]
+    pub fn bytes(&self) -> (usize, usize) {
+        let (base, tail) = (self.base.rows.bytes(), self.tail.bytes());
+        let maps = size_of_val(&self.places[..]) + size_of_val(&self.dead[..]);
+        (base.0 + tail.0, base.1 + tail.1 + maps + self.base.graph.bytes())
+    }
+
+    /// Adds a vector, or replaces the one under the same key.
+    ///
+    /// # Errors
+    /// [`VectorError::Dimension`] when it is not as long as the others; nothing is changed.
+    pub fn put(&mut self, key: u32, vector: &UnitVector) -> Result<(), VectorError> {
+        self.put_all([(key, vector)])
+    }
+
+    /// Adds or replaces many: all, or on an error none.
+    ///
+    /// # Errors
+    /// [`VectorError::Dimension`] when one is not as long as the others.
+    pub fn put_all<'v>(&mut self, rows: impl IntoIterator<Item = (u32, &'v UnitVector)>) -> Result<(), VectorError> {
+        let rows: Vec<(u32, &UnitVector)> = rows.into_iter().collect();
+        let Some(first) = rows.first() else { return Ok(()) };
+        let expected = self.dimension().unwrap_or(first.1.as_slice().len());
+        if let Some((_, other)) = rows.iter().find(|(_, vector)| vector.as_slice().len() != expected) {
+            return Err(VectorError::Dimension { found: other.as_slice().len(), expected });
+        }
+        if self.n_rows() == 0 {
+            self.tail = Arc::new(Rows::new(expected));
+            Arc::make_mut(&mut self.base).rows = Rows::new(expected);
+        }
+        for (key, vector) in rows {
+            self.push(key, vector.as_slice());
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, key: u32, vector: &[f32]) {
+        self.remove_row(key);
+        let row = self.n_rows();
+        Arc::make_mut(&mut self.tail).push(key, vector);
+        let places = Arc::make_mut(&mut self.places);
+        if places.len() <= key as usize {
+            places.resize(key as usize + 1, NONE);
+        }
+        if let Some(place) = places.get_mut(key as usize) {
+            #[expect(clippy::cast_possible_truncation, reason = "as many rows do not fit into memory")]
+            let row = row as u32;
+            *place = row;
+        }
+        if row.is_multiple_of(64) {
+            Arc::make_mut(&mut self.dead).push(0);
+        }
+        self.n_live += 1;
+        if self.tail.len() == BATCH {
+            self.seal();
+        }
+        self.compact_when_due();
+    }
+
+    /// The tail's rows become part of the base, and of the graph where there is one.
+    fn seal(&mut self) {
+        let empty = Arc::new(Rows::new(self.tail.dimension()));
+        let tail = std::mem::replace(&mut self.tail, empty);
+        let base = Arc::make_mut(&mut self.base);
+        base.rows.append(&tail);
+        let has_graph = match self.config.kind {
+            Some(kind) => kind == IndexKind::Graph,
+            None => base.rows.len() >= self.config.graph_from,
+        };
+        if has_graph {
+            base.graph.join(&base.rows, base.rows.len(), self.kernel);
+        }
+    }
+
+    /// Takes a key out. False when it was not there.
+    pub fn remove(&mut self, key: u32) -> bool {
+        let was_there = self.remove_row(key);
+        self.compact_when_due();
+        was_there
+    }
+
+    fn remove_row(&mut self, key: u32) -> bool {
+        let Some(row) = self.place(key) else { return false };
+        if let Some(word) = Arc::make_mut(&mut self.dead).get_mut(row / 64) {
+            *word |= 1 << (row % 64);
+        }
+        if let Some(place) = Arc::make_mut(&mut self.places).get_mut(key as usize) {
+            *place = NONE;
+        }
+        self.n_live -= 1;
+        true
+    }
+
+    fn compact_when_due(&mut self) {
+        let n_dead = self.n_rows() - self.n_live;
+        if n_dead > 64 && n_dead * 3 > self.n_rows() {
+            self.compact();
+        }
+    }
+
+    /// Makes the index anew without what was removed; it does so by itself when a third is.
+    pub fn compact(&mut self) {
+        if self.n_rows() == self.n_live {
+            return;
+        }
+        let mut fresh = Self::new(self.config.clone());
+        if let Some(dimension) = self.dimension() {
+            fresh.tail = Arc::new(Rows::new(dimension));
+            fresh.base = Arc::new(Base { rows: Rows::new(dimension), graph: fresh.base.graph.clone() });
+        }
+        for row in (0..self.n_rows()).filter(|row| !self.is_dead(*row)) {
+            let (key, vector) = self.row(row);
+            fresh.push(key, vector);
+        }
+        *self = fresh;
+    }
+
+    /// The `k` nearest of the keys that are asked for.
+    ///
+    /// An exact answer is exact: rows are passed over only when the bound on what their codes hide says that they are farther.
+    ///
+    /// # Errors
+    /// [`VectorError::Dimension`] when the query is not as long as the vectors.
+    pub fn search(&self, query: &UnitVector, k: usize, among: Among<'_>) -> Result<Answer, VectorError> {
+        let vector = query.as_slice();
+        if let Some(expected) = self.dimension()
+            && vector.len() != expected
+        {
+            return Err(VectorError::Dimension { found: vector.len(), expected });
+        }
+        if k == 0 || self.n_live == 0 {
+            return Ok(Answer { neighbours: Vec::new(), by: IndexKind::Exact });
+        }
+        let codes = Codes::of(vector);
+        let (shortlist, by) = match self.by_graph(&codes, k, among) {
+            Some(shortlist) => (shortlist, IndexKind::Graph),
+            None => (self.by_scan(&codes, k, among), IndexKind::Exact),
+        };
+        let best = shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize));
+        let neighbours = best
+            .into_iter()
+            .map(|near| Neighbour { key: near.row, distance: (1.0 - near.score).clamp(0.0, 2.0) })
+            .collect();
+        Ok(Answer { neighbours, by })
+    }
+
+    /// `None` where a scan is the better way.
+    fn by_graph(&self, query: &Codes, k: usize, among: Among<'_>) -> Option<Shortlist> {
+        let graph = &self.base.graph;
+        let n_joined = graph.len();
+        if n_joined == 0 || self.config.kind == Some(IndexKind::Exact) {
+            return None;
+        }
+        let ef = self.config.ef.max(k);
+        let budget = match among {
+            Among::All => usize::MAX,
+            Among::Only(keys) => {
+                let share = keys.len() as f32 / self.n_live as f32;
+                // A search scores about 12 rows a candidate and needs 1 / share as many; the half of a scan is spent on the try.
+                if 12.0 * ef as f32 / share > keys.len() as f32 / 2.0 {
+                    return None;
+                }
+                keys.len() / 2
+            }
+        };
+        let focus = Focus { codes: &query.lines, kernel: self.kernel };
+        let has_dead = self.n_rows() > self.n_live;
+        SCRATCH.with_borrow_mut(|scratch| {
+            let rows = &self.base.rows;
+            let limits = (ef, budget);
+            let is_live = |row: u32| !self.is_dead(row as usize);
+            let is_done = match among {
+                Among::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
+                Among::All => graph.search(rows, focus, limits, is_live, scratch),
+                Among::Only(keys) => {
+                    let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
+                    graph.search(rows, focus, limits, is_wanted, scratch)
+                }
+            };
+            if !is_done {
+                return None;
+            }
+            let n_reranked = RERANKED.max(3 * k);
+            let slack = rows.slack(query.error).max(self.tail.slack(query.error));
+            let mut shortlist = Shortlist::new(k, slack);
+            for scored in scratch.found().take(n_reranked) {
+                shortlist.offer(scored.score * query.scale, scored.row);
+            }
+            self.scan(rows, 0, n_joined..rows.len(), query, among, &mut shortlist);
+            self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+            Some(shortlist)
+        })
+    }
+
+    fn by_scan(&self, query: &Codes, k: usize, among: Among<'_>) -> Shortlist {
+        let rows = &self.base.rows;
+        let slack = rows.slack(query.error).max(self.tail.slack(query.error));
+        let mut shortlist = Shortlist::new(k, slack);
+        match among {
+            Among::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
+            _ => {
+                self.scan(rows, 0, 0..rows.len(), query, among, &mut shortlist);
+                self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+            }
+        }
+        shortlist
+    }
+
+    /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
+    fn scan(
+        &self,
+        rows: &Rows,
+        first: usize,
+        range: std::ops::Range<usize>,
+        query: &Codes,
+        among: Among<'_>,
+        shortlist: &mut Shortlist,
+    ) {
+        let mut sums = [0_i32; GATHER];
+        let has_dead = self.n_rows() > self.n_live;
+        let lines = rows.lines_per_row();
+        for start in range.clone().step_by(GATHER) {
+            let end = range.end.min(start + GATHER);
+            let codes = rows.codes().get(start * lines..end * lines).unwrap_or_default();
+            self.kernel.scan(&query.lines, codes, &mut sums);
+            let scales = rows.scales().get(start..end).unwrap_or_default();
+            for (row, (sum, scale)) in (start..end).zip(sums.iter().zip(scales)) {
+                let score = *sum as f32 * (scale * query.scale);
+                if score < shortlist.floor() || (has_dead && self.is_dead(first + row)) {
+                    continue;
+                }
+                if let Among::Only(keys) = among
+                    && !keys.contains(rows.key(row))
+                {
+                    continue;
+                }
+                shortlist.offer(score, row_number(first + row));
+            }
+        }
+    }
+
+    /// Scores the rows of some keys.
+    fn pick(&self, keys: &KeySet, query: &Codes, shortlist: &mut Shortlist) {
+        let n_base = self.base.rows.len();
+        let mut sums = Vec::with_capacity(GATHER);
+        let mut parts = [(&self.base.rows, 0, Vec::with_capacity(GATHER)), (&*self.tail, n_base, Vec::new())];
+        let mut flush = |rows: &Rows, first: usize, batch: &mut Vec<u32>, shortlist: &mut Shortlist| {
+            self.kernel.gather(&query.lines, rows.codes(), batch, &mut sums);
+            for (row, sum) in batch.iter().zip(&sums) {
+                let row = *row as usize;
+                shortlist.offer(*sum as f32 * (rows.scale(row) * query.scale), row_number(first + row));
+            }
+            batch.clear();
+        };
+        for row in keys.iter().filter_map(|key| self.place(key)) {
+            let [base, tail] = &mut parts;
+            let (rows, first, batch) = if row < n_base { base } else { tail };
+            batch.push(row_number(row - *first));
+            if batch.len() == GATHER {
+                flush(rows, *first, batch, shortlist);
+            }
+        }
+        for (rows, first, batch) in &mut parts {
+            flush(rows, *first, batch, shortlist);
+        }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.base.rows.len() + self.tail.len()
+    }
+
+    fn place(&self, key: u32) -> Option<usize> {
+        self.places.get(key as usize).filter(|row| **row != NONE).map(|row| *row as usize)
+    }
+
+    fn part(&self, row: usize) -> (&Rows, usize) {
+        let n_base = self.base.rows.len();
+        if row < n_base { (&self.base.rows, row) } else { (&self.tail, row - n_base) }
+    }
+
+    /// A row's key and vector.
+    fn row(&self, row: usize) -> (u32, &[f32]) {
+        let (rows, row) = self.part(row);
+        (rows.key(row), rows.floats(row))
+    }
+
+    fn fetch(&self, row: usize) {
+        let (rows, row) = self.part(row);
+        rows.fetch_floats(row);
+    }
+
+    #[inline]
+    fn is_dead(&self, row: usize) -> bool {
+        self.dead.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "as many rows do not fit into memory")]
+fn row_number(row: usize) -> u32 {
+    row as u32
+}
