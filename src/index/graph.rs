@@ -109,6 +109,45 @@ impl Graph {
         4 * (self.ground.len() + self.starts.len() + self.upper.len())
     }
 
+    pub(crate) fn shape(&self) -> GraphShape {
+        self.shape
+    }
+
+    /// What a snapshot keeps: the links on the ground, where upper links begin, the upper links, the entry and its level.
+    pub(crate) fn parts(&self) -> ([&[u32]; 3], u32, u8) {
+        ([&self.ground, &self.starts, &self.upper], self.entry, self.top)
+    }
+
+    /// A graph as it was stored. `None` when a link leads nowhere or to a row that is not on its level, or the parts do not
+    /// belong together.
+    pub(crate) fn from_parts(shape: GraphShape, [ground, starts, upper]: [Vec<u32>; 3], entry: u32) -> Option<Self> {
+        let m = shape.links;
+        let n_rows = starts.len();
+        let is_row = |row: u32, level: u8| row == NONE || ((row as usize) < n_rows && level_of(row, m) >= level);
+        if ground.len() != n_rows * 2 * m || !ground.iter().all(|row| is_row(*row, 0)) {
+            return None;
+        }
+        let mut next = 0;
+        for (row, start) in (0_u32..).zip(&starts) {
+            let level = level_of(row, m);
+            let expected = if level == 0 { NONE } else { u32::try_from(next).ok()? };
+            if *start != expected {
+                return None;
+            }
+            for level in 1..=level {
+                let links = upper.get(next..next + m)?;
+                if !links.iter().all(|row| is_row(*row, level)) {
+                    return None;
+                }
+                next += m;
+            }
+        }
+        let top = if n_rows == 0 { 0 } else { level_of(entry, m) };
+        let has_entry = if n_rows == 0 { entry == NONE } else { entry != NONE && is_row(entry, 0) };
+        let is_top = (0_u32..).zip(&starts).all(|(row, _)| level_of(row, m) <= top);
+        (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
+    }
+
     /// Takes in the rows that have not joined yet, up to the `until`-th.
     pub(crate) fn join(&mut self, rows: &Rows, until: usize, kernel: Kernel) {
         let mut work = Work::default();

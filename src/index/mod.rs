@@ -6,6 +6,7 @@ mod kernels;
 mod key_set;
 mod rows;
 mod shortlist;
+mod snapshot;
 mod vector_index;
 
 pub(crate) use exact::ExactIndex;

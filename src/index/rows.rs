@@ -113,6 +113,50 @@ impl Rows {
         }
     }
 
+    /// Rows as they were stored: whole blocks of floats and the rest, and the codes where they were stored too. `None` when the
+    /// parts do not belong together.
+    pub(crate) fn from_parts(
+        dimension: usize,
+        keys: Vec<u32>,
+        (full, open): (Vec<Floats>, Vec<f32>),
+        codes: Option<(Vec<Line>, Vec<f32>, f32)>,
+    ) -> Option<Self> {
+        let block = BLOCK_ROWS * dimension;
+        let n_floats = full.len() * block + open.len();
+        let is_whole = dimension > 0
+            && n_floats == keys.len() * dimension
+            && open.len() < block
+            && full.iter().all(|floats| floats.as_ref().as_ref().len() == block);
+        if !is_whole {
+            return None;
+        }
+        let mut rows = Self { keys, full, open, ..Self::new(dimension) };
+        let codes = codes.filter(|(codes, scales, error)| {
+            codes.len() == rows.len() * rows.lines && scales.len() == rows.len() && error.is_finite()
+        });
+        if let Some((codes, scales, error)) = codes {
+            (rows.codes, rows.scales, rows.error) = (codes, scales, error);
+        } else {
+            for row in 0..rows.len() {
+                let codes = Codes::of(rows.floats(row));
+                rows.codes.extend_from_slice(&codes.lines);
+                rows.scales.push(codes.scale);
+                rows.error = rows.error.max(codes.error);
+            }
+        }
+        Some(rows)
+    }
+
+    /// All components, block by block.
+    pub(crate) fn float_blocks(&self) -> impl Iterator<Item = &[f32]> {
+        self.full.iter().map(|block| block.as_ref().as_ref()).chain([&self.open[..]])
+    }
+
+    /// The largest error among the rows' codes.
+    pub(crate) fn error(&self) -> f32 {
+        self.error
+    }
+
     /// The row's components.
     pub(crate) fn floats(&self, row: usize) -> &[f32] {
         let start = row % BLOCK_ROWS * self.dimension;

@@ -55,6 +55,15 @@ impl Default for IndexConfig {
     }
 }
 
+impl IndexConfig {
+    fn has_graph(&self, n_rows: usize) -> bool {
+        match self.kind {
+            Some(kind) => kind == IndexKind::Graph,
+            None => n_rows >= self.graph_from,
+        }
+    }
+}
+
 /// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
@@ -204,9 +213,7 @@ impl VectorIndex {
             places.resize(key as usize + 1, NONE);
         }
         if let Some(place) = places.get_mut(key as usize) {
-            #[expect(clippy::cast_possible_truncation, reason = "as many rows do not fit into memory")]
-            let row = row as u32;
-            *place = row;
+            *place = row_number(row);
         }
         if row.is_multiple_of(64) {
             Arc::make_mut(&mut self.dead).push(0);
@@ -218,17 +225,61 @@ impl VectorIndex {
         self.compact_when_due();
     }
 
+    /// The rows, in two parts.
+    pub(super) fn row_parts(&self) -> [&Rows; 2] {
+        [&self.base.rows, &self.tail]
+    }
+
+    pub(super) fn graph(&self) -> &Graph {
+        &self.base.graph
+    }
+
+    /// The key of each row, none where it was removed.
+    pub(super) fn keys_by_row(&self) -> Vec<Option<u32>> {
+        (0..self.n_rows()).map(|row| (!self.is_dead(row)).then(|| self.row(row).0)).collect()
+    }
+
+    /// Takes over rows and a graph over some of them; the rest joins with the next batch. Of two rows with one key the later one
+    /// counts.
+    pub(super) fn restore(&mut self, rows: Rows, graph: Graph, keys: &[Option<u32>]) {
+        let n_rows = rows.len();
+        let mut places: Vec<u32> = Vec::new();
+        let mut dead = vec![0_u64; n_rows.div_ceil(64)];
+        let mut bury = |row: usize| {
+            if let Some(word) = dead.get_mut(row / 64) {
+                *word |= 1 << (row % 64);
+            }
+        };
+        self.n_live = 0;
+        for (row, key) in keys.iter().enumerate().take(n_rows) {
+            let Some(key) = key.map(|key| key as usize) else {
+                bury(row);
+                continue;
+            };
+            if places.len() <= key {
+                places.resize(key + 1, NONE);
+            }
+            let Some(place) = places.get_mut(key) else { continue };
+            if *place == NONE {
+                self.n_live += 1;
+            } else {
+                bury(*place as usize);
+            }
+            *place = row_number(row);
+        }
+        self.tail = Arc::new(Rows::new(rows.dimension()));
+        self.base = Arc::new(Base { rows, graph });
+        self.places = Arc::new(places);
+        self.dead = Arc::new(dead);
+    }
+
     /// The tail's rows become part of the base, and of the graph where there is one.
     fn seal(&mut self) {
         let empty = Arc::new(Rows::new(self.tail.dimension()));
         let tail = std::mem::replace(&mut self.tail, empty);
         let base = Arc::make_mut(&mut self.base);
         base.rows.append(&tail);
-        let has_graph = match self.config.kind {
-            Some(kind) => kind == IndexKind::Graph,
-            None => base.rows.len() >= self.config.graph_from,
-        };
-        if has_graph {
+        if self.config.has_graph(base.rows.len()) {
             base.graph.join(&base.rows, base.rows.len(), self.kernel);
         }
     }
