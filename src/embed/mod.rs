@@ -3,6 +3,8 @@
 #[cfg(any(feature = "rten", feature = "ort"))]
 mod engine;
 mod hashing;
+#[cfg(feature = "ort")]
+mod library;
 #[cfg(any(feature = "rten", feature = "ort"))]
 mod model;
 #[cfg(any(feature = "rten", feature = "ort"))]

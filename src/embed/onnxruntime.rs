@@ -1,7 +1,6 @@
 //! ONNX Runtime, loaded from a library that the caller names: the only file that names ort.
 
-use std::fs::File;
-use std::io::Read;
+use std::error::Error;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,20 +15,11 @@ use ort::value::TensorRef;
 use parking_lot::Mutex;
 
 use super::engine::{Graph, Tokens, load_error, run_error};
+use super::library::examine;
 use crate::error::EmbedError;
 
 /// Token types, where a graph takes them.
 const TOKEN_TYPES: &str = "token_type_ids";
-
-/// How a shared library of this system begins.
-const MAGIC: &[&[u8]] = if cfg!(windows) {
-    &[b"MZ"]
-} else if cfg!(target_vendor = "apple") {
-    // 64 bits, and several architectures in one file.
-    &[b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"]
-} else {
-    &[b"\x7fELF"]
-};
 
 pub(super) struct OnnxRuntimeGraph {
     /// ONNX Runtime's allocators and statistics are not thread-safe, so ort wants the session to itself: calls take turns.
@@ -119,7 +109,10 @@ fn environment(path: &Path) -> Result<Environment, EmbedError> {
         LoadDynamicError::BadVersion { version_str, path } => {
             EmbedError::RuntimeVersion { path, found: version_str, oldest: ort::MINOR_VERSION }
         }
-        LoadDynamicError::Dlopen { error, .. } => refused(error.to_string()),
+        // What the system said is the cause of an error that says no more than "dlopen failed".
+        LoadDynamicError::Dlopen { error, .. } => {
+            refused(error.source().map_or_else(|| error.to_string(), ToString::to_string))
+        }
         error => refused(error.to_string()),
     })?;
     let build = || builder.with_name("adage").with_telemetry(false).with_logger(Arc::new(log)).build();
@@ -141,20 +134,4 @@ fn log(level: LogLevel, category: &str, _: &str, place: &str, message: &str) {
         LogLevel::Warning => tracing::debug!(category, place, "ONNX Runtime: {message}"),
         LogLevel::Verbose | LogLevel::Info => {}
     }
-}
-
-/// Says what is plainly no library before anything of it runs. One file has one path, so that two names of it are the same.
-fn examine(path: &Path) -> Result<PathBuf, EmbedError> {
-    let refused = |reason: String| EmbedError::Runtime { path: path.to_owned(), reason };
-    let library = path.canonicalize().map_err(|error| refused(error.to_string()))?;
-    if !library.is_file() {
-        return Err(refused("it is not a file".to_owned()));
-    }
-    let mut start = Vec::new();
-    let read = File::open(&library).and_then(|file| file.take(4).read_to_end(&mut start));
-    read.map_err(|error| refused(error.to_string()))?;
-    if !MAGIC.iter().any(|magic| start.starts_with(magic)) {
-        return Err(refused("it is not a shared library of this system".to_owned()));
-    }
-    Ok(library)
 }
