@@ -36,6 +36,7 @@ fn with_model(_: &Global, _: PlaybookBuilder, model: &str) -> Result<PlaybookBui
 }
 
 #[cfg(any(feature = "rten", feature = "ort"))]
+#[allow(clippy::unnecessary_wraps, reason = "a build with both engines has none to refuse")]
 fn engine(global: &Global) -> Result<adage::Engine, Usage> {
     match &global.onnxruntime {
         #[cfg(feature = "ort")]

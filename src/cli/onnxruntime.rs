@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 const OLDEST: [u32; 3] = [1, 24, 0];
 
 /// A library and the version that its name tells.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+struct Found {
     version: [u32; 3],
     library: PathBuf,
 }
@@ -19,9 +18,10 @@ pub(super) fn advice() -> String {
     advice_on(found(&roots()))
 }
 
-fn advice_on(mut found: Vec<Found>) -> String {
-    found.sort();
-    let Some(Found { version, library }) = found.pop() else {
+fn advice_on(found: Vec<Found>) -> String {
+    // Of several with the newest version, the one that was found first.
+    let newest = found.into_iter().rev().max_by_key(|found| found.version);
+    let Some(Found { version, library }) = newest else {
         return "none in an installed Python package; the portable engine needs none".to_owned();
     };
     let version_in_words = version.map(|number| number.to_string()).join(".");

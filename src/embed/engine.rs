@@ -15,6 +15,17 @@ use crate::error::EmbedError;
 /// What runs the graph. Chosen by the caller, never by what lies on the machine.
 ///
 /// Vectors of two engines differ in the last digits only and carry the same fingerprint.
+///
+/// ```no_run
+/// # #[cfg(all(feature = "ort", feature = "bundled-model"))] {
+/// use adage::{Engine, Model, OnnxEmbedder, Playbook};
+/// let engine = Engine::OnnxRuntime("/path/to/onnxruntime/capi/libonnxruntime.so.1.31.1".into());
+/// let embedder = OnnxEmbedder::new(Model::bundled(), engine);
+/// embedder.warm_up()?; // told here if it is not there, too old, or not the one that this process has
+/// let playbook = Playbook::builder("memory").with_embedder(std::sync::Arc::new(embedder)).open()?;
+/// # }
+/// # Ok::<(), adage::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "rten", derive(Default))]
 #[non_exhaustive]
@@ -32,6 +43,7 @@ pub enum Engine {
 }
 
 impl Engine {
+    #[cfg_attr(not(feature = "rten"), expect(clippy::needless_pass_by_value, reason = "rten keeps it"))]
     pub(super) fn load(&self, graph: Cow<'static, [u8]>) -> Result<Box<dyn Graph>, EmbedError> {
         Ok(match self {
             #[cfg(feature = "rten")]

@@ -113,7 +113,8 @@ fn environment(path: &Path) -> Result<Environment, EmbedError> {
         LoadDynamicError::Dlopen { error, .. } => {
             refused(error.source().map_or_else(|| error.to_string(), ToString::to_string))
         }
-        error => refused(error.to_string()),
+        LoadDynamicError::MissingApi { .. } => refused("it does not export OrtGetApiBase".to_owned()),
+        error @ LoadDynamicError::InvalidVersionString => refused(error.to_string()),
     })?;
     let build = || builder.with_name("adage").with_telemetry(false).with_logger(Arc::new(log)).build();
     let environment = catch_unwind(std::panic::AssertUnwindSafe(build))

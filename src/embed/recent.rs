@@ -49,11 +49,12 @@ mod tests {
     fn the_text_that_was_not_used_for_the_longest_time_goes() {
         let key = |number: usize| TextHash::of(&[number.to_string()]);
         let mut recent = Recent::default();
+        let row = |number: usize| Array2::from_elem((1, 1), number as f32);
         for number in 0..CAPACITY {
-            recent.put(key(number), Array2::from_elem((1, 1), number as f32));
+            recent.put(key(number), row(number));
         }
-        assert_eq!(recent.get(key(0)).unwrap()[[0, 0]], 0.0);
-        recent.put(key(CAPACITY), Array2::zeros((1, 1)));
+        assert_eq!(recent.get(key(0)), Some(row(0)));
+        recent.put(key(CAPACITY), row(CAPACITY));
         assert_eq!(recent.rows.len(), CAPACITY);
         let kept = [0, 1, 2, CAPACITY].map(|number| recent.get(key(number)).is_some());
         assert_eq!(kept, [true, false, true, true]);
