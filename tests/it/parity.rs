@@ -159,7 +159,8 @@ fn what_is_no_onnx_runtime_is_told_and_does_no_harm() {
         let neighbours = std::fs::read_dir(library.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
         let is_other = |path: &PathBuf| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.ends_with(".so") && (name.contains("pybind") || name.contains("providers_shared"))
+            let is_library = path.extension().is_some_and(|extension| extension == "so");
+            is_library && (name.contains("pybind") || name.contains("providers_shared"))
         };
         let reasons: Vec<String> = neighbours.filter(is_other).map(|neighbour| refusal(&neighbour)).collect();
         assert_eq!(reasons.len(), if library.parent().unwrap().ends_with("onnxruntime/capi") { 2 } else { 0 });
