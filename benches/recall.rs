@@ -1,4 +1,4 @@
-//! What a recall, a learn and an embedding cost.
+//! What a recall and a learn cost beside the embedding.
 //!
 //! `cargo bench --bench recall`; one group a question, sizes 50, 1,000 and 10,000 lessons where the size matters.
 
@@ -72,30 +72,5 @@ fn learn(criterion: &mut Criterion) {
     group.finish();
 }
 
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
-fn embed(criterion: &mut Criterion) {
-    use adage::{Engine, Model, OnnxEmbedder};
-    let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
-    let mut group = criterion.benchmark_group("embed, one thread");
-    group.sample_size(20);
-    // A common English word is one token; the model adds two.
-    let text = |n_tokens: usize| vec!["time"; n_tokens - 2].join(" ");
-    for n_tokens in [12, 40, 128] {
-        let text = text(n_tokens);
-        group.bench_function(format!("1 text of {n_tokens} tokens"), |bencher| {
-            bencher.iter(|| black_box(embedder.embed(&[&text], Role::Query).unwrap()));
-        });
-    }
-    let texts: Vec<String> = (0..32).map(|number| text(12 + number)).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    group.bench_function("32 texts of 12 to 43 tokens", |bencher| {
-        bencher.iter(|| black_box(embedder.embed(&texts, Role::Document).unwrap()));
-    });
-    group.finish();
-}
-
-#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
-fn embed(_: &mut Criterion) {}
-
-criterion_group!(benches, recall, learn, embed);
+criterion_group!(benches, recall, learn);
 criterion_main!(benches);

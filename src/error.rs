@@ -165,7 +165,7 @@ pub enum VectorError {
 }
 
 /// Why texts could not be embedded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// The model or its tokenizer could not be loaded.
@@ -173,6 +173,37 @@ pub enum EmbedError {
     Load {
         /// What the engine said.
         reason: String,
+    },
+    /// ONNX Runtime's library could not be loaded. Name the library itself; in the Python package it is
+    /// `onnxruntime/capi/libonnxruntime.so.*`.
+    #[error("ONNX Runtime could not be loaded from {}: {reason}", path.display())]
+    Runtime {
+        /// The file that was named.
+        path: PathBuf,
+        /// What is the matter with it.
+        reason: String,
+    },
+    /// The library is an ONNX Runtime of the wrong version.
+    #[error("{} is ONNX Runtime {found}, it must be 1.{oldest} or later", path.display())]
+    RuntimeVersion {
+        /// The library.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The second number of the oldest version that is taken.
+        oldest: u32,
+    },
+    /// The process has loaded ONNX Runtime already, from elsewhere; it takes one, until it ends.
+    #[error(
+        "ONNX Runtime was asked for from {}, but this process has loaded it from {} already",
+        asked.display(),
+        elsewhere(loaded.as_deref())
+    )]
+    RuntimeTaken {
+        /// Where it was loaded from; none if the host did it, through `ort`.
+        loaded: Option<PathBuf>,
+        /// Where it should have been loaded from.
+        asked: PathBuf,
     },
     /// The model ran and failed.
     #[error("the embedding model failed: {reason}")]
@@ -204,6 +235,10 @@ impl Error {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
     }
+}
+
+fn elsewhere(loaded: Option<&Path>) -> String {
+    loaded.map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
 }
 
 fn list(ids: &[LessonId]) -> String {

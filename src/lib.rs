@@ -18,8 +18,9 @@
 //!
 //! # Features
 //!
-//! `rten` runs the embedding model in pure Rust, `bundled-model` links all-MiniLM-L6-v2 (both default); `cli` builds the
-//! command line. Without `rten` the crate takes the host's [`Embedder`] or retrieves by words.
+//! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
+//! all-MiniLM-L6-v2 (all default); `cli` builds the command line. Without an engine the crate takes the host's [`Embedder`] or
+//! retrieves by words.
 
 mod clock;
 mod config;
@@ -44,7 +45,7 @@ pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
 };
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
-#[cfg(feature = "rten")]
+#[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};

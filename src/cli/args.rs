@@ -40,6 +40,9 @@ pub(crate) struct Global {
     /// What makes vectors: bundled, none, hashing, or a folder with model.onnx and tokenizer.json
     #[arg(long, global = true, default_value = "bundled", value_name = "KIND")]
     pub(crate) embedder: String,
+    /// Run the model in this ONNX Runtime library (1.24 or later; also: `ORT_DYLIB_PATH`); `doctor` finds one
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) onnxruntime: Option<PathBuf>,
     /// Lessons that a realm holds
     #[arg(long, global = true, value_name = "N")]
     pub(crate) capacity: Option<usize>,

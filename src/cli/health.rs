@@ -7,7 +7,7 @@ use adage::Request;
 use serde_json::json;
 
 use super::args::Global;
-use super::{Done, Output, chain};
+use super::{Done, Output, chain, embedder, onnxruntime};
 
 pub(super) fn check(global: &Global, out: &mut Output) -> Done {
     let playbook = global.look()?;
@@ -40,6 +40,15 @@ pub(super) fn doctor(global: &Global, out: &mut Output) -> Done {
     };
     let version = format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::SCHEMA_VERSION);
     report(out, "adage", Ok(version))?;
+    let engine = embedder::look_at_library(global).map(|()| embedder::engine_in_words(global));
+    let has_engine = engine.is_ok();
+    report(out, "engine", engine.map_err(|error| chain(error.as_ref())))?;
+    if cfg!(feature = "ort") {
+        report(out, "onnx", Ok(onnxruntime::advice()))?;
+    }
+    if !has_engine {
+        return Ok(ExitCode::FAILURE);
+    }
     let exists = global.dir.is_dir();
     let playbook = if exists { global.open() } else { global.look() };
     let playbook = match playbook {

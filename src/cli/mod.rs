@@ -2,8 +2,10 @@
 
 mod args;
 mod change;
+mod embedder;
 mod health;
 mod learn;
+mod onnxruntime;
 mod show;
 
 use std::error::Error;
@@ -11,7 +13,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use adage::{Config, DedupPolicy, HashingEmbedder, ManualClock, Playbook, PlaybookBuilder, Realm};
+use adage::{Config, DedupPolicy, ManualClock, Playbook, PlaybookBuilder, Realm};
 use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -24,7 +26,7 @@ type Done = Result<ExitCode, Box<dyn Error>>;
 
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are data, everything else is a message.
@@ -33,6 +35,11 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(if is_data { 0 } else { 2 });
         }
     };
+    if cli.global.onnxruntime.is_none() {
+        #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
+        let library = std::env::var_os("ORT_DYLIB_PATH");
+        cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
+    }
     // What the library has to say while it goes on: a model that fails, counts that have to wait.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(io::stderr);
     warnings.without_time().with_target(false).with_ansi(false).init();
@@ -85,12 +92,8 @@ impl Global {
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));
         }
-        Ok(match self.embedder.as_str() {
-            "bundled" => builder,
-            "none" => builder.without_embedder(),
-            "hashing" => builder.with_embedder(Arc::new(HashingEmbedder)),
-            folder => with_model(builder, folder)?,
-        })
+        embedder::look_at_library(self)?;
+        embedder::choose(self, builder)
     }
 
     /// The playbook, for commands that change it.
@@ -106,18 +109,6 @@ impl Global {
     fn realm(&self) -> Realm {
         Realm { project: self.project.clone(), role: self.role.clone() }
     }
-}
-
-#[cfg(feature = "rten")]
-fn with_model(builder: PlaybookBuilder, folder: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
-    use adage::{Engine, Model, OnnxEmbedder};
-    let model = Model::from_dir(folder)?;
-    Ok(builder.with_embedder(Arc::new(OnnxEmbedder::new(model, Engine::Portable))))
-}
-
-#[cfg(not(feature = "rten"))]
-fn with_model(_: PlaybookBuilder, folder: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
-    Err(Usage(format!("this build runs no models, so it cannot use {folder}")).into())
 }
 
 fn tell_recovery(playbook: Playbook) -> Playbook {

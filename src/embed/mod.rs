@@ -1,18 +1,30 @@
 //! From text to unit vectors.
 
+#[cfg(any(feature = "rten", feature = "ort"))]
+mod engine;
 mod hashing;
-#[cfg(feature = "rten")]
+#[cfg(feature = "ort")]
+mod library;
+#[cfg(any(feature = "rten", feature = "ort"))]
 mod model;
-#[cfg(feature = "rten")]
+#[cfg(any(feature = "rten", feature = "ort"))]
 mod onnx;
+#[cfg(feature = "ort")]
+mod onnxruntime;
+#[cfg(any(feature = "rten", feature = "ort"))]
+mod recent;
+#[cfg(feature = "rten")]
+mod rten;
 
 use ndarray::Array2;
 
+#[cfg(any(feature = "rten", feature = "ort"))]
+pub use engine::Engine;
 pub use hashing::HashingEmbedder;
-#[cfg(feature = "rten")]
+#[cfg(any(feature = "rten", feature = "ort"))]
 pub use model::Model;
-#[cfg(feature = "rten")]
-pub use onnx::{Engine, OnnxEmbedder};
+#[cfg(any(feature = "rten", feature = "ort"))]
+pub use onnx::OnnxEmbedder;
 
 use crate::error::{EmbedError, VectorError};
 use crate::lesson::TextHash;

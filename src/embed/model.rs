@@ -8,8 +8,8 @@ use crate::lesson::TextHash;
 
 /// A sentence-embedding model: an ONNX graph of the BERT kind and its `tokenizer.json`.
 ///
-/// The graph takes `input_ids`, `attention_mask` and, if it likes, `token_type_ids`, all `[batch, tokens]`, and returns token
-/// embeddings `[batch, tokens, dimension]` as `last_hidden_state` or its first output.
+/// The graph takes `input_ids`, `attention_mask` and, if it likes, `token_type_ids`, all int64 `[batch, tokens]`, and returns
+/// token embeddings `[batch, tokens, dimension]` as `last_hidden_state` or its first output.
 #[derive(Clone)]
 pub struct Model {
     pub(super) source: Source,

@@ -1,12 +1,13 @@
 //! The ONNX embedder: `WordPiece`, the graph, attention-masked mean pooling.
 
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use ndarray::{Array2, ArrayView2, Axis};
-use rten::{ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView, ValueView};
+use ndarray::{Array2, Axis, s};
+use parking_lot::Mutex;
 use tokenizers::{Tokenizer, TruncationParams};
 
+use super::engine::{Engine, Graph, Tokens, load_error, run_error};
+use super::recent::Recent;
 use super::{Embedder, Model, Role};
 use crate::error::EmbedError;
 use crate::lesson::TextHash;
@@ -17,19 +18,13 @@ const MAX_TOKENS: usize = 256;
 /// Texts a run. Sorted by length, groups of 4 to 8 are a quarter faster than single texts and than groups of 32.
 const GROUP: usize = 8;
 
-/// What runs the graph. Chosen by the caller, never by what lies on the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Engine {
-    /// Pure Rust (rten), one thread a caller.
-    #[default]
-    Portable,
-}
-
 /// Embeds with an ONNX model. The model is loaded at the first text, once; handles share it.
 ///
+/// The vectors of the last 256 queries that came alone are kept (half a megabyte at 384 dimensions), so that asking again
+/// costs about a microsecond. Documents are not: the playbook has a cache of its own for them.
+///
 /// ```
-/// # #[cfg(feature = "bundled-model")] {
+/// # #[cfg(all(feature = "rten", feature = "bundled-model"))] {
 /// use adage::{Embedder, Engine, Model, OnnxEmbedder, Role};
 /// let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
 /// let vectors = embedder.embed(&["pin the version", "fix the version number"], Role::Document)?;
@@ -41,25 +36,44 @@ pub enum Engine {
 pub struct OnnxEmbedder {
     model: Model,
     engine: Engine,
-    session: OnceLock<Result<Session, String>>,
+    session: OnceLock<Result<Session, EmbedError>>,
+    recent: Mutex<Recent>,
 }
 
 impl OnnxEmbedder {
     /// An embedder that loads `model` into `engine` when the first text comes.
     #[must_use]
     pub fn new(model: Model, engine: Engine) -> Self {
-        Self { model, engine, session: OnceLock::new() }
+        Self { model, engine, session: OnceLock::new(), recent: Mutex::default() }
+    }
+
+    /// Loads the model now and runs it once, so that the first text is as fast as the others.
+    /// [`Playbook::warm_up`](crate::Playbook::warm_up) does it too.
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] when the model cannot be loaded; [`EmbedError::Runtime`], [`EmbedError::RuntimeVersion`] and
+    /// [`EmbedError::RuntimeTaken`] when ONNX Runtime cannot. The embedder stays as it is then; make another one to try again.
+    pub fn warm_up(&self) -> Result<(), EmbedError> {
+        self.session().map(|_| ())
     }
 
     fn session(&self) -> Result<&Session, EmbedError> {
-        let load = || Session::load(&self.model, self.engine).map_err(|error| error.to_string());
-        self.session.get_or_init(load).as_ref().map_err(|reason| EmbedError::Load { reason: reason.clone() })
+        self.session.get_or_init(|| Session::load(&self.model, &self.engine)).as_ref().map_err(Clone::clone)
     }
 }
 
 impl Embedder for OnnxEmbedder {
-    fn embed(&self, texts: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
-        self.session()?.embed(texts)
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError> {
+        // A text's vector differs in the last digits between runs with different company: only those that came alone are
+        // kept, and the same question gets the same bytes.
+        let (Role::Query, [query]) = (role, texts) else { return self.session()?.embed(texts) };
+        let key = TextHash::of(&[query]);
+        if let Some(row) = self.recent.lock().get(key) {
+            return Ok(row);
+        }
+        let row = self.session()?.embed(texts)?;
+        self.recent.lock().put(key, row.clone());
+        Ok(row)
     }
 
     fn fingerprint(&self) -> TextHash {
@@ -74,52 +88,16 @@ impl Embedder for OnnxEmbedder {
 /// A loaded model.
 struct Session {
     tokenizer: Tokenizer,
-    graph: rten::Model,
-    options: RunOptions,
-    token_ids: NodeId,
-    attention_mask: NodeId,
-    token_types: Option<NodeId>,
-    output: NodeId,
+    graph: Box<dyn Graph>,
     dimension: usize,
 }
 
-fn load_error(error: impl std::fmt::Display) -> EmbedError {
-    EmbedError::Load { reason: error.to_string() }
-}
-
-fn run_error(error: impl std::fmt::Display) -> EmbedError {
-    EmbedError::Run { reason: error.to_string() }
-}
-
 impl Session {
-    fn load(model: &Model, engine: Engine) -> Result<Self, EmbedError> {
-        let Engine::Portable = engine;
+    fn load(model: &Model, engine: &Engine) -> Result<Self, EmbedError> {
         let (graph, tokenizer) = model.bytes()?;
         let tokenizer = load_tokenizer(&tokenizer)?;
-        // Packing the weights once costs 10 ms here and saves a third of every run of a short text.
-        let mut options = ModelOptions::with_all_ops();
-        options.prepack_weights(true);
-        let graph = match graph {
-            Cow::Borrowed(bytes) => options.load_static_slice(bytes),
-            Cow::Owned(bytes) => options.load(bytes),
-        }
-        .map_err(load_error)?;
-        let node = |name: &str| graph.node_id(name).map_err(load_error);
-        let output = match graph.find_node("last_hidden_state") {
-            Some(output) => output,
-            None => *graph.output_ids().first().ok_or_else(|| load_error("the graph has no output"))?,
-        };
-        let mut session = Self {
-            token_ids: node("input_ids")?,
-            attention_mask: node("attention_mask")?,
-            token_types: graph.find_node("token_type_ids"),
-            output,
-            options: RunOptions::default().with_thread_pool(Some(Arc::new(ThreadPool::with_num_threads(1)))),
-            tokenizer,
-            graph,
-            dimension: 0,
-        };
-        session.dimension = session.run(&[vec![0]])?.ncols();
+        let mut session = Self { tokenizer, graph: engine.load(graph)?, dimension: 0 };
+        session.dimension = session.run(&[vec![0]]).map_err(load_error)?.ncols();
         Ok(session)
     }
 
@@ -157,30 +135,21 @@ impl Session {
                 .collect()
         };
         let (ids, mask) = (padded(&<[i32]>::to_vec), padded(&|ids: &[i32]| vec![1; ids.len()]));
-        let types = vec![0; n_texts * width];
-        let shape = [n_texts, width];
-        let mut inputs = vec![(self.token_ids, input(shape, &ids)?), (self.attention_mask, input(shape, &mask)?)];
-        if let Some(token_types) = self.token_types {
-            inputs.push((token_types, input(shape, &types)?));
+        let embeddings = self.graph.run(&Tokens { shape: [n_texts, width], ids, mask })?;
+        let (rows, columns, dimension) = embeddings.dim();
+        if (rows, columns) != (n_texts, width) {
+            let reason = format!("{n_texts} texts of {width} tokens came back as {rows} of {columns}");
+            return Err(EmbedError::Run { reason });
         }
-        let [output] = self.graph.run_n(inputs, [self.output], Some(self.options.clone())).map_err(run_error)?;
-        let ([_, _, dimension], embeddings) = output.into_shape_vec::<f32, 3>().map_err(run_error)?;
         let mut pooled = Array2::zeros((n_texts, dimension));
-        let rows = embeddings.chunks_exact((width * dimension).max(1));
-        for ((mut row, text), embeddings) in pooled.outer_iter_mut().zip(texts).zip(rows) {
-            let own = embeddings.get(..text.len() * dimension).unwrap_or_default();
-            let tokens = ArrayView2::from_shape((text.len(), dimension), own).map_err(run_error)?;
-            if let Some(mean) = tokens.mean_axis(Axis(0)) {
+        for ((mut row, text), tokens) in pooled.outer_iter_mut().zip(texts).zip(embeddings.outer_iter()) {
+            if let Some(mean) = tokens.slice(s![..text.len(), ..]).mean_axis(Axis(0)) {
                 let length = mean.dot(&mean).sqrt().max(f32::MIN_POSITIVE);
                 row.assign(&(mean / length));
             }
         }
         Ok(pooled)
     }
-}
-
-fn input(shape: [usize; 2], data: &[i32]) -> Result<ValueOrView<'_>, EmbedError> {
-    Ok(ValueView::from_shape(shape, data).map_err(run_error)?.into())
 }
 
 /// The tokenizer with our own limits: its file asks for 128 tokens, always padded to 128. What looks like a special token in
@@ -192,4 +161,45 @@ fn load_tokenizer(json: &[u8]) -> Result<Tokenizer, EmbedError> {
     tokenizer.with_padding(None);
     tokenizer.set_encode_special_tokens(true);
     Ok(tokenizer)
+}
+
+#[cfg(all(test, feature = "rten", feature = "bundled-model"))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use ndarray::Array3;
+
+    use super::*;
+
+    struct Counting(Box<dyn Graph>, Arc<AtomicUsize>);
+
+    impl Graph for Counting {
+        fn run(&self, tokens: &Tokens) -> Result<Array3<f32>, EmbedError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.run(tokens)
+        }
+    }
+
+    #[test]
+    fn a_query_that_was_asked_before_gets_the_same_bytes_and_no_run() {
+        let n_runs = Arc::new(AtomicUsize::new(0));
+        let mut session = Session::load(&Model::bundled(), &Engine::Portable).unwrap();
+        session.graph = Box::new(Counting(session.graph, Arc::clone(&n_runs)));
+        let mut embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
+        embedder.session = OnceLock::from(Ok(session));
+        let check = |texts: &[&str], role, expected_runs| {
+            n_runs.store(0, Ordering::Relaxed);
+            let rows = embedder.embed(texts, role).unwrap();
+            assert_eq!(n_runs.load(Ordering::Relaxed), expected_runs, "{texts:?} {role:?}");
+            rows
+        };
+        let first = check(&["pin the version"], Role::Query, 1);
+        let other = check(&["pin the versions"], Role::Query, 1);
+        assert_ne!(first, other);
+        assert_eq!(check(&["pin the version"], Role::Query, 0), first);
+        // Documents and groups go to the model.
+        check(&["pin the version"], Role::Document, 1);
+        check(&["pin the version", "pin the versions"], Role::Query, 1);
+    }
 }

@@ -48,6 +48,8 @@ impl Shell {
         if !arguments.contains(&"--embedder") {
             command.args(["--embedder", "hashing"]);
         }
+        // As if the person running the tests had not set it.
+        command.env_remove("ORT_DYLIB_PATH");
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -299,6 +301,7 @@ fn exit_codes_tell_refusals_from_wrong_words() {
         (vec!["outcome", "018f0000-0000-7000-8000-000000000001", "helpful"], 1),
         (vec!["context", "q", "--threshold", "7"], 1),
         (vec!["--embedder", "/no/such/model", "list"], 1),
+        (vec!["--onnxruntime", "/no/such/library", "list"], 1),
         (vec!["import", "/no/such/file"], 1),
     ];
     for (arguments, code) in codes {
@@ -321,4 +324,37 @@ fn looking_makes_nothing() {
     }
     shell.call(&["context", "q", "--peek"]);
     assert!(!shell.path().join("memory").exists());
+}
+
+#[cfg(feature = "ort")]
+#[test]
+fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
+    let shell = Shell::new();
+    let doctor = |arguments: &[&str], variable: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        command.arg("--dir").arg(shell.path().join("memory")).args(["doctor", "--json"]).args(arguments);
+        let output = command.env("ORT_DYLIB_PATH", variable).output().unwrap();
+        let said = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let said = Said { code: output.status.code().unwrap(), out: said(output.stdout), err: said(output.stderr) };
+        let part = |name: &str| said.objects().into_iter().find(|object| object["part"] == name).unwrap_or_default();
+        let detail = |name: &str| part(name)["detail"].as_str().unwrap_or_default().to_owned();
+        (said.code, detail("engine"), detail("onnx"), detail("embedder"))
+    };
+    let (_, engine, advice, _) = doctor(&["--embedder", "none"], "");
+    assert_eq!(engine, "none is needed");
+    assert!(advice.contains("--onnxruntime") || advice.contains("none in an installed"), "{advice}");
+    let (code, engine, ..) = doctor(&["--onnxruntime", "/no/such/library"], "");
+    assert_eq!((code, engine.starts_with("there is no file /no/such/library; ")), (1, true), "{engine}");
+    let (code, engine, ..) = doctor(&[], "/no/such/library");
+    assert_eq!((code, engine.starts_with("there is no file /no/such/library; ")), (1, true), "{engine}");
+    let text = shell.path().join("text.so");
+    std::fs::write(&text, "not a library").unwrap();
+    let (code, _, _, embedder) = doctor(&["--onnxruntime", text.to_str().unwrap()], "/no/such/library");
+    assert_eq!(code, 1);
+    assert!(embedder.ends_with("text.so: it is not a shared library of this system"), "{embedder}");
+    if let Ok(library) = std::env::var("ADAGE_ONNXRUNTIME") {
+        let (code, engine, _, embedder) = doctor(&[], &library);
+        assert_eq!((code, engine), (0, format!("ONNX Runtime from {library}")));
+        assert!(embedder.contains("a recall takes"), "{embedder}");
+    }
 }

@@ -22,7 +22,7 @@ mod measured;
 mod merging;
 mod migration;
 mod model;
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 #[cfg(feature = "cli")]
 mod processes;
