@@ -297,11 +297,8 @@ impl VectorIndex {
             Some(shortlist) => (shortlist, IndexKind::Graph),
             None => (self.by_scan(&codes, k, among), IndexKind::Exact),
         };
-        let best = shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize));
-        let neighbours = best
-            .into_iter()
-            .map(|near| Neighbour { key: near.row, distance: (1.0 - near.score).clamp(0.0, 2.0) })
-            .collect();
+        let neighbours =
+            shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize));
         Ok(Answer { neighbours, by })
     }
 
