@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::graph::{Focus, Graph, GraphShape, Scratch};
+#[cfg(feature = "hnsw_rs")]
+use super::hnsw_rs::HnswRs;
 use super::kernels::Kernel;
 use super::key_set::KeySet;
 use super::rows::{BLOCK_ROWS, Codes, Rows};
@@ -13,9 +15,6 @@ use crate::error::VectorError;
 
 /// No row.
 const NONE: u32 = u32::MAX;
-
-/// Rows that join the graph at a time; until then they are scanned.
-const BATCH: usize = BLOCK_ROWS;
 
 /// Rows gathered between two looks at their scores.
 const GATHER: usize = 256;
@@ -31,6 +30,10 @@ pub enum IndexKind {
     Exact,
     /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
     Graph,
+    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. It says nowhere that the
+    /// same rows always give the same graph, so answers may differ from run to run. Never chosen but by name.
+    #[cfg(feature = "hnsw_rs")]
+    HnswRs,
 }
 
 /// How an index searches.
@@ -90,6 +93,8 @@ pub enum Among<'a> {
 pub struct VectorIndex {
     config: IndexConfig,
     kernel: Kernel,
+    /// Rows that join the base at a time; until then they are scanned.
+    batch: usize,
     base: Arc<Base>,
     tail: Arc<Rows>,
     /// Row by key.
@@ -103,7 +108,64 @@ pub struct VectorIndex {
 #[derive(Clone, Debug)]
 struct Base {
     rows: Rows,
-    graph: Graph,
+    links: Links,
+}
+
+/// The graph over the first of the base's rows, perhaps none of them.
+#[derive(Clone, Debug)]
+enum Links {
+    Own(Graph),
+    #[cfg(feature = "hnsw_rs")]
+    HnswRs(HnswRs),
+}
+
+impl Links {
+    fn new(
+        config: &IndexConfig,
+        #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] kernel: Kernel,
+    ) -> Self {
+        let shape =
+            GraphShape { links: config.links.clamp(4, 64), ef_construction: config.ef_construction.clamp(8, 2_000) };
+        match config.kind {
+            #[cfg(feature = "hnsw_rs")]
+            Some(IndexKind::HnswRs) => Self::HnswRs(HnswRs::new(shape, kernel)),
+            _ => Self::Own(Graph::new(shape)),
+        }
+    }
+
+    fn kind(&self) -> IndexKind {
+        match self {
+            Self::Own(_) => IndexKind::Graph,
+            #[cfg(feature = "hnsw_rs")]
+            Self::HnswRs(_) => IndexKind::HnswRs,
+        }
+    }
+
+    /// Rows that have joined.
+    fn len(&self) -> usize {
+        match self {
+            Self::Own(graph) => graph.len(),
+            #[cfg(feature = "hnsw_rs")]
+            Self::HnswRs(graph) => graph.len(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Own(graph) => graph.bytes(),
+            #[cfg(feature = "hnsw_rs")]
+            Self::HnswRs(graph) => graph.bytes(),
+        }
+    }
+
+    /// Takes in all rows that have not joined yet.
+    fn join(&mut self, rows: &Rows, kernel: Kernel) {
+        match self {
+            Self::Own(graph) => graph.join(rows, rows.len(), kernel),
+            #[cfg(feature = "hnsw_rs")]
+            Self::HnswRs(graph) => graph.join(rows, rows.len(), kernel),
+        }
+    }
 }
 
 thread_local! {
@@ -114,19 +176,30 @@ impl VectorIndex {
     /// An empty index.
     #[must_use]
     pub fn new(config: IndexConfig) -> Self {
-        let graph = Graph::new(GraphShape {
-            links: config.links.clamp(4, 64),
-            ef_construction: config.ef_construction.clamp(8, 2_000),
-        });
+        let kernel = Kernel::best();
+        let links = Links::new(&config, kernel);
         Self {
             config,
-            kernel: Kernel::best(),
-            base: Arc::new(Base { rows: Rows::new(0), graph }),
+            kernel,
+            batch: BLOCK_ROWS,
+            base: Arc::new(Base { rows: Rows::new(0), links }),
             tail: Arc::new(Rows::new(0)),
             places: Arc::default(),
             dead: Arc::default(),
             n_live: 0,
         }
+    }
+
+    /// Another number of rows that join the base at a time.
+    #[cfg(test)]
+    pub(crate) fn with_batch(mut self, batch: usize) -> Self {
+        self.batch = batch;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn links(&self) -> &impl std::fmt::Debug {
+        &self.base.links
     }
 
     /// Keys that can be found.
@@ -163,7 +236,7 @@ impl VectorIndex {
     pub fn bytes(&self) -> (usize, usize) {
         let (base, tail) = (self.base.rows.bytes(), self.tail.bytes());
         let maps = size_of_val(&self.places[..]) + size_of_val(&self.dead[..]);
-        (base.0 + tail.0, base.1 + tail.1 + maps + self.base.graph.bytes())
+        (base.0 + tail.0, base.1 + tail.1 + maps + self.base.links.bytes())
     }
 
     /// Adds a vector, or replaces the one under the same key.
@@ -212,7 +285,7 @@ impl VectorIndex {
             Arc::make_mut(&mut self.dead).push(0);
         }
         self.n_live += 1;
-        if self.tail.len() == BATCH {
+        if self.tail.len() >= self.batch {
             self.seal();
         }
         self.compact_when_due();
@@ -225,11 +298,11 @@ impl VectorIndex {
         let base = Arc::make_mut(&mut self.base);
         base.rows.append(&tail);
         let has_graph = match self.config.kind {
-            Some(kind) => kind == IndexKind::Graph,
+            Some(kind) => kind != IndexKind::Exact,
             None => base.rows.len() >= self.config.graph_from,
         };
         if has_graph {
-            base.graph.join(&base.rows, base.rows.len(), self.kernel);
+            base.links.join(&base.rows, self.kernel);
         }
     }
 
@@ -264,10 +337,10 @@ impl VectorIndex {
         if self.n_rows() == self.n_live {
             return;
         }
-        let mut fresh = Self::new(self.config.clone());
+        let mut fresh = Self { batch: self.batch, ..Self::new(self.config.clone()) };
         if let Some(dimension) = self.dimension() {
             fresh.tail = Arc::new(Rows::new(dimension));
-            fresh.base = Arc::new(Base { rows: Rows::new(dimension), graph: fresh.base.graph.clone() });
+            Arc::make_mut(&mut fresh.base).rows = Rows::new(dimension);
         }
         for row in (0..self.n_rows()).filter(|row| !self.is_dead(*row)) {
             let (key, vector) = self.row(row);
@@ -293,8 +366,8 @@ impl VectorIndex {
             return Ok(Answer { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
-        let (shortlist, by) = match self.by_graph(&codes, k, among) {
-            Some(shortlist) => (shortlist, IndexKind::Graph),
+        let (shortlist, by) = match self.by_graph(vector, &codes, k, among) {
+            Some(shortlist) => (shortlist, self.base.links.kind()),
             None => (self.by_scan(&codes, k, among), IndexKind::Exact),
         };
         let neighbours =
@@ -303,9 +376,15 @@ impl VectorIndex {
     }
 
     /// `None` where a scan is the better way.
-    fn by_graph(&self, query: &Codes, k: usize, among: Among<'_>) -> Option<Shortlist> {
-        let graph = &self.base.graph;
-        let n_joined = graph.len();
+    fn by_graph(
+        &self,
+        #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] vector: &[f32],
+        query: &Codes,
+        k: usize,
+        among: Among<'_>,
+    ) -> Option<Shortlist> {
+        let Base { rows, links } = &*self.base;
+        let n_joined = links.len();
         if n_joined == 0 || self.config.kind == Some(IndexKind::Exact) {
             return None;
         }
@@ -321,39 +400,70 @@ impl VectorIndex {
                 keys.len() / 2
             }
         };
+        let limits = (ef, budget);
+        let n_reranked = RERANKED.max(3 * k);
+        let mut shortlist = self.shortlist(query, k);
+        match links {
+            Links::Own(graph) => SCRATCH.with_borrow_mut(|scratch| {
+                if !self.walk(graph, query, limits, among, scratch) {
+                    return None;
+                }
+                for scored in scratch.found().take(n_reranked) {
+                    shortlist.offer(scored.score * query.scale, scored.row);
+                }
+                Some(())
+            })?,
+            #[cfg(feature = "hnsw_rs")]
+            Links::HnswRs(graph) => {
+                let is_wanted = |row: u32| {
+                    !self.is_dead(row as usize)
+                        && match among {
+                            Among::All => true,
+                            Among::Only(keys) => keys.contains(rows.key(row as usize)),
+                        }
+                };
+                let takes_all = matches!(among, Among::All) && self.n_rows() == self.n_live;
+                let filter: Option<&dyn Fn(u32) -> bool> = if takes_all { None } else { Some(&is_wanted) };
+                for scored in graph.search(vector, limits, filter)?.into_iter().take(n_reranked) {
+                    shortlist.offer(scored.score, scored.row);
+                }
+            }
+        }
+        self.scan(rows, 0, n_joined..rows.len(), query, among, &mut shortlist);
+        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        Some(shortlist)
+    }
+
+    /// A search in our own graph, each way of filtering compiled apart.
+    fn walk(
+        &self,
+        graph: &Graph,
+        query: &Codes,
+        limits: (usize, usize),
+        among: Among<'_>,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let rows = &self.base.rows;
         let focus = Focus { codes: &query.lines, kernel: self.kernel };
         let has_dead = self.n_rows() > self.n_live;
-        SCRATCH.with_borrow_mut(|scratch| {
-            let rows = &self.base.rows;
-            let limits = (ef, budget);
-            let is_live = |row: u32| !self.is_dead(row as usize);
-            let is_done = match among {
-                Among::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
-                Among::All => graph.search(rows, focus, limits, is_live, scratch),
-                Among::Only(keys) => {
-                    let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
-                    graph.search(rows, focus, limits, is_wanted, scratch)
-                }
-            };
-            if !is_done {
-                return None;
+        let is_live = |row: u32| !self.is_dead(row as usize);
+        match among {
+            Among::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
+            Among::All => graph.search(rows, focus, limits, is_live, scratch),
+            Among::Only(keys) => {
+                let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
+                graph.search(rows, focus, limits, is_wanted, scratch)
             }
-            let n_reranked = RERANKED.max(3 * k);
-            let slack = rows.slack(query.error).max(self.tail.slack(query.error));
-            let mut shortlist = Shortlist::new(k, slack);
-            for scored in scratch.found().take(n_reranked) {
-                shortlist.offer(scored.score * query.scale, scored.row);
-            }
-            self.scan(rows, 0, n_joined..rows.len(), query, among, &mut shortlist);
-            self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
-            Some(shortlist)
-        })
+        }
+    }
+
+    fn shortlist(&self, query: &Codes, k: usize) -> Shortlist {
+        Shortlist::new(k, self.base.rows.slack(query.error).max(self.tail.slack(query.error)))
     }
 
     fn by_scan(&self, query: &Codes, k: usize, among: Among<'_>) -> Shortlist {
         let rows = &self.base.rows;
-        let slack = rows.slack(query.error).max(self.tail.slack(query.error));
-        let mut shortlist = Shortlist::new(k, slack);
+        let mut shortlist = self.shortlist(query, k);
         match among {
             Among::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
             _ => {
