@@ -352,7 +352,7 @@ fn equal_vectors_are_all_found() {
         if *kind == IndexKind::Exact {
             assert_eq!(answer.neighbours.iter().map(|near| near.key).collect::<Vec<_>>(), Vec::from_iter(0..10));
         }
-        for k in [1, 10] {
+        for k in [1, 10, 199, 200, 201, usize::MAX] {
             check(&index, &naive, &equal[0], k, Among::All);
         }
     }
@@ -365,7 +365,7 @@ fn more_than_there_are_is_all_there_are() {
     let keys: KeySet = (90..2_000).collect();
     for kind in KINDS {
         let index = filled(*kind, &vectors);
-        for k in [0, 1, 99, 100, 101] {
+        for k in [0, 1, 99, 100, 101, usize::MAX] {
             check(&index, &naive, &queries[0], k, Among::All);
             check(&index, &naive, &queries[0], k, Among::Only(&keys));
             check(&index, &naive, &queries[0], k, Among::Only(&KeySet::default()));

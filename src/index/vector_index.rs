@@ -362,17 +362,25 @@ impl VectorIndex {
         {
             return Err(VectorError::Dimension { found: vector.len(), expected });
         }
-        if k == 0 || self.n_live == 0 {
+        let n_wanted = match among {
+            Among::All => self.n_live,
+            Among::Only(keys) => keys.len().min(self.n_live),
+        };
+        let k = k.min(n_wanted);
+        if k == 0 {
             return Ok(Answer { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
-        let (shortlist, by) = match self.by_graph(vector, &codes, k, among) {
-            Some(shortlist) => (shortlist, self.base.links.kind()),
-            None => (self.by_scan(&codes, k, among), IndexKind::Exact),
+        let decide = |shortlist: Shortlist| {
+            shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
         };
-        let neighbours =
-            shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize));
-        Ok(Answer { neighbours, by })
+        // A graph may have rows that no way leads to; an answer that lacks some is worth a scan.
+        if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(decide)
+            && neighbours.len() == k
+        {
+            return Ok(Answer { neighbours, by: self.base.links.kind() });
+        }
+        Ok(Answer { neighbours: decide(self.by_scan(&codes, k, among)), by: IndexKind::Exact })
     }
 
     /// `None` where a scan is the better way.
