@@ -348,10 +348,13 @@ struct Selection {
 }
 
 impl Selection {
-    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already.
+    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already. An equal of the owner
+    /// always is; were there nothing but equals, no way would lead out, or in, so they get a half of the room.
     fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
         self.kept.clear();
         let own_scale = rows.scale(owner as usize);
+        let own_codes = rows.codes_of(owner as usize);
+        let mut n_equal = 0;
         for candidate in &self.candidates {
             if self.kept.len() == room {
                 break;
@@ -361,9 +364,16 @@ impl Selection {
             kernel.gather(rows.codes_of(candidate.row as usize), rows.codes(), &self.kept, &mut self.sums);
             let is_covered =
                 self.kept.iter().zip(&self.sums).any(|(kept, sum)| *sum as f32 * rows.scale(*kept as usize) > to_owner);
-            if !is_covered {
-                self.kept.push(candidate.row);
+            if is_covered {
+                continue;
             }
+            if rows.codes_of(candidate.row as usize) == own_codes {
+                if n_equal >= room / 2 {
+                    continue;
+                }
+                n_equal += 1;
+            }
+            self.kept.push(candidate.row);
         }
     }
 }

@@ -358,6 +358,18 @@ fn equal_vectors_are_all_found() {
     }
 }
 
+/// Equal vectors link to each other first, and may become an island.
+#[test]
+fn groups_of_equal_vectors_are_reached() {
+    let (centres, _) = clusters(30, 16);
+    let vectors: Vec<UnitVector> = (0..1_500).map(|row| centres[row % 30].clone()).collect();
+    for kind in GRAPHS {
+        let (recall, by) = recall(&filled(*kind, &vectors), &Naive::of(&vectors), &centres, Among::All);
+        assert!(recall >= 0.95, "{kind:?} {recall}");
+        assert_eq!(by, *kind);
+    }
+}
+
 #[test]
 fn more_than_there_are_is_all_there_are() {
     let (vectors, queries) = clusters(100, 8);
