@@ -9,11 +9,12 @@
 //! `DIR` holds `base_i8.npy` (codes, one row a vector), `base_scale.npy` (one f32 a row) and `queries.npy` (f32); `FILE` has a text
 //! a line, embedded with the bundled model, every tenth of them a query. Synthetic vectors lie in clusters.
 //!
-//! Further options: `--kinds exact,graph`, `--ef 16,32,64,128,256`, `--repeats 7`, `--filters` (searches among 50 %, 10 %, 1 % and
-//! 0.1 % of the rows), `--deletions` (of 10 %, 50 % and 90 %).
+//! Further options: `--kinds exact,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
+//! `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
 //!
 //! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
-//! thread, queries one at a time: the median of the repeats, and the lowest and the highest.
+//! thread, queries one at a time: the median of the repeats, and the lowest and the highest. Of the bytes, those of `hnsw_rs` are
+//! reckoned from its structures, its own copy of the vectors included.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -92,7 +93,7 @@ fn empty(kind: IndexKind) -> VectorIndex {
 }
 
 fn fill(index: &mut VectorIndex, base: &[UnitVector]) {
-    index.put_all(base.iter().enumerate().map(|(key, vector)| (key as u32, vector))).expect("all of one dimension");
+    index.put_all((0_u32..).zip(base)).expect("all of one dimension");
 }
 
 struct Measured {
@@ -139,7 +140,11 @@ fn report(
     bytes: f64,
     what: &str,
 ) {
-    let name = format!("adage-{kind:?}").to_lowercase();
+    let name = match kind {
+        #[cfg(feature = "hnsw_rs")]
+        IndexKind::HnswRs => "hnsw_rs".to_owned(),
+        _ => format!("adage-{kind:?}").to_lowercase(),
+    };
     let Measured { recall, micros, low, high, by } = measured;
     let built = built.as_secs_f64();
     if options.json {
@@ -346,6 +351,7 @@ impl Chance {
     }
 
     /// Standard normal, nearly: twelve uniform ones.
+    #[allow(clippy::cast_possible_truncation)]
     fn normal(&mut self) -> f32 {
         ((0..12).map(|_| self.unit()).sum::<f64>() - 6.0) as f32
     }
@@ -389,7 +395,11 @@ fn kind(name: &str) -> Result<IndexKind, Failure> {
     match name {
         "exact" => Ok(IndexKind::Exact),
         "graph" => Ok(IndexKind::Graph),
-        _ => Err(format!("{name} is no kind of index: exact, graph").into()),
+        #[cfg(feature = "hnsw_rs")]
+        "hnsw_rs" => Ok(IndexKind::HnswRs),
+        #[cfg(not(feature = "hnsw_rs"))]
+        "hnsw_rs" => Err("built without the feature hnsw_rs".into()),
+        _ => Err(format!("{name} is no kind of index: exact, graph, hnsw_rs").into()),
     }
 }
 

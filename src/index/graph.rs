@@ -109,13 +109,9 @@ impl Graph {
         4 * (self.ground.len() + self.starts.len() + self.upper.len())
     }
 
-    pub(crate) fn shape(&self) -> GraphShape {
-        self.shape
-    }
-
-    /// What a snapshot keeps: the links on the ground, where upper links begin, the upper links, the entry and its level.
-    pub(crate) fn parts(&self) -> ([&[u32]; 3], u32, u8) {
-        ([&self.ground, &self.starts, &self.upper], self.entry, self.top)
+    /// What a snapshot keeps: the links on the ground, where upper links begin, the upper links; and the entry.
+    pub(crate) fn parts(&self) -> ([&[u32]; 3], u32) {
+        ([&self.ground, &self.starts, &self.upper], self.entry)
     }
 
     /// A graph as it was stored. `None` when a link leads nowhere or to a row that is not on its level, or the parts do not
@@ -387,10 +383,13 @@ struct Selection {
 }
 
 impl Selection {
-    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already.
+    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already. An equal of the owner
+    /// always is; were there nothing but equals, no way would lead out, or in, so they get a half of the room.
     fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
         self.kept.clear();
         let own_scale = rows.scale(owner as usize);
+        let own_codes = rows.codes_of(owner as usize);
+        let mut n_equal = 0;
         for candidate in &self.candidates {
             if self.kept.len() == room {
                 break;
@@ -400,9 +399,16 @@ impl Selection {
             kernel.gather(rows.codes_of(candidate.row as usize), rows.codes(), &self.kept, &mut self.sums);
             let is_covered =
                 self.kept.iter().zip(&self.sums).any(|(kept, sum)| *sum as f32 * rows.scale(*kept as usize) > to_owner);
-            if !is_covered {
-                self.kept.push(candidate.row);
+            if is_covered {
+                continue;
             }
+            if rows.codes_of(candidate.row as usize) == own_codes {
+                if n_equal >= room / 2 {
+                    continue;
+                }
+                n_equal += 1;
+            }
+            self.kept.push(candidate.row);
         }
     }
 }

@@ -2,11 +2,15 @@
 
 mod exact;
 mod graph;
+#[cfg(feature = "hnsw_rs")]
+mod hnsw_rs;
 mod kernels;
 mod key_set;
 mod rows;
 mod shortlist;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod vector_index;
 
 pub(crate) use exact::ExactIndex;

@@ -1,6 +1,7 @@
 //! From products of codes to the nearest rows: the candidates that may be among them, decided by the floats.
 
 use super::kernels::Kernel;
+use super::vector_index::Neighbour;
 
 /// A row, and how near it seems: larger is nearer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,33 +70,52 @@ impl Shortlist {
         self.room = self.room.max(2 * self.found.len());
     }
 
-    /// The nearest rows by their floats, as keys with true products, the best first, ties by key. `row` gives a row's key and floats, `fetch`
-    /// asks for a row's floats ahead.
+    /// The nearest rows by their floats, the nearest first, ties by key. `row` gives a row's key and floats, `fetch` asks for a
+    /// row's floats ahead.
     pub(crate) fn decide<'r>(
         mut self,
         query: &[f32],
         kernel: Kernel,
         row: impl Fn(u32) -> (u32, &'r [f32]),
         fetch: impl Fn(u32),
-    ) -> Vec<Scored> {
+    ) -> Vec<Neighbour> {
         const AHEAD: usize = 2;
         self.shrink();
         self.found.sort_unstable_by(Scored::order);
-        let mut best: Vec<Scored> = Vec::with_capacity(self.k + 1);
+        let mut best: Vec<Neighbour> = Vec::with_capacity(self.k + 1);
         for (place, scored) in self.found.iter().enumerate() {
-            if best.len() >= self.k && best.last().is_none_or(|worst| scored.score + self.slack < worst.score) {
+            if best.len() >= self.k && best.last().is_none_or(|worst| scored.score + self.slack < 1.0 - worst.distance)
+            {
                 break;
             }
             if let Some(next) = self.found.get(place + AHEAD) {
                 fetch(next.row);
             }
             let (key, floats) = row(scored.row);
-            let product = kernel.dot(query, floats);
-            let decided = Scored { score: product, row: key };
-            let at = best.partition_point(|other| other.is_before(decided));
-            best.insert(at, decided);
+            // Products that differ may round to one distance: what the caller sees decides on ties.
+            let distance = (1.0 - kernel.dot(query, floats)).clamp(0.0, 2.0);
+            let at = best.partition_point(|other| (other.distance, other.key) < (distance, key));
+            best.insert(at, Neighbour { key, distance });
             best.truncate(self.k);
         }
         best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_to_one_distance_is_a_tie() {
+        // The later rows have the larger products, but 1 less any of them is 1.
+        let rows: Vec<[f32; 2]> = (1..=4_u8).map(|nth| [f32::from(nth) * 1e-9, 1.0]).collect();
+        let mut shortlist = Shortlist::new(3, 0.01);
+        for row in 0..4 {
+            shortlist.offer(0.0, row);
+        }
+        let best = shortlist.decide(&[1.0, 0.0], Kernel::Portable, |row| (row, &rows[row as usize]), |_| ());
+        let expected: Vec<Neighbour> = (0..3).map(|key| Neighbour { key, distance: 1.0 }).collect();
+        assert_eq!(best, expected);
     }
 }

@@ -65,9 +65,11 @@ impl VectorIndex {
         sections.push((Part::Floats, floats));
         sections.push((Part::Codes, parts.iter().map(|rows| bytemuck::cast_slice(rows.codes())).collect()));
         sections.push((Part::Scales, parts.iter().map(|rows| bytemuck::cast_slice(rows.scales())).collect()));
-        let ([ground, starts, upper], _, _) = self.graph().parts();
-        for (part, links) in [(Part::Ground, ground), (Part::Starts, starts), (Part::Upper, upper)] {
-            sections.push((part, vec![bytemuck::cast_slice(links)]));
+        if let Some(graph) = self.graph() {
+            let ([ground, starts, upper], _) = graph.parts();
+            for (part, links) in [(Part::Ground, ground), (Part::Starts, starts), (Part::Upper, upper)] {
+                sections.push((part, vec![bytemuck::cast_slice(links)]));
+            }
         }
         Some(sections)
     }
@@ -75,8 +77,8 @@ impl VectorIndex {
     /// The first section, which says what the others hold.
     pub(crate) fn head(&self) -> Vec<u8> {
         let parts = self.row_parts();
-        let (_, entry, _) = self.graph().parts();
-        let shape = self.graph().shape();
+        let entry = self.graph().map_or(u32::MAX, |graph| graph.parts().1);
+        let shape = self.config().shape();
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let error = parts.iter().map(|rows| rows.error()).fold(0.0, f32::max);
         let head = [
@@ -127,18 +129,20 @@ impl VectorIndex {
         });
         let row_keys = keys.iter().map(|key| key.unwrap_or(u32::MAX)).collect();
         let rows = Rows::from_parts(dimension, row_keys, (full, open), codes)?;
-        let mut index = Self::new(config);
-        let shape = index.graph().shape();
+        let shape = config.shape();
         let stored = GraphShape { links: links as usize, ef_construction: ef_construction as usize };
         let graph =
             [Part::Ground, Part::Starts, Part::Upper].map(|part| section(part).and_then(|part| numbers_of(&part)));
+        let mut index = Self::new(config);
         let graph = match graph {
-            [Some(ground), Some(starts), Some(upper)] if shape == stored && starts.len() <= n_rows => {
+            [Some(ground), Some(starts), Some(upper)]
+                if shape == stored && starts.len() <= n_rows && index.graph().is_some() =>
+            {
                 Graph::from_parts(shape, [ground, starts, upper], entry)
             }
             _ => None,
         };
-        index.restore(rows, graph.unwrap_or_else(|| Graph::new(shape)), keys);
+        index.restore(rows, graph, keys);
         Some(index)
     }
 }
