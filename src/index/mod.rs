@@ -1,6 +1,8 @@
 //! Nearest neighbours among unit vectors. The indexes know numbers, never lessons.
 
 mod exact;
+pub(crate) mod key_set;
+pub(crate) mod vector_index;
 
 pub(crate) use exact::ExactIndex;
 
