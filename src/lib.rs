@@ -23,6 +23,7 @@
 
 mod clock;
 mod config;
+mod document;
 mod embed;
 mod error;
 mod gate;
@@ -43,10 +44,11 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
 };
+pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]
 pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
+pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::disk::{Disk, Lock, RealDisk, Stamp};
+use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
 use crate::learn::testing::at;
 use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
@@ -67,6 +68,9 @@ impl Disk for FaultyDisk {
     }
     fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
         self.run(|| RealDisk.read_start(path, length))
+    }
+    fn map(&self, path: &Path) -> io::Result<Mapped> {
+        self.run(|| RealDisk.map(path))
     }
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         self.run(|| RealDisk.stamp(path))
@@ -294,6 +298,9 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
         }
         fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
             RealDisk.read_start(path, length)
+        }
+        fn map(&self, path: &Path) -> io::Result<Mapped> {
+            RealDisk.map(path)
         }
         fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
             RealDisk.stamp(path)

@@ -6,8 +6,11 @@
 pub(crate) mod archive;
 mod commit;
 pub(crate) mod disk;
+pub(crate) mod documents;
+mod mapped;
 mod place;
 mod recover;
+pub(crate) mod sections;
 mod truth;
 mod usage;
 mod vectors;
