@@ -34,6 +34,7 @@ mod lexical;
 mod playbook;
 mod retrieve;
 mod store;
+mod vector_memory;
 
 /// The crate of the times in the interface.
 pub use chrono;
@@ -50,6 +51,7 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
+pub use index::vector_index::{IndexConfig, IndexKind};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
@@ -61,6 +63,8 @@ pub use playbook::{
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;
+pub use store::documents::MemoryRecovery;
+pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -8,6 +8,7 @@ mod commit;
 pub(crate) mod disk;
 pub(crate) mod documents;
 mod mapped;
+pub(crate) mod memory_vectors;
 mod place;
 mod recover;
 pub(crate) mod sections;

@@ -1,6 +1,6 @@
 //! A file of sections: blocks of numbers that are appended or replaced whole, and read through a memory map.
 //!
-//! Little-endian. The file begins with 64 bytes of name and version. A section begins at a multiple of 64 with a header of
+//! Numbers have the machine's byte order, and the name tells it: another one's file is foreign. The file begins with 64 bytes of name and version. A section begins at a multiple of 64 with a header of
 //! 64 bytes, its bytes follow, and zeros up to the next multiple. Header and bytes have a checksum each. A section that is
 //! cut, flipped or nonsense is passed over and told; reading goes on at the next header that is one.
 
@@ -14,7 +14,7 @@ use super::mapped::Mapped;
 use crate::lesson::TextHash;
 
 /// The first bytes of the file: its name and version.
-const MAGIC: &[u8; 8] = b"adages\0\x01";
+pub(super) const MAGIC: &[u8; 8] = if cfg!(target_endian = "little") { b"adages\0\x01" } else { b"adagesB\x01" };
 /// The first bytes of a section.
 const SECTION: &[u8; 8] = b"section\0";
 /// What everything is aligned to, and the length of a header.

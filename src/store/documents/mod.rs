@@ -6,6 +6,8 @@
 mod line;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
@@ -25,6 +27,8 @@ pub(crate) struct LogMark {
     /// Up to where whole batches were read, in bytes.
     read_to: u64,
     newer: Option<u64>,
+    /// True when the stamp alone tells any later change.
+    is_settled: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
     n_broken: usize,
 }
@@ -40,9 +44,9 @@ impl LogMark {
         self.is_same_file(other) && self.read_to == other.read_to
     }
 
-    /// True when what the other one stands for is part of this one.
-    pub(crate) fn includes(&self, other: &Self) -> bool {
-        self.is_same_file(other) && self.read_to >= other.read_to
+    /// True when a newer version wrote the log.
+    pub(crate) fn is_newer(&self) -> bool {
+        self.newer.is_some()
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
@@ -98,7 +102,8 @@ impl DocumentLog {
             return Ok(known.seen.is_some().then(|| News::Anew(Vec::new(), LogMark::default())));
         };
         let Some(seen) = &known.seen else { return self.load(stamp).map(Some) };
-        if seen.is_surely(&stamp) {
+        let is_alike = seen.is_alike(&stamp);
+        if is_alike && (!seen.is_young || known.is_settled.load(Ordering::Acquire)) {
             return Ok(None);
         }
         if seen.inode != stamp.inode || stamp.length < known.read_to {
@@ -110,6 +115,7 @@ impl DocumentLog {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
+            known.is_settled.store(is_alike && !stamp.is_young, Ordering::Release);
             return Ok(None);
         }
         let lines = line::read(&self.place.read_or_empty(&path, known.read_to)?);
@@ -120,7 +126,8 @@ impl DocumentLog {
         if lines.whole == 0 {
             return Ok(None);
         }
-        let mark = LogMark { seen: Some(stamp), read_to: known.read_to + lines.whole as u64, ..known.clone() };
+        let read_to = known.read_to + lines.whole as u64;
+        let mark = LogMark { seen: Some(stamp), read_to, is_settled: Arc::default(), ..known.clone() };
         Ok(Some(News::More(lines.changes, mark)))
     }
 
@@ -136,6 +143,7 @@ impl DocumentLog {
             // What a newer version wrote need not be readable.
             n_broken: if newer.is_some() { 0 } else { lines.broken.len() + usize::from(has_lost_header) },
             newer,
+            is_settled: Arc::default(),
         };
         Ok(News::Anew(lines.changes, mark))
     }
@@ -216,6 +224,7 @@ impl DocumentLog {
         self.place.sync(&path)?;
         known.read_to += lines.len() as u64;
         // Without a stamp nothing is known, and the next look reads the file again.
+        known.is_settled = Arc::default();
         known.seen = self.place.stamp(&path).ok().flatten().or(known.seen.take());
         Ok(lengths)
     }
@@ -246,7 +255,7 @@ impl DocumentLog {
         // The new file is in its place, and perhaps not for good.
         self.place.sync_folder(folder).inspect_err(|_| self.place.stop_writes())?;
         let seen = self.place.stamp(&path).inspect_err(|_| self.place.stop_writes())?;
-        *known = LogMark { seen, log: Some(log), read_to: bytes.len() as u64, newer: None, n_broken: 0 };
+        *known = LogMark { seen, log: Some(log), read_to: bytes.len() as u64, ..LogMark::default() };
         Ok(())
     }
 }
