@@ -16,7 +16,7 @@ use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Req
 
 /// How the disk fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
+pub(crate) enum Fault {
     /// Operation N fails, the others work: a full disk, a bad sector.
     Once,
     /// Operation N is torn and nothing after it happens: the process was killed.
@@ -24,10 +24,10 @@ enum Fault {
 }
 
 /// The real disk until operation N.
-struct FaultyDisk {
-    fault: Fault,
-    at: usize,
-    done: Arc<AtomicUsize>,
+pub(crate) struct FaultyDisk {
+    pub(crate) fault: Fault,
+    pub(crate) at: usize,
+    pub(crate) done: Arc<AtomicUsize>,
 }
 
 impl FaultyDisk {

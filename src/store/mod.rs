@@ -17,7 +17,7 @@ mod usage;
 mod vectors;
 
 #[cfg(test)]
-mod faults;
+pub(crate) mod faults;
 
 use std::io;
 use std::path::{Path, PathBuf};

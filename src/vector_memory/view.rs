@@ -96,7 +96,11 @@ impl View {
             self.missing = self.shelf.live().clone();
         }
         let given: KeySet = rows.iter().map(|(key, _)| *key).collect();
-        if self.index.put_all(rows).is_ok() {
+        let is_put = match rows.as_slice() {
+            [(key, vector)] => self.index.put(*key, vector),
+            _ => self.index.put_all(rows),
+        };
+        if is_put.is_ok() {
             self.missing = self.missing.minus(&given);
         }
     }

@@ -187,7 +187,9 @@ impl Inner {
 
     /// The lock, and the newest state under it, in which every line can be read.
     fn begin(&self) -> Result<(Lock, Arc<View>)> {
-        let lock = self.log.lock(&self.view.read().mark)?;
+        // Nobody waits for the state while this waits for the folder.
+        let known = Arc::clone(&self.view.read());
+        let lock = self.log.lock(&known.mark)?;
         let view = self.view()?;
         let mut mark = view.mark.clone();
         if self.log.clear_up(&mut mark, &lock)?.is_some() {
@@ -198,7 +200,8 @@ impl Inner {
 
     /// At the open: broken lines are kept aside, and the log is written anew from the others.
     pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
-        let lock = match self.log.lock(&self.view.read().mark) {
+        let known = Arc::clone(&self.view.read());
+        let lock = match self.log.lock(&known.mark) {
             Err(Error::NewerSchema { .. }) => return Ok(None),
             lock => lock?,
         };
