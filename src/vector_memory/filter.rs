@@ -86,8 +86,8 @@ impl Filter {
     }
 
     /// The keys of the documents that are meant; none for all of them.
-    pub(super) fn keys<'s>(&self, shelf: &'s Shelf) -> Option<Cow<'s, KeySet>> {
-        (self.0 != Node::All).then(|| keys(&self.0, shelf))
+    pub(super) fn keys<'s>(&self, documents: &'s Shelf) -> Option<Cow<'s, KeySet>> {
+        (self.0 != Node::All).then(|| keys(&self.0, documents))
     }
 }
 

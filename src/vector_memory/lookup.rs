@@ -131,10 +131,10 @@ fn vectors(embedder: &dyn Embedder, lookups: &[Lookup]) -> Result<Vec<UnitVector
         Near::Text(text) => Some(text.as_str()),
         Near::Vector(_) => None,
     });
-    let mut embedded = embed_units(embedder, &texts.collect::<Vec<_>>(), Role::Query)?.into_iter();
+    let mut of_texts = embed_units(embedder, &texts.collect::<Vec<_>>(), Role::Query)?.into_iter();
     let vectors = lookups.iter().map(|lookup| match &lookup.near {
         // There is one for each text.
-        Near::Text(_) => embedded.next().ok_or(VectorError::Zero.into()),
+        Near::Text(_) => of_texts.next().ok_or(VectorError::Zero.into()),
         Near::Vector(vector) => UnitVector::new(vector).map_err(Error::from),
     });
     vectors.collect()
