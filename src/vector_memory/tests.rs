@@ -221,7 +221,7 @@ fn two_handles_see_each_other() {
         let (id, text) = (format!("{n:02}"), format!("number {n}"));
         writer.add(note(&id, &text)).unwrap();
         assert!(matches!(other.add(note(&id, "t")), Err(Error::DocumentExists { .. })));
-        assert_eq!(ids(other, &Lookup::text(&text).limit(1)), [id.clone()]);
+        assert_eq!(ids(other, &Lookup::text(&text).limit(1)), [id.as_str()]);
         assert_eq!(ids(&reader, &Lookup::text(&text).limit(1)), [id]);
         if n % 7 == 3 {
             other.remove(&format!("{:02}", n - 1)).unwrap();

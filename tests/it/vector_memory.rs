@@ -73,7 +73,7 @@ fn what_is_acknowledged_survives_a_kill() {
                 }
                 entry.0
             };
-            while let Some(line) = lines.next() {
+            for line in lines.by_ref() {
                 if note(&line) >= 20 + round * 9 + who * 5 {
                     break;
                 }
@@ -136,7 +136,9 @@ fn threads_query_whole_batches_while_others_write() {
                 })
             })
             .collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
         is_over.store(true, Ordering::SeqCst);
         assert!(readers.into_iter().all(|reader| reader.join().unwrap() > 0));
     });
