@@ -146,7 +146,10 @@ impl Store {
         if is_ours {
             self.place.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
         } else {
-            self.place.disk.create(&path, &records).map_err(Error::io("write", &path))?;
+            // Not in place: a vector memory may have mapped it.
+            let temporary = self.place.folder.temporary("vectors");
+            self.place.disk.create(&temporary, &records).map_err(Error::io("write", &temporary))?;
+            self.place.rename(&temporary, &path)?;
             cache.reread();
         }
         cache.unsaved.clear();

@@ -14,8 +14,8 @@ pub(crate) struct Mapped(Option<memmap2::Mmap>);
 impl Mapped {
     /// Maps a file as long as it is now.
     ///
-    /// Only for files that are never changed in place: `vectors.bin` is replaced by a rename or appended to, never cut and
-    /// never overwritten.
+    /// Only for files that are never changed in place: files of sections are replaced by a rename or appended to, never cut
+    /// and never overwritten, not even by a playbook that is opened in the same folder.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;

@@ -81,6 +81,12 @@ impl Sections {
     ///
     /// Every byte is looked at once, for the checksums.
     pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> io::Result<(Self, Vec<Flaw>)> {
+        // Only what is ours is mapped: other files may be cut while they are.
+        let start = disk.read_start(path, MAGIC.len())?;
+        if !start.is_empty() && start != MAGIC {
+            let length = disk.stamp(path)?.map_or(0, |stamp| stamp.length);
+            return Ok((Self { sections: Vec::new(), length }, vec![Flaw { offset: 0, kind: FlawKind::Foreign }]));
+        }
         let map = match disk.map(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
             map => Arc::new(map?),
