@@ -34,7 +34,7 @@ pub enum Error {
         reason: String,
     },
     /// A newer version wrote the folder; it is open for reading only.
-    #[error("the playbook is of schema version {found}, this program writes {supported}: it is open for reading only")]
+    #[error("the folder is of schema version {found}, this program writes {supported}: it is open for reading only")]
     NewerSchema {
         /// The version in the file.
         found: u64,
@@ -115,9 +115,29 @@ pub enum Error {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// The vector tier was asked for by name and there is no embedder.
-    #[error("the vector tier was asked for, but the playbook has no embedder")]
+    /// The vector tier was asked for by name, or a vector memory was asked, and there is no embedder.
+    #[error("vectors were asked for, but there is no embedder")]
     NoEmbedder,
+    /// No document has this id.
+    #[error("no document {id:?}")]
+    NoSuchDocument {
+        /// What was asked for.
+        id: String,
+    },
+    /// A document with this id is there already. Nothing was changed.
+    #[error("document {id:?} is there already")]
+    DocumentExists {
+        /// The id.
+        id: String,
+    },
+    /// A document cannot be kept. Nothing was changed.
+    #[error("document {id:?} cannot be kept: {reason}")]
+    Document {
+        /// Its id, shortened to 100 characters.
+        id: String,
+        /// Why not.
+        reason: DocumentError,
+    },
 }
 
 /// Why a change cannot be undone.
@@ -139,6 +159,39 @@ pub enum CannotUndo {
     /// The text of a removal is kept for 30 days.
     #[error("the text of a removed lesson is kept for 30 days only")]
     Expired,
+}
+
+/// Why a document cannot be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// A part has to say something.
+    #[error("the {part} is empty")]
+    Empty {
+        /// Which part.
+        part: &'static str,
+    },
+    /// A part is too long.
+    #[error("the {part} has {found} bytes, at most {limit} are kept")]
+    TooLong {
+        /// Which part.
+        part: &'static str,
+        /// Its length, in bytes.
+        found: usize,
+        /// The longest that is kept, in bytes.
+        limit: usize,
+    },
+    /// There is too much metadata.
+    #[error("the document has {found} fields, at most {limit} are kept")]
+    TooManyFields {
+        /// How many fields it has.
+        found: usize,
+        /// How many are kept.
+        limit: usize,
+    },
+    /// Its id comes twice in one batch.
+    #[error("its id comes twice in the batch")]
+    Twice,
 }
 
 /// Why a vector cannot be used. Nothing was stored.

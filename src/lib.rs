@@ -14,6 +14,7 @@
 //! - Feedback: [`record_outcome`](Playbook::record_outcome) credits exactly what a receipt showed. [`utility`] decides who
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
+//! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
@@ -24,6 +25,7 @@
 
 mod clock;
 mod config;
+mod document;
 mod embed;
 mod error;
 mod gate;
@@ -34,6 +36,7 @@ mod lexical;
 mod playbook;
 mod retrieve;
 mod store;
+mod vector_memory;
 
 /// The crate of the times in the interface.
 pub use chrono;
@@ -44,10 +47,11 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
 };
+pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
+pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
 pub use index::{Among, Answer, IndexConfig, IndexKind, IndexNeighbour, KeySet, VectorIndex};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
@@ -61,6 +65,8 @@ pub use playbook::{
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;
+pub use store::documents::MemoryRecovery;
+pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

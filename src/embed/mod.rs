@@ -115,6 +115,17 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
         .collect()
 }
 
+/// The embedder that comes with the crate, where it does.
+#[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
+pub(crate) fn bundled() -> Option<std::sync::Arc<dyn Embedder>> {
+    #[cfg(all(feature = "rten", feature = "bundled-model"))]
+    {
+        Some(std::sync::Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+    }
+    #[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -235,10 +235,10 @@ impl VectorIndex {
         self.n_live == 0
     }
 
-    /// Components of each vector; `None` before the first.
+    /// Components of each vector; `None` when there is none.
     #[must_use]
     pub fn dimension(&self) -> Option<usize> {
-        (self.n_rows() > 0).then(|| self.tail.dimension())
+        (self.n_live > 0).then(|| self.tail.dimension())
     }
 
     /// The vector under a key.
@@ -275,6 +275,10 @@ impl VectorIndex {
     pub fn put_all<'v>(&mut self, rows: impl IntoIterator<Item = (u32, &'v UnitVector)>) -> Result<(), VectorError> {
         let rows: Vec<(u32, &UnitVector)> = rows.into_iter().collect();
         let Some(first) = rows.first() else { return Ok(()) };
+        if self.n_live == 0 {
+            // Nothing is left that a vector of another length could not stand beside.
+            *self = Self { batch: self.batch, ..Self::new(self.config.clone()) };
+        }
         let expected = self.dimension().unwrap_or(first.1.as_slice().len());
         if let Some((_, other)) = rows.iter().find(|(_, vector)| vector.as_slice().len() != expected) {
             return Err(VectorError::Dimension { found: other.as_slice().len(), expected });

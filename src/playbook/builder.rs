@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use super::{Inner, Playbook, View};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::embed::Embedder;
+use crate::embed::{Embedder, bundled};
 use crate::error::Result;
 use crate::store::disk::{Disk, RealDisk};
 use crate::store::{Access, Store, VectorCache};
@@ -97,16 +97,4 @@ impl PlaybookBuilder {
             recovery,
         })))
     }
-}
-
-/// The embedder that comes with the crate, where it does.
-#[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
-fn bundled() -> Option<Arc<dyn Embedder>> {
-    #[cfg(all(feature = "rten", feature = "bundled-model"))]
-    {
-        use crate::embed::{Engine, Model, OnnxEmbedder};
-        Some(Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
-    }
-    #[cfg(not(all(feature = "rten", feature = "bundled-model")))]
-    None
 }

@@ -107,7 +107,7 @@ impl Playbook {
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.0.store.folder.path()
+        self.0.store.place.folder.path()
     }
 
     /// The settings.

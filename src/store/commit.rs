@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use chrono::{DateTime, FixedOffset};
 
-use super::disk::TEMPORARY;
 use super::{Event, Mark, Seen, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
 use crate::error::{Error, Result};
 use crate::learn::book::{Book, Change};
@@ -27,11 +25,11 @@ impl Store {
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
         decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.lock()?;
+        let lock = self.place.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
-        self.sweep();
+        self.place.sweep();
         let (decision, value) = match decide(&snapshot)? {
             Step::Commit(decision, value) => (decision, value),
             Step::Nothing(value) => return Ok((snapshot, value)),
@@ -61,7 +59,7 @@ impl Store {
         known: &Snapshot,
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.lock()?;
+        let lock = self.place.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
@@ -92,23 +90,24 @@ impl Store {
             return Ok(end);
         }
         let next = Mark { segment: end.segment + 1, offset: 0 };
-        let path = self.folder.usage(next.segment);
-        self.disk.create(&path, b"").map_err(Error::io("make", &path))?;
+        let path = self.place.folder.usage(next.segment);
+        self.place.disk.create(&path, b"").map_err(Error::io("make", &path))?;
         Ok(next)
     }
 
     /// Cuts off what a dead writer appended, appends, and returns the new length.
     fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
-        let path = self.folder.archive();
-        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?.map_or(0, |stamp| stamp.length);
+        let path = self.place.folder.archive();
+        let present =
+            self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?.map_or(0, |stamp| stamp.length);
         if present > length {
-            self.disk.truncate(&path, length).map_err(Error::io("cut", &path))?;
+            self.place.disk.truncate(&path, length).map_err(Error::io("cut", &path))?;
         }
         let mut length = length.min(present);
         if !changes.is_empty() {
             let lines = archive::render(changes);
-            self.disk.append(&path, &lines).map_err(Error::io("append to", &path))?;
-            self.sync(&path)?;
+            self.place.disk.append(&path, &lines).map_err(Error::io("append to", &path))?;
+            self.place.sync(&path)?;
             length += lines.len() as u64;
         }
         Ok(length)
@@ -121,11 +120,11 @@ impl Store {
         forgets: bool,
         book: &Book,
     ) -> Result<()> {
-        let path = self.folder.vectors();
+        let path = self.place.folder.vectors();
         let length = self.read_vectors(cache, model)?;
         if cache.read_to > 0 && length > cache.read_to {
             // The end cannot be read: what is appended behind it could not be either.
-            self.disk.truncate(&path, cache.read_to).map_err(Error::io("cut", &path))?;
+            self.place.disk.truncate(&path, cache.read_to).map_err(Error::io("cut", &path))?;
         }
         // Evicted lessons leave their vectors behind; now and then these are swept out.
         let live_bytes = |book: &Book| book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
@@ -133,9 +132,9 @@ impl Store {
             let live = live_texts(book);
             cache.keep_only(&live);
             let bytes = vectors::compacted(&self.read_or_empty(&path, 0)?, &live);
-            let temporary = self.folder.temporary("vectors");
-            self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
-            self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+            let temporary = self.place.folder.temporary("vectors");
+            self.place.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
+            self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
             self.read_vectors(cache, model)?;
         }
         if cache.unsaved.is_empty() {
@@ -145,9 +144,12 @@ impl Store {
         let is_ours = cache.read_to > 0;
         let records = cache.unsaved_records(model, !is_ours);
         if is_ours {
-            self.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
+            self.place.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
         } else {
-            self.disk.create(&path, &records).map_err(Error::io("write", &path))?;
+            // Not in place: a vector memory may have mapped it.
+            let temporary = self.place.folder.temporary("vectors");
+            self.place.disk.create(&temporary, &records).map_err(Error::io("write", &temporary))?;
+            self.place.rename(&temporary, &path)?;
             cache.reread();
         }
         cache.unsaved.clear();
@@ -156,53 +158,45 @@ impl Store {
 
     /// Replaces the playbook file: the commit itself.
     fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
-        let (path, backup) = (self.folder.truth(), self.folder.backup());
+        let (path, backup) = (self.place.folder.truth(), self.place.folder.backup());
         let (temporary, bytes) = self.write_temporary(&truth)?;
         if snapshot.seen.stamp.is_some() {
-            let link = self.folder.temporary("backup");
-            match self.disk.remove(&link) {
+            let link = self.place.folder.temporary("backup");
+            match self.place.disk.remove(&link) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &link)(error)),
                 _ => {}
             }
-            self.disk.link(&path, &link).map_err(Error::io("link", &path))?;
-            self.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
+            self.place.disk.link(&path, &link).map_err(Error::io("link", &path))?;
+            self.place.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
             // A rename between two names of one file leaves both: a commit that failed here before has made them so.
-            let _ = self.disk.remove(&link);
+            let _ = self.place.disk.remove(&link);
         }
         // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
         // seen in time, nothing happens at all.
-        let present = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let present = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
         if !is_alike(snapshot.seen.stamp.as_ref(), present.as_ref()) {
             return Err(Error::Contended { rounds: 1 });
         }
-        self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-        self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.writes_stopped.store(true, Ordering::Release))
+        self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+        self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.place.stop_writes())
     }
 
     /// Writes the file beside its place and makes it safe; its path and bytes.
     pub(super) fn write_temporary(&self, truth: &Truth) -> Result<(PathBuf, Vec<u8>)> {
-        let temporary = self.folder.temporary("playbook");
-        let bytes = truth::render(truth).map_err(|error| Error::io("write", &temporary)(error.into()))?;
-        self.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
-        self.sync(&temporary)?;
-        Ok((temporary, bytes))
+        let name = "playbook";
+        let bytes = truth::render(truth)
+            .map_err(|error| Error::io("write", &self.place.folder.temporary(name))(error.into()))?;
+        Ok((self.place.write_temporary(name, &bytes)?, bytes))
     }
 
     fn after_rename(&self, snapshot: &mut Snapshot, truth: Truth, bytes: &[u8]) -> Result<()> {
-        let path = self.folder.truth();
-        let folder = self.folder.path();
-        self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
-        snapshot.seen = Seen::new(self.disk.stamp(&path).map_err(Error::io("look at", &path))?, bytes);
+        let path = self.place.folder.truth();
+        let folder = self.place.folder.path();
+        self.place.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
+        snapshot.seen = Seen::new(self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?, bytes);
         snapshot.log.end = truth.usage;
         snapshot.truth = Arc::new(truth);
         Ok(())
-    }
-
-    pub(super) fn sync(&self, path: &Path) -> Result<()> {
-        self.disk.sync(path).map_err(|error| {
-            self.writes_stopped.store(true, Ordering::Release);
-            Error::io("make safe", path)(error)
-        })
     }
 
     /// Removes segments that nobody needs. A failure leaves them for the next commit.
@@ -212,28 +206,14 @@ impl Store {
         if spent.is_empty() {
             return;
         }
-        let backup = self.read_or_empty(&self.folder.backup(), 0).ok();
+        let backup = self.read_or_empty(&self.place.folder.backup(), 0).ok();
         let backup = backup.and_then(|bytes| match truth::parse(&bytes, self.clock.as_ref()) {
             Ok(truth::Parsed::Truth(truth)) => Some(truth.usage.segment),
             _ => None,
         });
         for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {
-            if self.disk.remove(&self.folder.usage(segment)).is_ok() {
+            if self.place.disk.remove(&self.place.folder.usage(segment)).is_ok() {
                 snapshot.log.forget_segment(segment, now);
-            }
-        }
-    }
-
-    /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
-    fn sweep(&self) {
-        if self.swept.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let folder = self.folder.path();
-        for name in self.disk.list(folder).unwrap_or_default() {
-            if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
-                // Left where it is when that fails: it does no harm.
-                let _ = self.disk.remove(&folder.join(name));
             }
         }
     }

@@ -6,6 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::mapped::Mapped;
+
 /// A file that was changed less than this long before it was looked at may change again within the same tick of its clock.
 const TICK: Duration = Duration::from_secs(2);
 
@@ -41,6 +43,8 @@ pub(crate) trait Disk: Send + Sync {
     fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>>;
     /// The first bytes, as many as there are; nothing when there is no file.
     fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
+    /// The file as memory. For files that are only appended to or replaced.
+    fn map(&self, path: &Path) -> io::Result<Mapped>;
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
     /// Makes a new file; an existing one is replaced.
@@ -114,6 +118,10 @@ impl Disk for RealDisk {
         let mut bytes = Vec::with_capacity(length);
         file.take(length as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn map(&self, path: &Path) -> io::Result<Mapped> {
+        Mapped::open(path)
     }
 
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
@@ -218,6 +226,9 @@ impl Folder {
     }
     pub(crate) fn vectors(&self) -> PathBuf {
         self.0.join("vectors.bin")
+    }
+    pub(crate) fn documents(&self) -> PathBuf {
+        self.0.join("documents.jsonl")
     }
     pub(crate) fn lock(&self) -> PathBuf {
         self.0.join("lock")

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::disk::{Disk, Lock, RealDisk, Stamp};
+use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
 use crate::learn::testing::at;
 use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
 
 /// How the disk fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
+pub(crate) enum Fault {
     /// Operation N fails, the others work: a full disk, a bad sector.
     Once,
     /// Operation N is torn and nothing after it happens: the process was killed.
@@ -23,10 +24,10 @@ enum Fault {
 }
 
 /// The real disk until operation N.
-struct FaultyDisk {
-    fault: Fault,
-    at: usize,
-    done: Arc<AtomicUsize>,
+pub(crate) struct FaultyDisk {
+    pub(crate) fault: Fault,
+    pub(crate) at: usize,
+    pub(crate) done: Arc<AtomicUsize>,
 }
 
 impl FaultyDisk {
@@ -67,6 +68,9 @@ impl Disk for FaultyDisk {
     }
     fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
         self.run(|| RealDisk.read_start(path, length))
+    }
+    fn map(&self, path: &Path) -> io::Result<Mapped> {
+        self.run(|| RealDisk.map(path))
     }
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
         self.run(|| RealDisk.stamp(path))
@@ -294,6 +298,9 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
         }
         fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
             RealDisk.read_start(path, length)
+        }
+        fn map(&self, path: &Path) -> io::Result<Mapped> {
+            RealDisk.map(path)
         }
         fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
             RealDisk.stamp(path)

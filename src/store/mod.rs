@@ -6,13 +6,18 @@
 pub(crate) mod archive;
 mod commit;
 pub(crate) mod disk;
+pub(crate) mod documents;
+mod mapped;
+pub(crate) mod memory_vectors;
+mod place;
 mod recover;
+pub(crate) mod sections;
 mod truth;
 mod usage;
 mod vectors;
 
 #[cfg(test)]
-mod faults;
+pub(crate) mod faults;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +31,8 @@ use crate::config::FeedbackConfig;
 use crate::error::{Error, Result};
 use crate::learn::book::{Book, Change};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
-use disk::{Disk, Folder, Lock, Stamp};
+use disk::{Disk, Stamp};
+pub(crate) use place::Place;
 pub use recover::Recovery;
 pub(crate) use truth::{Mark, Truth};
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -110,15 +116,11 @@ const MAX_PENDING: usize = 1 << 20;
 
 /// The folder.
 pub(crate) struct Store {
-    pub(crate) folder: Folder,
-    disk: Box<dyn Disk>,
+    pub(crate) place: Place,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
-    access: Access,
     /// Events of recalls that found the folder busy.
     pending: Mutex<Vec<u8>>,
-    writes_stopped: AtomicBool,
-    swept: AtomicBool,
 }
 
 impl Store {
@@ -131,13 +133,7 @@ impl Store {
         feedback: FeedbackConfig,
         access: Access,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
-        let folder = Folder::new(folder);
-        let (writes_stopped, swept, pending) = (AtomicBool::new(false), AtomicBool::new(false), Mutex::default());
-        let store = Self { folder, disk, clock, feedback, access, pending, writes_stopped, swept };
-        if access == Access::ReadWrite {
-            let path = store.folder.path();
-            store.disk.create_folder(path).map_err(Error::io("make the folder", path))?;
-        }
+        let store = Self { place: Place::open(folder, disk, access)?, clock, feedback, pending: Mutex::default() };
         match store.load() {
             Err(Error::Unreadable { reason, .. }) => {
                 let (snapshot, recovery) = store.recover(reason)?;
@@ -149,8 +145,8 @@ impl Store {
 
     /// The present state: `known` itself when nothing changed, a newer one otherwise.
     pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
-        let path = self.folder.truth();
-        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let path = self.place.folder.truth();
+        let stamp = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
         let is_same = match (&known.seen.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
@@ -164,8 +160,8 @@ impl Store {
         if !before.is_young || known.seen.is_settled.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let path = self.folder.truth();
-        let start = self.disk.read_start(&path, START_BYTES).map_err(Error::io("read", &path))?;
+        let path = self.place.folder.truth();
+        let start = self.place.disk.read_start(&path, START_BYTES).map_err(Error::io("read", &path))?;
         let is_same = start == known.seen.start;
         known.seen.is_settled.store(is_same && !now.is_young, Ordering::Release);
         Ok(is_same)
@@ -202,8 +198,10 @@ impl Store {
         if pending.is_empty() || !self.may_append(known) {
             return Ok(());
         }
-        let path = self.folder.lock();
-        let Some(_lock) = self.disk.try_lock_shared(&path).map_err(Error::io("lock", &path))? else { return Ok(()) };
+        let path = self.place.folder.lock();
+        let Some(_lock) = self.place.disk.try_lock_shared(&path).map_err(Error::io("lock", &path))? else {
+            return Ok(());
+        };
         self.append_usage(known, pending)?;
         pending.clear();
         Ok(())
@@ -211,20 +209,20 @@ impl Store {
 
     /// False for a handle that only reads, one that stopped writing, and a folder of a newer version.
     pub(crate) fn may_append(&self, known: &Snapshot) -> bool {
-        self.access == Access::ReadWrite && known.newer.is_none() && !self.writes_stopped.load(Ordering::Acquire)
+        known.newer.is_none() && self.place.may_write()
     }
 
     /// The changes on record, oldest first.
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
-        let mut bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        let mut bytes = self.read_or_empty(&self.place.folder.archive(), 0)?;
         bytes.truncate(usize::try_from(snapshot.truth.archive_length).unwrap_or(usize::MAX));
         Ok(archive::parse(&bytes, self.clock.as_ref()))
     }
 
     /// Takes in the vectors that were cached since the last look, and returns the length of the file.
     pub(crate) fn read_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash) -> Result<u64> {
-        let path = self.folder.vectors();
-        let Some(stamp) = self.disk.stamp(&path).map_err(Error::io("look at", &path))? else { return Ok(0) };
+        let path = self.place.folder.vectors();
+        let Some(stamp) = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))? else { return Ok(0) };
         if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
             cache.reread();
             cache.inode = Some(stamp.inode);
@@ -241,8 +239,7 @@ impl Store {
         if cache.unsaved.is_empty() || !self.may_append(known) {
             return Ok(());
         }
-        let path = self.folder.lock();
-        match self.disk.try_lock_exclusive(&path).map_err(Error::io("lock", &path))? {
+        match self.place.try_lock()? {
             Some(_lock) => self.write_vectors(cache, fingerprint, false, known.book()),
             None => Ok(()),
         }
@@ -251,35 +248,19 @@ impl Store {
     /// Whether a write would begin: the lock can be had, and nothing forbids it.
     pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
         known.refuse_newer()?;
-        self.lock().map(drop)
+        self.place.lock().map(drop)
     }
 
     /// The whole file, nothing when there is none; for `check`.
     pub(crate) fn read_or_empty(&self, path: &Path, offset: u64) -> Result<Vec<u8>> {
-        match self.disk.read(path, offset) {
-            Ok(bytes) => Ok(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(Error::io("read", path)(error)),
-        }
-    }
-
-    fn lock(&self) -> Result<Lock> {
-        let path = self.folder.path().to_owned();
-        if self.access == Access::ReadOnly {
-            return Err(Error::ReadOnly { path });
-        }
-        if self.writes_stopped.load(Ordering::Acquire) {
-            return Err(Error::WritesStopped { path });
-        }
-        let path = self.folder.lock();
-        self.disk.lock_exclusive(&path).map_err(Error::io("lock", &path))
+        self.place.read_or_empty(path, offset)
     }
 
     /// The state under the lock: a changed file is read again, and a file so young that its stamp proves nothing is
     /// compared by content.
     fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
-        let path = self.folder.truth();
-        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let path = self.place.folder.truth();
+        let stamp = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
         let is_same = match (&known.seen.stamp, &stamp) {
             (None, None) => true,
             (Some(known_stamp), Some(stamp)) if known_stamp.is_alike(stamp) => {
@@ -296,8 +277,8 @@ impl Store {
     }
 
     fn load(&self) -> Result<Snapshot> {
-        let path = self.folder.truth();
-        let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+        let path = self.place.folder.truth();
+        let stamp = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
         let Some(stamp) = stamp else { return self.load_absent() };
         let bytes = self.read_or_empty(&path, 0)?;
         let (truth, newer) = match truth::parse(&bytes, self.clock.as_ref()) {
@@ -313,10 +294,10 @@ impl Store {
     /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
     fn mark(&self, mut truth: Truth) -> Result<Truth> {
         self.adopt_archive(&mut truth)?;
-        let backup = self.folder.backup();
-        let was_committed = self.disk.stamp(&backup).map_err(Error::io("look at", &backup))?.is_some();
+        let backup = self.place.folder.backup();
+        let was_committed = self.place.disk.stamp(&backup).map_err(Error::io("look at", &backup))?.is_some();
         if let (true, Some(segment)) = (was_committed, self.segments()?.last().copied()) {
-            let length = archive::whole_length(&self.read_or_empty(&self.folder.usage(segment), 0)?);
+            let length = archive::whole_length(&self.read_or_empty(&self.place.folder.usage(segment), 0)?);
             truth.usage = Mark { segment, offset: length };
         }
         truth.is_unmarked = false;
@@ -348,8 +329,8 @@ impl Store {
             let end = snapshot.log.end;
             self.read_segment(snapshot, end)?;
             let next = Mark { segment: snapshot.log.end.segment + 1, offset: 0 };
-            let path = self.folder.usage(next.segment);
-            if self.disk.stamp(&path).map_err(Error::io("look at", &path))?.is_none() {
+            let path = self.place.folder.usage(next.segment);
+            if self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?.is_none() {
                 return Ok(());
             }
             snapshot.log.end = next;
@@ -357,7 +338,7 @@ impl Store {
     }
 
     fn read_segment(&self, snapshot: &mut Snapshot, at: Mark) -> Result<()> {
-        let bytes = self.read_or_empty(&self.folder.usage(at.segment), at.offset)?;
+        let bytes = self.read_or_empty(&self.place.folder.usage(at.segment), at.offset)?;
         snapshot.log.end = at;
         if !bytes.is_empty() {
             let truth = Arc::make_mut(&mut snapshot.truth);
@@ -372,8 +353,8 @@ impl Store {
     }
 
     fn segments(&self) -> Result<Vec<u64>> {
-        let path = self.folder.path();
-        let names = match self.disk.list(path) {
+        let path = self.place.folder.path();
+        let names = match self.place.disk.list(path) {
             Ok(names) => names,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::io("list", path)(error)),
@@ -388,17 +369,17 @@ impl Store {
 
     /// Appends to the segment that is open. A closed one has a successor; one that lost what was read of it gets one.
     fn append_usage(&self, known: &Snapshot, lines: &[u8]) -> Result<()> {
-        let length = |path: &Path| self.disk.stamp(path).map_err(Error::io("look at", path));
+        let length = |path: &Path| self.place.disk.stamp(path).map_err(Error::io("look at", path));
         let Mark { mut segment, offset } = known.log.end;
-        let mut path = self.folder.usage(segment);
+        let mut path = self.place.folder.usage(segment);
         if length(&path)?.map_or(0, |stamp| stamp.length) < offset {
             segment += 1;
-            path = self.folder.usage(segment);
+            path = self.place.folder.usage(segment);
         }
         loop {
-            let next = self.folder.usage(segment + 1);
+            let next = self.place.folder.usage(segment + 1);
             if length(&next)?.is_none() {
-                return self.disk.append(&path, lines).map_err(Error::io("append to", &path));
+                return self.place.disk.append(&path, lines).map_err(Error::io("append to", &path));
             }
             segment += 1;
             path = next;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::truth::{self, Parsed};
-use super::{Access, Seen, Snapshot, Store, Truth, archive};
+use super::{Seen, Snapshot, Store, Truth, archive};
 use crate::error::{Error, Result};
 use crate::learn::book::{Action, Book, Change, Removed, Why};
 use crate::lesson::TextHash;
@@ -28,12 +28,12 @@ pub struct Recovery {
 impl Store {
     /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let lock = if self.access == Access::ReadWrite { Some(self.lock()?) } else { None };
+        let lock = if self.place.is_writable() { Some(self.place.lock()?) } else { None };
         match self.load() {
             Err(Error::Unreadable { .. }) => {}
             loaded => return loaded.map(|snapshot| (snapshot, None)),
         }
-        let backup = self.read_or_empty(&self.folder.backup(), 0)?;
+        let backup = self.read_or_empty(&self.place.folder.backup(), 0)?;
         let (mut truth, from_backup) = match truth::parse(&backup, self.clock.as_ref()) {
             Ok(Parsed::Truth(truth)) => (truth, true),
             _ => (Truth::default(), false),
@@ -42,15 +42,15 @@ impl Store {
         self.adopt_archive(&mut truth)?;
         let mut recovery = Recovery {
             reason,
-            kept_at: vec![self.folder.truth()],
+            kept_at: vec![self.place.folder.truth()],
             from_backup,
             n_lessons: truth.book.lessons.len(),
             n_removed_again: n_before - truth.book.lessons.len(),
         };
         if lock.is_some() {
-            recovery.kept_at = vec![self.quarantine(&self.folder.truth(), "skills_playbook")?];
+            recovery.kept_at = vec![self.quarantine(&self.place.folder.truth(), "skills_playbook")?];
             if !from_backup && !backup.is_empty() {
-                recovery.kept_at.push(self.quarantine(&self.folder.backup(), "skills_playbook.bak")?);
+                recovery.kept_at.push(self.quarantine(&self.place.folder.backup(), "skills_playbook.bak")?);
             }
             self.install(&truth)?;
         }
@@ -63,8 +63,8 @@ impl Store {
         let snapshot = if lock.is_some() {
             self.load()?
         } else {
-            let path = self.folder.truth();
-            let stamp = self.disk.stamp(&path).map_err(Error::io("look at", &path))?;
+            let path = self.place.folder.truth();
+            let stamp = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
             self.with_usage(Snapshot::new(truth, Seen::new(stamp, &self.read_or_empty(&path, 0)?), None))?
         };
         Ok((snapshot, Some(recovery)))
@@ -72,30 +72,23 @@ impl Store {
 
     /// Takes the whole archive as belonging to a state that does not say how much of it does, removals and all.
     pub(super) fn adopt_archive(&self, truth: &mut Truth) -> Result<()> {
-        let bytes = self.read_or_empty(&self.folder.archive(), 0)?;
+        let bytes = self.read_or_empty(&self.place.folder.archive(), 0)?;
         truth.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
         Ok(())
     }
 
-    /// Copies a file's bytes aside, under a name that no other content has.
+    /// Copies a file's bytes aside.
     fn quarantine(&self, path: &std::path::Path, name: &str) -> Result<PathBuf> {
-        let folder = self.folder.quarantine();
-        self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
-        let bytes = self.read_or_empty(path, 0)?;
-        let kept = folder.join(format!("{name}.{}.json", TextHash::of(&[&bytes])));
-        self.disk.create(&kept, &bytes).map_err(Error::io("write", &kept))?;
-        self.sync(&kept)?;
-        self.disk.sync_folder(&folder).map_err(Error::io("make safe", &folder))?;
-        Ok(kept)
+        self.place.quarantine(&self.read_or_empty(path, 0)?, name, "json")
     }
 
     fn install(&self, truth: &Truth) -> Result<()> {
-        let path = self.folder.truth();
+        let path = self.place.folder.truth();
         let (temporary, _) = self.write_temporary(truth)?;
-        self.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-        let folder = self.folder.path();
-        self.disk.sync_folder(folder).map_err(Error::io("make safe", folder))
+        self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
+        let folder = self.place.folder.path();
+        self.place.disk.sync_folder(folder).map_err(Error::io("make safe", folder))
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom to the top. Modules of one layer may use each other.
 const LAYERS: [&[&str]; 5] = [
-    &["clock", "config", "error", "lesson"],
+    &["clock", "config", "document", "error", "lesson"],
     &["embed", "index", "lexical"],
     &["gate", "learn", "retrieve"],
     &["store"],
-    &["playbook", "lib", "main", "cli"],
+    &["playbook", "vector_memory", "lib", "main", "cli"],
 ];
 
 fn layer(module: &str) -> usize {

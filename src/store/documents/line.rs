@@ -1,0 +1,241 @@
+//! The lines of the log: one change each, with a checksum that a person can leave alone.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::document::Document;
+
+/// The schema that this program writes.
+pub(crate) const SCHEMA: u64 = 1;
+
+/// The first bytes of the file, with its whole first line.
+pub(super) const HEADER_BYTES: usize = 160;
+
+const PREFIX: &[u8] = b"{\"crc\":\"";
+const SEPARATOR: &[u8] = b"\",";
+
+/// What a line says beside its checksum: exactly one of the three, and how many lines of its batch follow.
+#[derive(Serialize, Deserialize)]
+struct Payload<D> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    header: Option<Header>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    more: usize,
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    put: Option<D>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remove: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(more: &usize) -> bool {
+    *more == 0
+}
+
+/// The first line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    pub(super) schema_version: u64,
+    /// Another one for every file that takes the place of a log.
+    pub(super) log: Uuid,
+}
+
+/// One change of the documents.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// Added, or in the place of the one with the same id.
+    Put(Arc<Document>),
+    Remove(String),
+}
+
+/// A change and what its line takes in the file, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Logged {
+    pub(crate) change: Change,
+    pub(crate) n_bytes: usize,
+}
+
+fn seal<D: Serialize>(payload: &Payload<D>, bytes: &mut Vec<u8>) -> serde_json::Result<usize> {
+    let payload = serde_json::to_vec(payload)?;
+    let rest = payload.get(1..).unwrap_or_default();
+    let before = bytes.len();
+    bytes.extend_from_slice(PREFIX);
+    bytes.extend_from_slice(format!("{:08x}", crc32fast::hash(rest)).as_bytes());
+    bytes.extend_from_slice(SEPARATOR);
+    bytes.extend_from_slice(rest);
+    bytes.push(b'\n');
+    Ok(bytes.len() - before)
+}
+
+/// The first line of a new log.
+pub(super) fn header(log: Uuid) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let header = Some(Header { schema_version: SCHEMA, log });
+    seal(&Payload::<&Document> { header, more: 0, put: None, remove: None }, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The lines of a batch, and the length of each.
+pub(super) fn batch(changes: &[Change]) -> serde_json::Result<(Vec<u8>, Vec<usize>)> {
+    let mut bytes = Vec::new();
+    let lines = changes.iter().enumerate().map(|(place, change)| {
+        let more = changes.len() - 1 - place;
+        let payload = match change {
+            Change::Put(document) => Payload { header: None, more, put: Some(document.as_ref()), remove: None },
+            Change::Remove(id) => Payload { header: None, more, put: None, remove: Some(id.clone()) },
+        };
+        seal(&payload, &mut bytes)
+    });
+    let lengths = lines.collect::<serde_json::Result<Vec<usize>>>()?;
+    Ok((bytes, lengths))
+}
+
+/// Lines of documents that belong to no batch, for a new log.
+pub(super) fn singly<'d>(
+    documents: impl Iterator<Item = &'d Document>,
+    bytes: &mut Vec<u8>,
+) -> serde_json::Result<Vec<usize>> {
+    documents.map(|put| seal(&Payload { header: None, more: 0, put: Some(put), remove: None }, bytes)).collect()
+}
+
+/// What the lines of a log, or of a part of one, say.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) header: Option<Header>,
+    pub(super) changes: Vec<Logged>,
+    /// Where whole lines are that cannot be read.
+    pub(super) broken: Vec<Range<usize>>,
+    /// Up to where whole batches go: what follows was torn, or is being written.
+    pub(super) whole: usize,
+}
+
+/// Reads lines. A batch at the end that is not complete is left out, whether it was torn or is being written.
+pub(super) fn read(bytes: &[u8]) -> Lines {
+    let mut lines = Lines::default();
+    // Of the batch that is being read: where it began, how many changes were known before it, lines still to come.
+    let (mut start, mut n_before, mut n_expected) = (0, 0, 0);
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let [text @ .., b'\n'] = line else { break };
+        let here = at..at + line.len();
+        at = here.end;
+        let payload = parse(text);
+        let more = payload.as_ref().map(|payload| payload.more);
+        // A line that does not go on counting down begins a batch of its own; a broken one counts as the one expected.
+        if n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected) {
+            (start, n_before) = (here.start, lines.changes.len());
+            n_expected = more.map_or(1, |more| more + 1);
+        }
+        n_expected -= 1;
+        let n_bytes = line.len();
+        match payload {
+            Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
+            Some(Payload { put: Some(document), header: None, remove: None, .. }) => {
+                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), n_bytes });
+            }
+            Some(Payload { remove: Some(id), header: None, put: None, .. }) => {
+                lines.changes.push(Logged { change: Change::Remove(id), n_bytes });
+            }
+            _ => lines.broken.push(here),
+        }
+    }
+    if n_expected > 0 {
+        lines.changes.truncate(n_before);
+        lines.broken.retain(|broken| broken.start < start);
+        lines.whole = start;
+    } else {
+        lines.whole = at;
+    }
+    lines
+}
+
+fn parse(text: &[u8]) -> Option<Payload<Document>> {
+    let (checksum, rest) = text.strip_prefix(PREFIX)?.split_first_chunk::<8>()?;
+    let payload = rest.strip_prefix(SEPARATOR)?;
+    let checksum = u32::from_str_radix(std::str::from_utf8(checksum).ok()?, 16).ok()?;
+    if crc32fast::hash(payload) != checksum {
+        return None;
+    }
+    let mut object = Vec::with_capacity(payload.len() + 1);
+    object.push(b'{');
+    object.extend_from_slice(payload);
+    serde_json::from_slice(&object).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(id: &str) -> Change {
+        Change::Put(Arc::new(Document::new(id, format!("the text of {id}")).with("type", "note")))
+    }
+
+    fn log(batches: &[&[Change]]) -> Vec<u8> {
+        let mut bytes = header(Uuid::from_u128(7)).unwrap();
+        for changes in batches {
+            bytes.extend(batch(changes).unwrap().0);
+        }
+        bytes
+    }
+
+    fn ids(lines: &Lines) -> Vec<String> {
+        let id = |logged: &Logged| match &logged.change {
+            Change::Put(document) => format!("+{}", document.id),
+            Change::Remove(id) => format!("-{id}"),
+        };
+        lines.changes.iter().map(id).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let bytes = log(&[&[put("a")], &[put("b\n\"\u{1}ü"), Change::Remove("a".to_owned()), put("c")]]);
+        let lines = read(&bytes);
+        assert_eq!(lines.header, Some(Header { schema_version: 1, log: Uuid::from_u128(7) }));
+        assert_eq!(ids(&lines), ["+a", "+b\n\"\u{1}ü", "-a", "+c"]);
+        assert!(lines.broken.is_empty());
+        assert_eq!(lines.whole, bytes.len());
+        let header_length = header(Uuid::nil()).unwrap().len();
+        assert!(header_length <= HEADER_BYTES);
+        assert_eq!(lines.changes.iter().map(|logged| logged.n_bytes).sum::<usize>(), bytes.len() - header_length);
+        let text = String::from_utf8(bytes).unwrap();
+        let line = text.lines().nth(1).unwrap();
+        assert!(line.ends_with(r#""put":{"id":"a","text":"the text of a","metadata":{"type":"note"}}}"#), "{line}");
+    }
+
+    #[test]
+    fn a_batch_is_there_whole_or_not_at_all() {
+        let first = log(&[&[put("a")]]).len();
+        let bytes = log(&[&[put("a")], &[put("b"), put("c"), Change::Remove("a".to_owned())]]);
+        for cut in first..bytes.len() {
+            let lines = read(&bytes[..cut]);
+            assert_eq!((ids(&lines), lines.whole), (vec!["+a".to_owned()], first), "cut at {cut}");
+            assert!(lines.broken.is_empty());
+        }
+        assert_eq!(read(&bytes).changes.len(), 4);
+    }
+
+    #[test]
+    fn a_flipped_bit_costs_the_line_it_is_in_and_is_told() {
+        let bytes = log(&[&[put("a")], &[put("b"), put("c")], &[put("d")]]);
+        let whole = ids(&read(&bytes));
+        for place in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[place] ^= 1 << bit;
+                let lines = read(&flipped);
+                let found = ids(&lines);
+                // A newline that is lost joins two lines, and one that appears makes two of one.
+                assert!(
+                    found.len() + 2 >= whole.len() - usize::from(lines.header.is_some()),
+                    "byte {place}: {found:?}"
+                );
+                assert!(found.iter().all(|id| whole.contains(id)), "byte {place}: {found:?}");
+                let is_all_told = found == whole && lines.header.is_some();
+                assert!(is_all_told || !lines.broken.is_empty() || lines.whole < flipped.len(), "byte {place}");
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! A file of sections: blocks of numbers that are appended or replaced whole, and read through a memory map.
+//!
+//! Numbers have the machine's byte order, and the name tells it: another one's file is foreign. The file begins with 64 bytes of name and version. A section begins at a multiple of 64 with a header of
+//! 64 bytes, its bytes follow, and zeros up to the next multiple. Header and bytes have a checksum each. A section that is
+//! cut, flipped or nonsense is passed over and told; reading goes on at the next header that is one.
+
+use std::io;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::disk::Disk;
+use super::mapped::Mapped;
+use crate::lesson::TextHash;
+
+/// The first bytes of the file: its name and version.
+pub(super) const MAGIC: &[u8; 8] = if cfg!(target_endian = "little") { b"adages\0\x01" } else { b"adagesB\x01" };
+/// The first bytes of a section.
+const SECTION: &[u8; 8] = b"section\0";
+/// What everything is aligned to, and the length of a header.
+const ALIGN: usize = 64;
+
+/// What is in a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Label {
+    /// Which kind of content, a number of the owner's.
+    pub(crate) kind: u32,
+    /// Which model it belongs to.
+    pub(crate) model: TextHash,
+    /// Columns and rows, for the owner.
+    pub(crate) n_columns: u32,
+    pub(crate) n_rows: u32,
+}
+
+/// A place of the file that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    /// From where on, in bytes.
+    pub(crate) offset: u64,
+    pub(crate) kind: FlawKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FlawKind {
+    /// The file does not begin as one of ours, or is of another version. Nothing of it is read.
+    Foreign,
+    /// There is no section where one should begin.
+    NoSection,
+    /// The file ends before the section does.
+    Cut,
+    /// The bytes of the section do not fit its checksum.
+    Flipped,
+}
+
+/// A section's bytes, in the map for as long as this is held.
+#[derive(Clone, Debug)]
+pub(crate) struct SectionView {
+    pub(crate) label: Label,
+    map: Arc<Mapped>,
+    range: Range<usize>,
+}
+
+impl Deref for SectionView {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.map.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+/// The sections of a file, as it was when it was opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sections {
+    sections: Vec<SectionView>,
+    /// The length of the file.
+    pub(crate) length: u64,
+}
+
+impl Sections {
+    /// Reads the file from `from` on, a length of an earlier look at the same file or 0. No file: no sections.
+    ///
+    /// Every byte is looked at once, for the checksums.
+    pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> io::Result<(Self, Vec<Flaw>)> {
+        // Only what is ours is mapped: other files may be cut while they are.
+        let start = disk.read_start(path, MAGIC.len())?;
+        if !start.is_empty() && start != MAGIC {
+            let length = disk.stamp(path)?.map_or(0, |stamp| stamp.length);
+            return Ok((Self { sections: Vec::new(), length }, vec![Flaw { offset: 0, kind: FlawKind::Foreign }]));
+        }
+        let map = match disk.map(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+            map => Arc::new(map?),
+        };
+        let (mut sections, mut flaws) = (Self { sections: Vec::new(), length: map.len() as u64 }, Vec::new());
+        if !map.starts_with(MAGIC) {
+            flaws.push(Flaw { offset: 0, kind: FlawKind::Foreign });
+            return Ok((sections, flaws));
+        }
+        let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
+        while at < map.len() {
+            match read_header(map.get(at..).unwrap_or_default()) {
+                Some((label, length, checksum)) => {
+                    let range = at + ALIGN..(at + ALIGN).saturating_add(length);
+                    match map.get(range.clone()) {
+                        Some(bytes) if crc32fast::hash(bytes) == checksum => {
+                            at = range.end.next_multiple_of(ALIGN);
+                            sections.sections.push(SectionView { label, map: Arc::clone(&map), range });
+                            continue;
+                        }
+                        found => {
+                            let kind = if found.is_some() { FlawKind::Flipped } else { FlawKind::Cut };
+                            flaws.push(Flaw { offset: at as u64, kind });
+                        }
+                    }
+                }
+                None => {
+                    // Whatever stands here is one flaw, however long it is.
+                    if flaws.last().is_none_or(|flaw| flaw.kind != FlawKind::NoSection) {
+                        flaws.push(Flaw { offset: at as u64, kind: FlawKind::NoSection });
+                    }
+                }
+            }
+            at += ALIGN;
+        }
+        Ok((sections, flaws))
+    }
+
+    /// The sections of a kind, in the order of the file.
+    pub(crate) fn get(&self, kind: u32) -> impl Iterator<Item = &SectionView> {
+        self.sections.iter().filter(move |section| section.label.kind == kind)
+    }
+}
+
+/// The label, the length of what follows and its checksum.
+fn read_header(bytes: &[u8]) -> Option<(Label, usize, u32)> {
+    let (sealed, rest) = bytes.split_first_chunk::<60>()?;
+    let (checksum, _) = rest.split_first_chunk::<4>()?;
+    if crc32fast::hash(sealed) != u32::from_le_bytes(*checksum) {
+        return None;
+    }
+    let rest = sealed.strip_prefix(SECTION)?;
+    let (length, rest) = rest.split_first_chunk::<8>()?;
+    let (numbers, rest) = rest.split_first_chunk::<16>()?;
+    let (model, _) = rest.split_first_chunk::<16>()?;
+    let (numbers, _) = numbers.as_chunks::<4>();
+    let [kind, n_columns, n_rows, checksum] = numbers else { return None };
+    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+    let label = Label {
+        kind: number(kind),
+        model: TextHash::from_bytes(*model),
+        n_columns: number(n_columns),
+        n_rows: number(n_rows),
+    };
+    Some((label, usize::try_from(u64::from_le_bytes(*length)).ok()?, number(checksum)))
+}
+
+/// The bytes of new sections, for a new file or the end of one.
+#[derive(Debug)]
+pub(crate) struct SectionWriter {
+    bytes: Vec<u8>,
+}
+
+impl SectionWriter {
+    /// Begins behind `length` bytes of a file, at 0 a new file.
+    pub(crate) fn behind(length: u64) -> Self {
+        let mut bytes = Vec::new();
+        if length == 0 {
+            bytes.extend_from_slice(MAGIC);
+            bytes.resize(ALIGN, 0);
+        } else {
+            let past = usize::try_from(length % ALIGN as u64).unwrap_or(0);
+            bytes.resize(past.next_multiple_of(ALIGN) - past, 0);
+        }
+        Self { bytes }
+    }
+
+    /// Adds a section made of parts that follow each other.
+    pub(crate) fn push(&mut self, label: Label, parts: &[&[u8]]) {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let mut checksum = crc32fast::Hasher::new();
+        for part in parts {
+            checksum.update(part);
+        }
+        let mut header = Vec::with_capacity(ALIGN);
+        header.extend_from_slice(SECTION);
+        header.extend_from_slice(&(length as u64).to_le_bytes());
+        for number in [label.kind, label.n_columns, label.n_rows, checksum.finalize()] {
+            header.extend_from_slice(&number.to_le_bytes());
+        }
+        header.extend_from_slice(label.model.as_bytes());
+        header.resize(ALIGN - 4, 0);
+        header.extend_from_slice(&crc32fast::hash(&header).to_le_bytes());
+        self.bytes.extend_from_slice(&header);
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        let n_padding = length.next_multiple_of(ALIGN) - length;
+        self.bytes.resize(self.bytes.len() + n_padding, 0);
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::RealDisk;
+
+    fn label(kind: u32) -> Label {
+        Label { kind, model: TextHash::of(&["model"]), n_columns: 3, n_rows: kind + 1 }
+    }
+
+    const CONTENTS: [&[u8]; 4] = [b"", b"a few bytes", &[7; 64], &[9; 150]];
+
+    fn file() -> Vec<u8> {
+        let mut writer = SectionWriter::behind(0);
+        for (kind, content) in (0..).zip(CONTENTS) {
+            let (start, end) = content.split_at(content.len() / 2);
+            writer.push(label(kind), &[start, end]);
+        }
+        writer.into_bytes()
+    }
+
+    fn open(bytes: &[u8], from: u64) -> (Vec<(Label, Vec<u8>)>, Vec<Flaw>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sections");
+        RealDisk.create(&path, bytes).unwrap();
+        let (sections, flaws) = Sections::open(&RealDisk, &path, from).unwrap();
+        assert_eq!(sections.length, bytes.len() as u64);
+        (sections.sections.iter().map(|section| (section.label, section.to_vec())).collect(), flaws)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_aligned() {
+        let bytes = file();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sections");
+        assert_eq!(Sections::open(&RealDisk, &path, 0).unwrap().0.length, 0);
+        RealDisk.create(&path, &bytes).unwrap();
+        let (sections, flaws) = Sections::open(&RealDisk, &path, 0).unwrap();
+        assert!(flaws.is_empty(), "{flaws:?}");
+        for (kind, content) in (0..).zip(CONTENTS) {
+            let found: Vec<&SectionView> = sections.get(kind).collect();
+            assert_eq!((found.len(), found[0].label, &**found[0]), (1, label(kind), content));
+            assert_eq!(found[0].as_ptr().align_offset(ALIGN), 0);
+        }
+        // A view outlives the file.
+        let held = sections.get(2).next().cloned().unwrap();
+        drop((sections, folder));
+        assert_eq!(*held, [7; 64]);
+    }
+
+    #[test]
+    fn a_flipped_byte_costs_its_section_and_is_told() {
+        let whole = file();
+        let expected = open(&whole, 0).0;
+        for place in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 0x10;
+            let (found, flaws) = open(&flipped, 0);
+            assert!(found.iter().all(|section| expected.contains(section)), "byte {place}");
+            let is_foreign = place < MAGIC.len();
+            assert!(is_foreign || found.len() + 1 >= expected.len(), "byte {place}: {flaws:?}");
+            assert!(found.len() == expected.len() || !flaws.is_empty(), "byte {place}");
+        }
+    }
+
+    #[test]
+    fn a_cut_costs_what_is_behind_it_and_appending_goes_on() {
+        let whole = file();
+        let expected = open(&whole, 0).0;
+        for length in 1..whole.len() {
+            let mut bytes = whole[..length].to_vec();
+            let (before, _) = open(&bytes, 0);
+            assert_eq!(before, expected[..before.len()], "cut at {length}");
+            let mut writer = SectionWriter::behind(length as u64);
+            writer.push(label(9), &[b"new"]);
+            bytes.extend(writer.into_bytes());
+            if length < MAGIC.len() {
+                continue;
+            }
+            let (after, _) = open(&bytes, 0);
+            assert_eq!(after.len(), before.len() + 1, "cut at {length}");
+            assert_eq!(after.last(), Some(&(label(9), b"new".to_vec())));
+            assert_eq!(open(&bytes, length as u64).0.len(), 1, "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn another_file_is_told_and_not_read() {
+        for bytes in [&b"adagev\0\x01something"[..], b"adages\0\x02", b"x"] {
+            assert_eq!(open(bytes, 0), (Vec::new(), vec![Flaw { offset: 0, kind: FlawKind::Foreign }]));
+        }
+        assert!(open(b"", 0).0.is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+//! How a vector memory is opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+use super::view::View;
+use super::{Inner, VectorMemory};
+use crate::embed::{Embedder, bundled};
+use crate::error::Result;
+use crate::index::IndexConfig;
+use crate::store::disk::{Disk, RealDisk};
+use crate::store::documents::DocumentLog;
+use crate::store::{Access, Place};
+
+/// Settings for opening a vector memory; [`VectorMemory::builder`] starts one.
+pub struct VectorMemoryBuilder {
+    folder: PathBuf,
+    embedder: Option<Arc<dyn Embedder>>,
+    index: IndexConfig,
+    access: Access,
+    disk: Box<dyn Disk>,
+}
+
+impl VectorMemoryBuilder {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        let (index, disk) = (IndexConfig::default(), Box::new(RealDisk));
+        Self { folder, embedder: bundled(), index, access: Access::ReadWrite, disk }
+    }
+
+    /// Embeds with the host's embedder. Vectors of the bundled one that are in the folder stay there, unused.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Keeps documents and cannot be queried. They are embedded by the first handle that has an embedder.
+    #[must_use]
+    pub fn without_embedder(mut self) -> Self {
+        self.embedder = None;
+        self
+    }
+
+    /// Other settings of the index than the default ones.
+    #[must_use]
+    pub fn with_index_config(mut self, config: IndexConfig) -> Self {
+        self.index = config;
+        self
+    }
+
+    /// Makes and changes nothing in the folder, which need not exist.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.access = Access::ReadOnly;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
+        self.disk = disk;
+        self
+    }
+
+    /// Opens the memory. All documents are read; no vector is, and no model is loaded.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when the folder cannot be made or read.
+    pub fn open(self) -> Result<VectorMemory> {
+        let log = DocumentLog::new(Place::open(self.folder, self.disk, self.access)?);
+        let mut inner = Inner {
+            log,
+            embedder: self.embedder,
+            view: RwLock::new(Arc::new(View::new(self.index))),
+            writer: Mutex::new(()),
+            embedding: Mutex::default(),
+            unsaved: Mutex::default(),
+            recovery: None,
+        };
+        let view = inner.view()?;
+        inner.recovery = inner.log.report(&view.mark);
+        if inner.recovery.is_some() && inner.log.place.may_write() {
+            inner.recovery = inner.repair()?;
+        }
+        Ok(VectorMemory(Arc::new(inner)))
+    }
+}

@@ -1,0 +1,127 @@
+//! Getting vectors: from the state, from the folder, from the model. No lock of the folder is held while a model runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::MutexGuard;
+
+use super::view::{Vectors, View};
+use super::{Inner, VectorMemory};
+use crate::document::Document;
+use crate::embed::{Embedder, Role, embed_units};
+use crate::error::Result;
+use crate::lesson::TextHash;
+use crate::store::memory_vectors::{self, VectorMark};
+
+/// Texts a call of the embedder. After each batch the vectors are saved, so that work is lost by the batch at most.
+const BATCH: usize = 64;
+
+impl VectorMemory {
+    /// How many documents have no vector of this handle's model yet: those that another model embedded, that came without
+    /// an embedder, or whose vectors were lost. The first query by text or vector embeds them, or [`warm_up`](Self::warm_up)
+    /// does. All of them for a handle without an embedder. No model is loaded.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn needs_embedding(&self) -> Result<usize> {
+        let view = self.0.view()?;
+        if view.missing.is_empty() {
+            return Ok(0);
+        }
+        let mut mark = self.0.embedding.lock();
+        Ok(self.0.read_vectors(&mut mark)?.missing.len())
+    }
+
+    /// Loads the model and embeds every document that has no vector of it, so that the first query is as fast as the others.
+    /// What is embedded is saved by the batch; an interrupted warm-up goes on where it stopped.
+    ///
+    /// Returns how many texts were embedded; 0 without an embedder.
+    ///
+    /// # Errors
+    /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`Error::Io`](crate::Error::Io).
+    pub fn warm_up(&self) -> Result<usize> {
+        let Some(embedder) = &self.0.embedder else { return Ok(0) };
+        embedder.dimension()?;
+        self.0.settle(embedder.as_ref()).map(|(_, n_embedded)| n_embedded)
+    }
+}
+
+impl Inner {
+    /// The state with a vector for every document, and how many texts had to be embedded for that.
+    pub(super) fn settle(&self, embedder: &dyn Embedder) -> Result<(Arc<View>, usize)> {
+        let view = self.view()?;
+        if view.missing.is_empty() {
+            return Ok((view, 0));
+        }
+        let mut mark = self.embedding.lock();
+        let mut view = self.read_vectors(&mut mark)?;
+        let missing = texts(&view);
+        if missing.len() > BATCH {
+            tracing::info!(texts = missing.len(), "embedding documents that have no vector of this model yet");
+        }
+        let missing: Vec<(TextHash, Arc<Document>)> = missing.into_iter().collect();
+        for batch in missing.chunks(BATCH) {
+            let texts: Vec<&str> = batch.iter().map(|(_, document)| document.text.as_str()).collect();
+            let units = embed_units(embedder, &texts, Role::Document)?;
+            let vectors: Vectors = batch.iter().map(|(text, _)| *text).zip(units).collect();
+            view = self.change(|next| next.give(&next.missing.clone(), &vectors));
+            self.save_unless_busy(vectors)?;
+        }
+        Ok((view, missing.len()))
+    }
+
+    /// Takes in what the folder has of the missing vectors.
+    fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
+        let view = self.view()?;
+        let Some(embedder) = self.embedder.as_ref().filter(|_| !view.missing.is_empty()) else { return Ok(view) };
+        let wanted = view.missing_texts();
+        let found = memory_vectors::look(&self.log.place, mark, embedder.fingerprint(), |text| wanted.contains(text))?;
+        if found.is_empty() {
+            return Ok(view);
+        }
+        Ok(self.change(|next| next.give(&next.missing.clone(), &found)))
+    }
+
+    /// Vectors for the texts of these documents that the state has none for.
+    pub(super) fn embed_new(&self, view: &View, documents: &[Document]) -> Result<Vectors> {
+        let mut vectors = Vectors::new();
+        let Some(embedder) = &self.embedder else { return Ok(vectors) };
+        let mut texts = BTreeMap::new();
+        for document in documents {
+            let text = document.text_hash();
+            let is_known = view.shelf.key(&document.id).is_some_and(|key| {
+                !view.missing.contains(key) && view.shelf.at(key).is_some_and(|placed| placed.text == text)
+            });
+            if !is_known {
+                texts.insert(text, document.text.as_str());
+            }
+        }
+        let texts: Vec<(TextHash, &str)> = texts.into_iter().collect();
+        for batch in texts.chunks(BATCH) {
+            let words: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+            let units = embed_units(embedder.as_ref(), &words, Role::Document)?;
+            vectors.extend(batch.iter().map(|(text, _)| *text).zip(units));
+        }
+        Ok(vectors)
+    }
+
+    /// Writes vectors that were made for a query, where the handle may write and nobody else does. Otherwise they wait in
+    /// memory for the next write.
+    fn save_unless_busy(&self, vectors: Vectors) -> Result<()> {
+        let place = &self.log.place;
+        if !place.may_write() || self.view.read().mark.is_newer() {
+            return Ok(());
+        }
+        self.unsaved.lock().extend(vectors);
+        match place.try_lock()? {
+            Some(lock) => self.save(&lock),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The texts without a vector, each with one of its documents.
+fn texts(view: &View) -> BTreeMap<TextHash, Arc<Document>> {
+    let placed = view.missing.iter().filter_map(|key| view.shelf.at(key));
+    placed.map(|placed| (placed.text, Arc::clone(&placed.document))).collect()
+}

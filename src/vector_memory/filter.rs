@@ -1,0 +1,157 @@
+//! Which documents are meant, by their metadata.
+
+use std::borrow::Cow;
+
+use super::shelf::Shelf;
+use crate::index::KeySet;
+
+/// Says which documents are meant, by their metadata. The answer comes from lists that are kept for every field and value:
+/// no document is looked at.
+///
+/// ```
+/// use adage::Filter;
+/// let filter = Filter::is("type", "note").and(Filter::has("draft").not());
+/// # let _ = filter;
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter(Node);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Node {
+    #[default]
+    All,
+    OneOf(String, Vec<String>),
+    Has(String),
+    Not(Box<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+}
+
+impl Filter {
+    /// Every document.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(Node::All)
+    }
+
+    /// Documents with this value in this field.
+    pub fn is(field: impl Into<String>, value: impl Into<String>) -> Self {
+        Self(Node::OneOf(field.into(), vec![value.into()]))
+    }
+
+    /// Documents with one of these values in this field; none when there are no values.
+    pub fn one_of<V: Into<String>>(field: impl Into<String>, values: impl IntoIterator<Item = V>) -> Self {
+        Self(Node::OneOf(field.into(), values.into_iter().map(Into::into).collect()))
+    }
+
+    /// Documents that have this field, whatever its value.
+    pub fn has(field: impl Into<String>) -> Self {
+        Self(Node::Has(field.into()))
+    }
+
+    /// Documents that this filter does not mean.
+    #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "it reads as the others do: `has(…).not()`, `is(…).and(…)`")]
+    pub fn not(self) -> Self {
+        Self(match self.0 {
+            Node::Not(node) => *node,
+            node => Node::Not(Box::new(node)),
+        })
+    }
+
+    /// Documents that both mean.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(match (self.0, other.0) {
+            (Node::All, node) | (node, Node::All) => node,
+            (Node::And(mut nodes), node) => {
+                nodes.push(node);
+                Node::And(nodes)
+            }
+            (node, other) => Node::And(vec![node, other]),
+        })
+    }
+
+    /// Documents that either means.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(match (self.0, other.0) {
+            (Node::All, _) | (_, Node::All) => Node::All,
+            (Node::Or(mut nodes), node) => {
+                nodes.push(node);
+                Node::Or(nodes)
+            }
+            (node, other) => Node::Or(vec![node, other]),
+        })
+    }
+
+    /// The keys of the documents that are meant; none for all of them.
+    pub(super) fn keys<'s>(&self, documents: &'s Shelf) -> Option<Cow<'s, KeySet>> {
+        (self.0 != Node::All).then(|| keys(&self.0, documents))
+    }
+}
+
+fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
+    let found = |keys: Option<&'s KeySet>| keys.map_or_else(Cow::default, Cow::Borrowed);
+    match node {
+        Node::All => Cow::Borrowed(shelf.live()),
+        Node::Has(field) => found(shelf.with_field(field)),
+        Node::OneOf(field, values) => match values.as_slice() {
+            [value] => found(shelf.with_value(field, value)),
+            values => {
+                let sets = values.iter().filter_map(|value| shelf.with_value(field, value));
+                Cow::Owned(sets.fold(KeySet::default(), |all, keys| all.union(keys)))
+            }
+        },
+        Node::Not(node) => Cow::Owned(shelf.live().minus(&keys(node, shelf))),
+        Node::Or(nodes) => Cow::Owned(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
+        Node::And(nodes) => {
+            // The smallest first: what is left of it bounds the work of the others.
+            let mut sets: Vec<Cow<'s, KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
+            sets.sort_by_key(|keys| keys.len());
+            let sets = sets.into_iter().reduce(|all, keys| Cow::Owned(all.intersect(&keys)));
+            sets.unwrap_or_else(|| Cow::Borrowed(shelf.live()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use std::sync::Arc;
+
+    #[test]
+    fn filters_mean_what_they_say() {
+        let mut shelf = Shelf::default();
+        let a = Document::new("a", "t").with("type", "note").with("lang", "de");
+        let b = Document::new("b", "t").with("type", "note");
+        let c = Document::new("c", "t").with("type", "skill").with("lang", "en");
+        for document in [a, b, c, Document::new("d", "t"), Document::new("gone", "t").with("type", "note")] {
+            shelf.put(Arc::new(document), 1);
+        }
+        shelf.remove("gone");
+        let check = |filter: Filter, expected: &[u32]| {
+            let keys = filter
+                .keys(&shelf)
+                .map_or_else(|| shelf.live().iter().collect(), |keys| keys.iter().collect::<Vec<_>>());
+            assert_eq!(keys, expected, "{filter:?}");
+        };
+        let note = || Filter::is("type", "note");
+        check(Filter::all(), &[0, 1, 2, 3]);
+        check(Filter::default().not(), &[]);
+        check(note(), &[0, 1]);
+        check(Filter::is("typ", "enote"), &[]);
+        check(Filter::one_of("type", ["note", "skill", "none"]), &[0, 1, 2]);
+        check(Filter::one_of("type", Vec::<String>::new()), &[]);
+        check(Filter::has("lang"), &[0, 2]);
+        check(Filter::has("lang").not(), &[1, 3]);
+        check(Filter::has("lang").not().not(), &[0, 2]);
+        check(note().and(Filter::has("lang")), &[0]);
+        check(note().and(Filter::has("lang")).and(Filter::is("lang", "en")), &[]);
+        check(note().or(Filter::is("lang", "en")).or(Filter::has("nothing")), &[0, 1, 2]);
+        check(note().and(Filter::all()), &[0, 1]);
+        check(note().or(Filter::all()), &[0, 1, 2, 3]);
+        check(note().or(Filter::has("lang")).not(), &[3]);
+    }
+}

@@ -1,0 +1,160 @@
+//! Questions and answers.
+
+use std::sync::Arc;
+
+use super::filter::Filter;
+use super::view::View;
+use super::{Inner, VectorMemory};
+use crate::document::Document;
+use crate::embed::{Embedder, Role, UnitVector, embed_units};
+use crate::error::{Error, Result, VectorError};
+use crate::index::{Among, IndexKind};
+
+/// A question: near what, how many, how near, among which documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    near: Near,
+    limit: usize,
+    max_distance: f32,
+    filter: Filter,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Near {
+    Text(String),
+    Vector(Vec<f32>),
+}
+
+impl Lookup {
+    /// What is found by default: at most 10, at any distance, among all documents.
+    pub const DEFAULT_LIMIT: usize = 10;
+
+    /// Documents near this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::near(Near::Text(text.into()))
+    }
+
+    /// Documents near this vector, which the handle's model made; it need not be of length 1.
+    pub fn vector(vector: impl Into<Vec<f32>>) -> Self {
+        Self::near(Near::Vector(vector.into()))
+    }
+
+    fn near(near: Near) -> Self {
+        Self { near, limit: Self::DEFAULT_LIMIT, max_distance: 2.0, filter: Filter::all() }
+    }
+
+    /// At most this many. 0 finds nothing.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Only documents at this cosine distance or nearer: `1 − cos`, 0 for the same direction, 2 for the opposite one.
+    #[must_use]
+    pub fn within(mut self, max_distance: f32) -> Self {
+        self.max_distance = max_distance;
+        self
+    }
+
+    /// Only documents that the filter means.
+    #[must_use]
+    pub fn filtered(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+}
+
+/// What a question found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// Nearest first. Ties are in an order that does not depend on the question.
+    pub hits: Vec<Hit>,
+    /// Which way of searching answered.
+    pub by: IndexKind,
+}
+
+/// A document that was found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// The document.
+    pub document: Arc<Document>,
+    /// Its cosine distance from the question, in [0, 2]; smaller is nearer.
+    pub distance: f32,
+}
+
+impl VectorMemory {
+    /// The documents nearest to a text or a vector. Documents that have no vector yet are embedded first: see
+    /// [`needs_embedding`](Self::needs_embedding).
+    ///
+    /// # Errors
+    /// [`Error::NoEmbedder`]; [`Error::Vector`] for a vector that cannot be used or has another dimension;
+    /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`Error::Io`].
+    pub fn query(&self, lookup: &Lookup) -> Result<Found> {
+        let found = self.0.answer(std::slice::from_ref(lookup))?.pop();
+        Ok(found.unwrap_or(Found { hits: Vec::new(), by: IndexKind::Exact }))
+    }
+
+    /// Answers questions in their order, all on the same state; their texts are embedded together.
+    ///
+    /// # Errors
+    /// As for [`query`](Self::query), for the first question that cannot be answered.
+    pub fn query_all(&self, lookups: &[Lookup]) -> Result<Vec<Found>> {
+        self.0.answer(lookups)
+    }
+}
+
+impl Inner {
+    fn answer(&self, lookups: &[Lookup]) -> Result<Vec<Found>> {
+        let embedder = self.embedder.as_deref().ok_or(Error::NoEmbedder)?;
+        for lookup in lookups {
+            if lookup.max_distance.is_nan() {
+                let expected = "a number in [0, 2]";
+                return Err(Error::Config { setting: "max_distance", value: "NaN".to_owned(), expected });
+            }
+        }
+        let vectors = vectors(embedder, lookups)?;
+        let (mut view, _) = self.settle(embedder)?;
+        if is_outdated(&view, lookups, &vectors) {
+            self.change(View::forget_vectors);
+            (view, _) = self.settle(embedder)?;
+        }
+        lookups.iter().zip(&vectors).map(|(lookup, vector)| answer(&view, lookup, vector)).collect()
+    }
+}
+
+/// A vector for each question.
+fn vectors(embedder: &dyn Embedder, lookups: &[Lookup]) -> Result<Vec<UnitVector>> {
+    let texts = lookups.iter().filter_map(|lookup| match &lookup.near {
+        Near::Text(text) => Some(text.as_str()),
+        Near::Vector(_) => None,
+    });
+    let mut of_texts = embed_units(embedder, &texts.collect::<Vec<_>>(), Role::Query)?.into_iter();
+    let vectors = lookups.iter().map(|lookup| match &lookup.near {
+        // There is one for each text.
+        Near::Text(_) => of_texts.next().ok_or(VectorError::Zero.into()),
+        Near::Vector(vector) => UnitVector::new(vector).map_err(Error::from),
+    });
+    vectors.collect()
+}
+
+/// True when the embedder's vectors have another dimension than those of the state: it changed and kept its fingerprint.
+fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool {
+    let Some(dimension) = view.index.dimension() else { return false };
+    let mut asked = lookups.iter().zip(vectors).filter(|(lookup, _)| matches!(lookup.near, Near::Text(_)));
+    asked.any(|(_, vector)| vector.as_slice().len() != dimension)
+}
+
+fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
+    let keys = lookup.filter.keys(&view.shelf);
+    let among = keys.as_deref().map_or(Among::All, Among::Only);
+    let answer = view.index.search(vector, lookup.limit, among)?;
+    let near = answer.neighbours.into_iter().filter(|neighbour| neighbour.distance <= lookup.max_distance);
+    let hits = near.filter_map(|neighbour| {
+        let document = Arc::clone(&view.shelf.at(neighbour.key)?.document);
+        Some(Hit { document, distance: neighbour.distance })
+    });
+    Ok(Found { hits: hits.collect(), by: answer.by })
+}

@@ -1,0 +1,267 @@
+//! Adding, updating, removing; compaction and snapshots.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::filter::Filter;
+use super::view::{Vectors, View};
+use super::{Inner, VectorMemory};
+use crate::document::Document;
+use crate::error::{DocumentError, Error, Result};
+use crate::index::KeySet;
+use crate::store::disk::Lock;
+use crate::store::documents::{Change, Logged, MemoryRecovery};
+use crate::store::memory_vectors;
+
+/// A log is compacted when it is longer than this, in bytes, and more than half of it is of replaced or removed documents.
+const MIN_COMPACTED: u64 = 64 << 10;
+
+/// The vector file is written anew when it is longer than this, in bytes …
+const MIN_BLOAT: u64 = 1 << 20;
+/// … and than this many times what the documents need.
+const MAX_BLOAT: u64 = 2;
+
+/// Characters of an id that an error shows.
+const SHOWN_ID: usize = 100;
+
+/// What a write asks of a document's id.
+#[derive(Clone, Copy)]
+enum Asked {
+    Absent,
+    Present,
+    Any,
+}
+
+impl VectorMemory {
+    /// Adds a document. It is safe on disk when this returns.
+    ///
+    /// # Errors
+    /// Nothing is added: [`Error::DocumentExists`], [`Error::Document`], [`Error::Embed`], [`Error::Io`],
+    /// [`Error::ReadOnly`], [`Error::NewerSchema`]. After a sync that failed it may have been added, and the handle writes
+    /// no more: [`Error::WritesStopped`].
+    pub fn add(&self, document: Document) -> Result<()> {
+        self.add_all([document])
+    }
+
+    /// Adds documents, all or none, with one sync. They are embedded first, while others may read and write.
+    ///
+    /// # Errors
+    /// As for [`add`](Self::add); [`DocumentError::Twice`] when two have the same id.
+    pub fn add_all(&self, documents: impl IntoIterator<Item = Document>) -> Result<()> {
+        self.0.put(documents.into_iter().collect(), Asked::Absent)
+    }
+
+    /// Puts a document in the place of the one with its id: text and metadata. A text that stays is not embedded again.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDocument`]; else as for [`add`](Self::add).
+    pub fn update(&self, document: Document) -> Result<()> {
+        self.0.put(vec![document], Asked::Present)
+    }
+
+    /// Adds documents or puts them in the place of those with their ids, all or none.
+    ///
+    /// # Errors
+    /// As for [`add_all`](Self::add_all), without [`Error::DocumentExists`].
+    pub fn put_all(&self, documents: impl IntoIterator<Item = Document>) -> Result<()> {
+        self.0.put(documents.into_iter().collect(), Asked::Any)
+    }
+
+    /// Removes a document. Its text stays in the file until that is compacted, which happens by itself when more than half
+    /// of the file is obsolete; [`compact`](Self::compact) purges text and vector at once.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDocument`]; [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`].
+    pub fn remove(&self, id: &str) -> Result<()> {
+        self.0.write(&Vectors::new(), |view| match view.shelf.key(id) {
+            Some(_) => Ok((vec![Change::Remove(id.to_owned())], ())),
+            None => Err(Error::NoSuchDocument { id: shortened(id) }),
+        })
+    }
+
+    /// Removes the documents that are meant, all or none; how many.
+    ///
+    /// # Errors
+    /// As for [`remove`](Self::remove), without [`Error::NoSuchDocument`].
+    pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
+        self.0.write(&Vectors::new(), |view| {
+            let keys = filter.keys(&view.shelf);
+            let keys = keys.as_deref().unwrap_or(view.shelf.live());
+            let removed = keys.iter().filter_map(|key| view.shelf.at(key));
+            let removed: Vec<Change> = removed.map(|placed| Change::Remove(placed.document.id.clone())).collect();
+            let n_removed = removed.len();
+            Ok((removed, n_removed))
+        })
+    }
+
+    /// Writes documents and vectors anew: nothing is left of what was replaced or removed, but for what is in `quarantine`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`]. The documents are then as
+    /// before, and purged or not.
+    pub fn compact(&self) -> Result<()> {
+        let _one_at_a_time = self.0.writer.lock();
+        let (lock, _) = self.0.begin()?;
+        self.0.compact(&lock)?;
+        self.0.write_vectors(&lock)
+    }
+
+    /// Writes the vectors anew, so that the next open finds them in one piece: those of the present documents, of whatever
+    /// model. Vectors are written as they are made; this happens by itself when more than half of their file is obsolete.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`].
+    pub fn snapshot(&self) -> Result<()> {
+        let _one_at_a_time = self.0.writer.lock();
+        let (lock, _) = self.0.begin()?;
+        self.0.write_vectors(&lock)
+    }
+}
+
+impl Inner {
+    fn put(&self, documents: Vec<Document>, asked: Asked) -> Result<()> {
+        let refused = |document: &Document, reason| Error::Document { id: shortened(&document.id), reason };
+        let mut ids = BTreeSet::new();
+        for document in &documents {
+            document.validate().map_err(|reason| refused(document, reason))?;
+            if !ids.insert(document.id.as_str()) {
+                return Err(refused(document, DocumentError::Twice));
+            }
+        }
+        let check = |view: &View, document: &Document| match (asked, view.shelf.key(&document.id)) {
+            (Asked::Absent, Some(_)) => Err(Error::DocumentExists { id: shortened(&document.id) }),
+            (Asked::Present, None) => Err(Error::NoSuchDocument { id: shortened(&document.id) }),
+            _ => Ok(()),
+        };
+        // Before the embedding, which is the long part; under the lock it is looked at again.
+        let view = self.view()?;
+        documents.iter().try_for_each(|document| check(&view, document))?;
+        self.log.lock(&view.mark).map(drop)?;
+        let vectors = self.embed_new(&view, &documents)?;
+        let documents: Vec<Arc<Document>> = documents.into_iter().map(Arc::new).collect();
+        self.write(&vectors, |view| {
+            documents.iter().try_for_each(|document| check(view, document))?;
+            let is_same = |document: &Arc<Document>| {
+                view.shelf.get(&document.id).is_some_and(|placed| placed.document == *document)
+            };
+            Ok((documents.iter().filter(|document| !is_same(document)).cloned().map(Change::Put).collect(), ()))
+        })
+    }
+
+    /// Writes what `decide` makes of the newest state.
+    fn write<T>(&self, vectors: &Vectors, decide: impl FnOnce(&View) -> Result<(Vec<Change>, T)>) -> Result<T> {
+        let _one_at_a_time = self.writer.lock();
+        let (lock, view) = self.begin()?;
+        let (changes, value) = decide(&view)?;
+        if changes.is_empty() {
+            return Ok(value);
+        }
+        let mut mark = view.mark.clone();
+        let lengths = self.log.append(&mut mark, &changes, &lock)?;
+        let changes: Vec<Logged> =
+            changes.into_iter().zip(lengths).map(|(change, n_bytes)| Logged { change, n_bytes }).collect();
+        let view = self.change(|next| {
+            // A reader may have read the batch already. Should the state be another file's by now, the next look reads it.
+            if next.mark.is_at(&view.mark) {
+                next.apply(changes.clone(), mark.clone());
+            }
+            let ids = changes.iter().filter_map(|logged| match &logged.change {
+                Change::Put(document) => Some(&document.id),
+                Change::Remove(_) => None,
+            });
+            let keys: KeySet = ids.filter_map(|id| next.shelf.key(id)).collect();
+            next.give(&keys, vectors);
+        });
+        // The documents are safe; whatever fails from here on costs time later, not them.
+        self.unsaved.lock().extend(vectors.iter().map(|(text, vector)| (*text, vector.clone())));
+        let kept_house = self.save(&lock).and_then(|()| {
+            let dead = view.mark.length().saturating_sub(view.shelf.n_bytes());
+            let is_due = view.mark.length() > MIN_COMPACTED && dead > view.mark.length() / 2;
+            if is_due { self.compact(&lock) } else { Ok(()) }
+        });
+        if let Err(error) = kept_house {
+            tracing::warn!(%error, "the documents are written; their folder could not be tidied");
+        }
+        Ok(value)
+    }
+
+    /// The lock, and the newest state under it, in which every line can be read.
+    fn begin(&self) -> Result<(Lock, Arc<View>)> {
+        // Nobody waits for the state while this waits for the folder.
+        let known = Arc::clone(&self.view.read());
+        let lock = self.log.lock(&known.mark)?;
+        let view = self.view()?;
+        let mut mark = view.mark.clone();
+        if self.log.clear_up(&mut mark, &lock)?.is_some() {
+            self.compact(&lock)?;
+        }
+        Ok((lock, Arc::clone(&self.view.read())))
+    }
+
+    /// At the open: broken lines are kept aside, and the log is written anew from the others.
+    pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
+        let known = Arc::clone(&self.view.read());
+        let lock = match self.log.lock(&known.mark) {
+            Err(Error::NewerSchema { .. }) => return Ok(None),
+            lock => lock?,
+        };
+        // Another process may have done it meanwhile.
+        let mut mark = self.view()?.mark.clone();
+        let recovery = self.log.clear_up(&mut mark, &lock)?;
+        if recovery.is_some() {
+            self.compact(&lock)?;
+        }
+        Ok(recovery)
+    }
+
+    fn compact(&self, lock: &Lock) -> Result<()> {
+        let view = Arc::clone(&self.view.read());
+        let mut mark = view.mark.clone();
+        let documents = view.shelf.iter().map(|(_, placed)| placed.document.as_ref());
+        let lengths = self.log.rewrite(&mut mark, documents, lock)?;
+        let keys: Vec<u32> = view.shelf.live().iter().collect();
+        self.change(|next| {
+            if next.mark.is_at(&view.mark) {
+                for (key, n_bytes) in keys.iter().zip(&lengths) {
+                    next.shelf.set_length(*key, *n_bytes);
+                }
+                next.mark = mark.clone();
+                next.index.compact();
+            }
+        });
+        Ok(())
+    }
+
+    /// Appends the vectors that are not saved, and writes the file anew when much of it is obsolete.
+    pub(super) fn save(&self, lock: &Lock) -> Result<()> {
+        let Some(embedder) = &self.embedder else { return Ok(()) };
+        let mut unsaved = self.unsaved.lock();
+        let length = memory_vectors::append(&self.log.place, embedder.fingerprint(), &unsaved, lock)?;
+        unsaved.clear();
+        drop(unsaved);
+        let view = Arc::clone(&self.view.read());
+        let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
+        let needed = (view.shelf.live().len() * n_row_bytes) as u64;
+        // While vectors are missing it is not known how many of the file's are obsolete.
+        if length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty() {
+            self.write_vectors(lock)?;
+        }
+        Ok(())
+    }
+
+    fn write_vectors(&self, lock: &Lock) -> Result<()> {
+        let view = Arc::clone(&self.view.read());
+        let model = self.embedder.as_ref().map(|embedder| embedder.fingerprint());
+        let unsaved = std::mem::take(&mut *self.unsaved.lock());
+        let own = model.into_iter().flat_map(|model| {
+            let known = view.shelf.iter().filter_map(|(key, placed)| Some((placed.text, view.index.vector(key)?)));
+            let unsaved = unsaved.iter().map(|(text, vector)| (*text, vector.as_slice()));
+            known.chain(unsaved).map(move |(text, row)| (model, text, row))
+        });
+        memory_vectors::rewrite(&self.log.place, &view.shelf.texts(), own, lock)
+    }
+}
+
+fn shortened(id: &str) -> String {
+    id.chars().take(SHOWN_ID).collect()
+}
