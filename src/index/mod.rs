@@ -15,6 +15,7 @@ mod vector_index;
 
 pub(crate) use exact::ExactIndex;
 pub use key_set::KeySet;
+pub(crate) use snapshot::{Bytes, Part};
 pub use vector_index::{Among, Answer, IndexConfig, IndexKind, Neighbour as IndexNeighbour, VectorIndex};
 
 /// A neighbour: the key it was added under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.

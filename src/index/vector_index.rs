@@ -241,6 +241,12 @@ impl VectorIndex {
         (self.n_live > 0).then(|| self.tail.dimension())
     }
 
+    /// True when there is a graph to search.
+    #[must_use]
+    pub fn has_graph(&self) -> bool {
+        self.base.links.len() > 0
+    }
+
     /// The vector under a key.
     #[must_use]
     pub fn vector(&self, key: u32) -> Option<&[f32]> {

@@ -1,21 +1,27 @@
 //! The vectors of a vector memory's texts: sections of rows, each row under the hash of its text and each section of one
-//! model. Never wrong, at most missing.
+//! model. Never wrong, at most missing. A file that was written anew begins with an index, whose vectors are rows like the others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::disk::Lock;
 use super::place::Place;
 use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
 use crate::embed::UnitVector;
 use crate::error::{Error, Result};
+use crate::index::{Bytes, Part, VectorIndex};
 use crate::lesson::TextHash;
 
 /// Rows of vectors: the texts' hashes, zeros up to a multiple of 64, the components.
 const ROWS: u32 = 1;
+/// The texts' hashes of an index's rows, zeros where a row was removed.
+const INDEX_TEXTS: u32 = 2;
+/// The parts of an index have the kinds from here on, in the order of `Part::ALL`.
+const INDEX: u32 = 16;
 const HASH: usize = 16;
 
 /// How far the file was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VectorMark {
     inode: u64,
     length: u64,
@@ -68,30 +74,106 @@ fn read(place: &Place, from: u64) -> Result<Sections> {
     Ok(sections)
 }
 
-/// What the file holds of a model since the last look; `keep` says which texts are asked for. The last one counts where a
-/// text has several.
-pub(crate) fn look(
-    place: &Place,
-    mark: &mut VectorMark,
-    model: TextHash,
-    keep: impl Fn(&TextHash) -> bool,
-) -> Result<BTreeMap<TextHash, UnitVector>> {
-    let mut found = BTreeMap::new();
-    let Some(stamp) = place.stamp(&place.folder.vectors())? else { return Ok(found) };
+/// The sections that the file has since the last look; none when there are none.
+pub(crate) fn news(place: &Place, mark: &mut VectorMark) -> Result<Option<Sections>> {
+    let Some(stamp) = place.stamp(&place.folder.vectors())? else { return Ok(None) };
     let from = if stamp.inode == mark.inode && stamp.length >= mark.length { mark.length } else { 0 };
     if from > 0 && stamp.length == from {
-        return Ok(found);
+        return Ok(None);
     }
     let sections = read(place, from)?;
     *mark = VectorMark { inode: stamp.inode, length: sections.length };
-    for section in sections.get(ROWS).filter(|section| section.label.model == model) {
-        for (text, row) in rows(section).into_iter().flatten().filter(|(text, _)| keep(text)) {
+    Ok(Some(sections))
+}
+
+/// What sections hold of a model; `keep` says which texts are asked for. The last one counts where a text has several.
+pub(crate) fn vectors(
+    sections: &Sections,
+    model: TextHash,
+    keep: impl Fn(&TextHash) -> bool,
+) -> BTreeMap<TextHash, UnitVector> {
+    let mut found = BTreeMap::new();
+    for (_, _, rows) in all_rows(sections).filter(|(its_model, _, _)| *its_model == model) {
+        for (text, row) in rows.filter(|(text, _)| keep(text)) {
             if let Some(vector) = UnitVector::from_stored(row.to_vec()) {
                 found.insert(text, vector);
             }
         }
     }
-    Ok(found)
+    found
+}
+
+/// The rows by model and dimension: of the index, then the others.
+fn all_rows(
+    sections: &Sections,
+) -> impl Iterator<Item = (TextHash, u32, Box<dyn Iterator<Item = (TextHash, &[f32])> + '_>)> {
+    let floats = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
+    let of_index = floats.filter_map(|(floats, texts)| {
+        let components: &[f32] = bytemuck::try_cast_slice(floats).ok()?;
+        let label = floats.label;
+        let rows = components.chunks_exact(label.n_columns.max(1) as usize);
+        let belongs = texts.label.model == label.model && texts.len() == rows.len() * HASH;
+        let (texts, _) = texts.as_chunks::<HASH>();
+        let rows = texts.iter().map(|text| TextHash::from_bytes(*text)).zip(rows);
+        let rows: Box<dyn Iterator<Item = (TextHash, &[f32])>> = Box::new(rows);
+        belongs.then_some((label.model, label.n_columns, rows))
+    });
+    of_index.chain(sections.get(ROWS).filter_map(|section| {
+        let rows: Box<dyn Iterator<Item = (TextHash, &[f32])>> = Box::new(rows(section)?);
+        Some((section.label.model, section.label.n_columns, rows))
+    }))
+}
+
+fn index_kind(part: Part) -> u32 {
+    (INDEX..).zip(Part::ALL).find_map(|(kind, other)| (other == part).then_some(kind)).unwrap_or(INDEX)
+}
+
+/// An index as it was stored, and the text of each of its rows.
+pub(crate) struct StoredIndex {
+    pub(crate) texts: Vec<TextHash>,
+    sections: BTreeMap<Part, SectionView>,
+}
+
+impl StoredIndex {
+    /// The model's index among sections, as far as it is there.
+    pub(crate) fn among(sections: &Sections, model: TextHash) -> Option<Self> {
+        let texts = sections.get(INDEX_TEXTS).find(|section| section.label.model == model)?;
+        let (texts, _) = texts.as_chunks::<HASH>();
+        let texts = texts.iter().map(|text| TextHash::from_bytes(*text)).collect();
+        let part = |part| sections.get(index_kind(part)).find(|section| section.label.model == model);
+        let sections = Part::ALL.into_iter().filter_map(|name| Some((name, part(name)?.clone()))).collect();
+        Some(Self { texts, sections })
+    }
+
+    pub(crate) fn section(&self, part: Part) -> Option<Bytes> {
+        Some(Arc::new(self.sections.get(&part)?.clone()))
+    }
+}
+
+/// An index to be stored: its model, and the text of each of its rows where the row is alive.
+pub(crate) struct IndexToStore<'i> {
+    pub(crate) model: TextHash,
+    pub(crate) index: &'i VectorIndex,
+    pub(crate) texts: Vec<Option<TextHash>>,
+}
+
+impl IndexToStore<'_> {
+    /// False where indexes are not stored.
+    fn write(&self, writer: &mut SectionWriter) -> bool {
+        let (Some(sections), Some(n_columns)) = (self.index.sections(), self.index.dimension()) else { return false };
+        let (Ok(n_rows), Ok(n_columns)) = (u32::try_from(self.texts.len()), u32::try_from(n_columns)) else {
+            return false;
+        };
+        let label = |kind| Label { kind, model: self.model, n_columns, n_rows };
+        let texts: Vec<u8> =
+            self.texts.iter().flat_map(|text| text.map_or([0; HASH], |text| *text.as_bytes())).collect();
+        writer.push(label(INDEX_TEXTS), &[&texts]);
+        writer.push(label(index_kind(Part::Head)), &[&self.index.head()]);
+        for (part, pieces) in sections {
+            writer.push(label(index_kind(part)), &pieces);
+        }
+        true
+    }
 }
 
 /// Appends vectors of a model; the length of the file afterwards. Not made safe: what is lost is embedded again.
@@ -128,30 +210,38 @@ fn by_dimension(vectors: &[(TextHash, UnitVector)]) -> BTreeMap<u32, Group> {
     groups
 }
 
-/// Writes the file anew: these vectors of a model, and what the old file holds of any model for live texts.
+/// Writes the file anew: an index, these vectors of a model, and what the old file holds of any model for live texts.
 pub(crate) fn rewrite<'v>(
     place: &Place,
     live: &BTreeSet<TextHash>,
+    index: Option<&IndexToStore<'_>>,
     own: impl Iterator<Item = (TextHash, TextHash, &'v [f32])>,
     _lock: &Lock,
 ) -> Result<()> {
+    let mut writer = SectionWriter::behind(0);
+    let indexed: BTreeSet<(TextHash, TextHash)> = match index {
+        Some(index) if index.write(&mut writer) => {
+            index.texts.iter().flatten().map(|text| (index.model, *text)).collect()
+        }
+        _ => BTreeSet::new(),
+    };
+    let is_wanted = |model, text| live.contains(&text) && !indexed.contains(&(model, text));
     let mut groups: BTreeMap<(TextHash, u32), Group> = BTreeMap::new();
-    for (model, text, row) in own.filter(|(_, text, _)| live.contains(text)) {
+    for (model, text, row) in own.filter(|(model, text, _)| is_wanted(*model, *text)) {
         if let Ok(n_columns) = u32::try_from(row.len()) {
             groups.entry((model, n_columns)).or_default().add(text, row);
         }
     }
     let old = read(place, 0)?;
-    for section in old.get(ROWS) {
-        for (text, row) in rows(section).into_iter().flatten().filter(|(text, _)| live.contains(text)) {
-            groups.entry((section.label.model, section.label.n_columns)).or_default().add(text, row);
+    for (model, n_columns, rows) in all_rows(&old) {
+        for (text, row) in rows.filter(|(text, _)| is_wanted(model, *text)) {
+            groups.entry((model, n_columns)).or_default().add(text, row);
         }
     }
     let path = place.folder.vectors();
-    if groups.is_empty() && old.length == 0 {
+    if groups.is_empty() && indexed.is_empty() && old.length == 0 {
         return Ok(());
     }
-    let mut writer = SectionWriter::behind(0);
     for ((model, n_columns), mut group) in groups {
         group.write(model, n_columns, &mut writer);
     }

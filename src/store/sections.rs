@@ -68,6 +68,12 @@ impl Deref for SectionView {
     }
 }
 
+impl AsRef<[u8]> for SectionView {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// The sections of a file, as it was when it was opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sections {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use parking_lot::{Mutex, RwLock};
 
@@ -76,6 +77,7 @@ impl VectorMemoryBuilder {
             writer: Mutex::new(()),
             embedding: Mutex::default(),
             unsaved: Mutex::default(),
+            n_stored: AtomicUsize::new(0),
             recovery: None,
         };
         let view = inner.view()?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::MutexGuard;
 
@@ -11,7 +12,7 @@ use crate::document::Document;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::Result;
 use crate::lesson::TextHash;
-use crate::store::memory_vectors::{self, VectorMark};
+use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
 
 /// Texts a call of the embedder. After each batch the vectors are saved, so that work is lost by the batch at most.
 const BATCH: usize = 64;
@@ -74,8 +75,19 @@ impl Inner {
     fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
         let view = self.view()?;
         let Some(embedder) = self.embedder.as_ref().filter(|_| !view.missing.is_empty()) else { return Ok(view) };
+        let Some(sections) = memory_vectors::news(&self.log.place, mark)? else { return Ok(view) };
+        let model = embedder.fingerprint();
+        let stored = StoredIndex::among(&sections, model).filter(|_| view.index.is_empty());
+        let view = match &stored {
+            Some(stored) => {
+                let view = self.change(|next| next.restore(stored));
+                self.n_stored.store(view.index.len(), Ordering::Relaxed);
+                view
+            }
+            None => view,
+        };
         let wanted = view.missing_texts();
-        let found = memory_vectors::look(&self.log.place, mark, embedder.fingerprint(), |text| wanted.contains(text))?;
+        let found = memory_vectors::vectors(&sections, model, |text| wanted.contains(text));
         if found.is_empty() {
             return Ok(view);
         }

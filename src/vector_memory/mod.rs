@@ -14,6 +14,7 @@ mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use parking_lot::{Mutex, RwLock};
 
@@ -64,6 +65,8 @@ struct Inner {
     embedding: Mutex<VectorMark>,
     /// Vectors that could not be written yet because somebody else was writing.
     unsaved: Mutex<Vec<(TextHash, UnitVector)>>,
+    /// Rows of the index that the folder's file begins with, as far as this handle knows.
+    n_stored: AtomicUsize,
     recovery: Option<MemoryRecovery>,
 }
 

@@ -15,6 +15,7 @@ use super::{Filter, Lookup, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, UnitVector, embed_units};
 use crate::error::{EmbedError, Error, Result, VectorError};
+use crate::index::{IndexConfig, IndexKind};
 use crate::lesson::TextHash;
 use crate::store::disk::{Disk, RealDisk};
 use crate::store::faults::{Fault, FaultyDisk};
@@ -208,6 +209,86 @@ fn a_broken_vector_file_costs_time_only() {
             assert_eq!(open(folder.path()).needs_embedding().unwrap(), 0, "byte {place}");
         }
     }
+}
+
+/// A memory whose index has a graph from 1,024 documents on.
+fn open_with_graph(folder: &Path, embedder: &Arc<Counting>) -> VectorMemory {
+    let embedder: Arc<dyn Embedder> = Arc::<Counting>::clone(embedder);
+    let config = IndexConfig { graph_from: 1_000, ef: 64, ..IndexConfig::default() };
+    VectorMemory::builder(folder).with_embedder(embedder).with_index_config(config).open().unwrap()
+}
+
+fn numbered(number: usize) -> Document {
+    const WORDS: [&str; 8] = ["parse", "rotate", "cache", "lock", "retry", "merge", "stream", "quote"];
+    let word = |shift: usize| WORDS[number / shift % WORDS.len()];
+    note(&number.to_string(), &format!("{} {} {} {} case{number}", word(1), word(8), word(64), word(512)))
+}
+
+/// What is asked after each change: the nearest of some texts, and what searched.
+fn nearest(memory: &VectorMemory) -> (Vec<String>, IndexKind) {
+    let lookups: Vec<Lookup> = (0..40).map(|nth| Lookup::text(numbered(nth * 27).text.as_str()).limit(1)).collect();
+    let found = memory.query_all(&lookups).unwrap();
+    (found.iter().map(|found| found.hits[0].document.id.clone()).collect(), found[0].by)
+}
+
+#[test]
+fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = Counting::named("m");
+    let memory = open_with_graph(folder.path(), &embedder);
+    memory.add_all((0..1_000).map(numbered)).unwrap();
+    let (expected, by) = nearest(&memory);
+    assert_eq!(by, IndexKind::Exact);
+    assert_eq!(expected[1], "27");
+    memory.add_all((1_000..1_100).map(numbered)).unwrap();
+    let (expected, by) = nearest(&memory);
+    assert_eq!((by, expected[39].as_str()), (IndexKind::Graph, "1053"));
+    memory.snapshot().unwrap();
+    // Behind the snapshot: one more, one changed, one gone.
+    memory.add(numbered(2_000)).unwrap();
+    memory.update(Document { text: "entirely different words here".into(), ..numbered(27) }).unwrap();
+    memory.remove("54").unwrap();
+    let (expected, _) = nearest(&memory);
+    embedder.take();
+    let again = open_with_graph(folder.path(), &embedder);
+    assert_eq!(nearest(&again), (expected, IndexKind::Graph));
+    assert_eq!(ids(&again, &Lookup::text("entirely different words here").limit(1)), ["27"]);
+    assert_eq!(ids(&again, &Lookup::text(numbered(2_000).text.as_str()).limit(1)), ["2000"]);
+    assert_eq!((embedder.take(), again.needs_embedding().unwrap()), (0, 0));
+    // A vector of a document that is gone is not found by what it said.
+    assert!(!ids(&again, &Lookup::text(numbered(54).text.as_str()).limit(5)).contains(&"54".to_owned()));
+}
+
+#[test]
+fn a_broken_section_of_a_stored_index_costs_time_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = Counting::named("m");
+    let memory = open_with_graph(folder.path(), &embedder);
+    memory.add_all((0..1_100).map(numbered)).unwrap();
+    memory.snapshot().unwrap();
+    let (expected, _) = nearest(&memory);
+    let path = folder.path().join("vectors.bin");
+    let whole = fs::read(&path).unwrap();
+    let mut n_by_graph = 0;
+    for part in 0..40 {
+        let mut bytes = whole.clone();
+        let at = bytes.len() * part / 40 + 100;
+        if part % 5 == 4 {
+            bytes.truncate(at);
+        } else {
+            bytes[at] ^= 1;
+        }
+        // Replaced as this crate does it: a mapped file is never changed in place.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let again = open_with_graph(folder.path(), &embedder);
+        let (found, by) = nearest(&again);
+        assert_eq!(found, expected, "byte {at}");
+        n_by_graph += usize::from(by == IndexKind::Graph);
+        assert_eq!(again.needs_embedding().unwrap(), 0);
+    }
+    // Lost links, and only they, leave the search to a scan.
+    assert!((1..40).contains(&n_by_graph), "{n_by_graph}");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! The state that queries look at: never changed, only replaced.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::shelf::Shelf;
 use crate::embed::UnitVector;
-use crate::index::KeySet;
-use crate::index::{IndexConfig, VectorIndex};
+use crate::index::{IndexConfig, KeySet, VectorIndex};
 use crate::lesson::TextHash;
 use crate::store::documents::{Change, LogMark, Logged};
+use crate::store::memory_vectors::StoredIndex;
 
 /// Vectors by the texts they were made of.
 pub(super) type Vectors = BTreeMap<TextHash, UnitVector>;
@@ -103,6 +103,30 @@ impl View {
         if is_put.is_ok() {
             self.missing = self.missing.minus(&given);
         }
+    }
+
+    /// Takes over a stored index for the documents that miss a vector, where there is no index yet.
+    pub(super) fn restore(&mut self, stored: &StoredIndex) {
+        if !self.index.is_empty() {
+            return;
+        }
+        let mut waiting: HashMap<TextHash, Vec<u32>> = HashMap::new();
+        for key in self.missing.iter() {
+            if let Some(placed) = self.shelf.at(key) {
+                waiting.entry(placed.text).or_default().push(key);
+            }
+        }
+        let keys: Vec<Option<u32>> = stored.texts.iter().map(|text| waiting.get_mut(text)?.pop()).collect();
+        if let Some(index) = VectorIndex::from_sections(self.config.clone(), |part| stored.section(part), &keys) {
+            self.index = index;
+            self.missing = self.missing.minus(&keys.into_iter().flatten().collect());
+        }
+    }
+
+    /// The text of each row of the index, none where it was removed.
+    pub(super) fn texts_by_row(&self) -> Vec<Option<TextHash>> {
+        let text = |key: u32| self.shelf.at(key).map(|placed| placed.text);
+        self.index.stored_keys().into_iter().map(|key| key.and_then(text)).collect()
     }
 
     /// Forgets all vectors.

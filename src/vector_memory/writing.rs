@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::filter::Filter;
 use super::view::{Vectors, View};
@@ -11,7 +12,7 @@ use crate::error::{DocumentError, Error, Result};
 use crate::index::KeySet;
 use crate::store::disk::Lock;
 use crate::store::documents::{Change, Logged, MemoryRecovery};
-use crate::store::memory_vectors;
+use crate::store::memory_vectors::{self, IndexToStore};
 
 /// A log is compacted when it is longer than this, in bytes, and more than half of it is of replaced or removed documents.
 const MIN_COMPACTED: u64 = 64 << 10;
@@ -20,6 +21,9 @@ const MIN_COMPACTED: u64 = 64 << 10;
 const MIN_BLOAT: u64 = 1 << 20;
 /// … and than this many times what the documents need.
 const MAX_BLOAT: u64 = 2;
+
+/// The index is stored when it has a graph and grew by more rows than this, and by a quarter, since it was stored last.
+const MIN_UNSTORED: usize = 4_096;
 
 /// Characters of an id that an error shows.
 const SHOWN_ID: usize = 100;
@@ -243,7 +247,11 @@ impl Inner {
         let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
         let needed = (view.shelf.live().len() * n_row_bytes) as u64;
         // While vectors are missing it is not known how many of the file's are obsolete.
-        if length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty() {
+        let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
+        // What an open would have to put into the graph again.
+        let n_stored = self.n_stored.load(Ordering::Relaxed);
+        let n_unstored = view.index.len().saturating_sub(n_stored);
+        if is_bloated || (view.index.has_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4)) {
             self.write_vectors(lock)?;
         }
         Ok(())
@@ -258,7 +266,10 @@ impl Inner {
             let unsaved = unsaved.iter().map(|(text, vector)| (*text, vector.as_slice()));
             known.chain(unsaved).map(move |(text, row)| (model, text, row))
         });
-        memory_vectors::rewrite(&self.log.place, &view.shelf.texts(), own, lock)
+        let index = model.map(|model| IndexToStore { model, index: &view.index, texts: view.texts_by_row() });
+        memory_vectors::rewrite(&self.log.place, &view.shelf.texts(), index.as_ref(), own, lock)?;
+        self.n_stored.store(view.index.len(), Ordering::Relaxed);
+        Ok(())
     }
 }
 
