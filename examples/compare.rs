@@ -313,22 +313,32 @@ fn texts(_: &Path) -> Result<Vectors, Failure> {
     Err("built without the model that embeds texts".into())
 }
 
-/// Vectors of 384 components around 2,000 centres whose sizes fall as 1/rank, and as many queries drawn alike.
+/// Vectors of 384 components, and as many queries drawn alike: around 2,000 centres whose sizes fall as 1/rank, spread in 32
+/// directions that all share, as what a model makes of texts does not fill its space either, and a little in all others.
 fn synthetic(n: usize) -> Result<Vectors, Failure> {
     const DIMENSION: usize = 384;
     const CENTRES: usize = 2_000;
+    const DIRECTIONS: usize = 32;
     let mut chance = Chance(3);
-    let centres: Vec<Vec<f32>> = (0..CENTRES).map(|_| (0..DIMENSION).map(|_| chance.normal()).collect()).collect();
-    let harmonic: f64 = (1..=CENTRES).map(|rank| 1.0 / rank as f64).sum();
+    let mut gauss =
+        |n: usize| -> Vec<Vec<f32>> { (0..n).map(|_| (0..DIMENSION).map(|_| chance.normal()).collect()).collect() };
+    let (centres, directions) = (gauss(CENTRES), gauss(DIRECTIONS));
+    let mut mass = 0.0;
+    let masses: Vec<f64> = (1..=CENTRES)
+        .map(|rank| {
+            mass += 1.0 / rank as f64;
+            mass
+        })
+        .collect();
     let mut draw = || {
-        let mut mass = chance.unit() * harmonic;
-        let rank = (1..CENTRES).find(|rank| {
-            mass -= 1.0 / *rank as f64;
-            mass < 0.0
-        });
-        let centre = &centres[rank.unwrap_or(CENTRES) - 1];
-        let near: Vec<f32> = centre.iter().map(|component| component + 0.8 * chance.normal()).collect();
-        UnitVector::new(&near)
+        let at = chance.unit() * mass;
+        let mut row = centres[masses.partition_point(|upto| *upto < at).min(CENTRES - 1)].clone();
+        for direction in &directions {
+            let weight = 0.3 * chance.normal();
+            row.iter_mut().zip(direction).for_each(|(component, direction)| *component += weight * direction);
+        }
+        row.iter_mut().for_each(|component| *component += 0.1 * chance.normal());
+        UnitVector::new(&row)
     };
     let queries = (0..1_000).map(|_| draw()).collect::<Result<_, _>>()?;
     Ok(((0..n).map(|_| draw()).collect::<Result<_, _>>()?, queries))

@@ -114,6 +114,7 @@ impl KeySet {
     }
 
     /// The keys, ascending.
+    #[must_use]
     pub fn iter(&self) -> Keys<'_> {
         match &self.0 {
             Form::Sparse(keys) => Keys { list: keys.iter(), words: [].iter(), base: 0, word: 0 },
@@ -293,6 +294,15 @@ impl Iterator for Keys<'_> {
         let bit = self.word.trailing_zeros();
         self.word &= self.word - 1;
         Some(self.base + bit)
+    }
+}
+
+impl<'a> IntoIterator for &'a KeySet {
+    type Item = u32;
+    type IntoIter = Keys<'a>;
+
+    fn into_iter(self) -> Keys<'a> {
+        self.iter()
     }
 }
 

@@ -29,6 +29,9 @@ impl Part {
 /// Bytes of a section, wherever they lie; aligned to 64.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
+/// A section's name, and the pieces that it is made of.
+pub(crate) type Section<'a> = (Part, Vec<&'a [u8]>);
+
 /// A block of floats within a section.
 struct Block {
     section: Bytes,
@@ -55,7 +58,7 @@ impl VectorIndex {
     /// [`VectorIndex::stored_keys`].
     ///
     /// `None` on a machine of the other byte order, where nothing is stored.
-    pub(crate) fn sections(&self) -> Option<Vec<(Part, Vec<&[u8]>)>> {
+    pub(crate) fn sections(&self) -> Option<Vec<Section<'_>>> {
         if cfg!(target_endian = "big") {
             return None;
         }

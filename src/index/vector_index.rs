@@ -330,6 +330,7 @@ impl VectorIndex {
     }
 
     /// The graph, where it is our own.
+    #[cfg_attr(not(feature = "hnsw_rs"), expect(clippy::unnecessary_wraps, reason = "there is another kind of graph"))]
     pub(super) fn graph(&self) -> Option<&Graph> {
         match &self.base.links {
             Links::Own(graph) => Some(graph),
