@@ -160,8 +160,6 @@ mod tests {
     use crate::embed::UnitVector;
     use crate::index::{Among, IndexKind};
 
-    const DIMENSION: usize = 8;
-
     /// A file's sections: each one aligned, as a map gives them.
     type Stored = BTreeMap<Part, Vec<u8>>;
 
@@ -181,7 +179,7 @@ mod tests {
 
     fn vector(seed: u32) -> UnitVector {
         let component = |nth: u32| ((seed * 31 + nth * 17) as f32 * 0.7).sin();
-        UnitVector::new(&(0..DIMENSION as u32).map(component).collect::<Vec<f32>>()).unwrap()
+        UnitVector::new(&(0..8).map(component).collect::<Vec<f32>>()).unwrap()
     }
 
     fn config() -> IndexConfig {

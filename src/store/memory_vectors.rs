@@ -103,10 +103,11 @@ pub(crate) fn vectors(
     found
 }
 
+/// Rows under their texts.
+type Rows<'s> = Box<dyn Iterator<Item = (TextHash, &'s [f32])> + 's>;
+
 /// The rows by model and dimension: of the index, then the others.
-fn all_rows(
-    sections: &Sections,
-) -> impl Iterator<Item = (TextHash, u32, Box<dyn Iterator<Item = (TextHash, &[f32])> + '_>)> {
+fn all_rows(sections: &Sections) -> impl Iterator<Item = (TextHash, u32, Rows<'_>)> {
     let floats = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
     let of_index = floats.filter_map(|(floats, texts)| {
         let components: &[f32] = bytemuck::try_cast_slice(floats).ok()?;
@@ -115,11 +116,11 @@ fn all_rows(
         let belongs = texts.label.model == label.model && texts.len() == rows.len() * HASH;
         let (texts, _) = texts.as_chunks::<HASH>();
         let rows = texts.iter().map(|text| TextHash::from_bytes(*text)).zip(rows);
-        let rows: Box<dyn Iterator<Item = (TextHash, &[f32])>> = Box::new(rows);
+        let rows: Rows<'_> = Box::new(rows);
         belongs.then_some((label.model, label.n_columns, rows))
     });
     of_index.chain(sections.get(ROWS).filter_map(|section| {
-        let rows: Box<dyn Iterator<Item = (TextHash, &[f32])>> = Box::new(rows(section)?);
+        let rows: Rows<'_> = Box::new(rows(section)?);
         Some((section.label.model, section.label.n_columns, rows))
     }))
 }
