@@ -3,6 +3,8 @@
 //! `cargo bench --bench index`. On vectors of one's own, and beside other libraries: the example `compare` and
 //! `benches/peers.py`.
 
+#![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
+
 use std::hint::black_box;
 
 use adage::{Among, IndexConfig, IndexKind, KeySet, UnitVector, VectorIndex};
