@@ -32,6 +32,7 @@ mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
+mod shelf;
 mod store;
 
 /// The crate of the times in the interface.
@@ -41,14 +42,14 @@ pub use ndarray;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+    Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
 };
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
-pub use index::{Among, Answer, IndexConfig, IndexKind, IndexNeighbour, KeySet, VectorIndex};
+pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,

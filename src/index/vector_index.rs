@@ -8,6 +8,7 @@ use super::kernels::Kernel;
 use super::key_set::KeySet;
 use super::rows::{BLOCK_ROWS, Codes, Rows};
 use super::shortlist::Shortlist;
+use crate::config::{IndexConfig, IndexKind};
 use crate::embed::UnitVector;
 use crate::error::VectorError;
 
@@ -22,38 +23,6 @@ const GATHER: usize = 256;
 
 /// What a search reads at most again by its floats, beside three times `k`.
 const RERANKED: usize = 30;
-
-/// Which way of searching answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IndexKind {
-    /// Every row is looked at: the answer is exact.
-    Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
-    Graph,
-}
-
-/// How an index searches.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct IndexConfig {
-    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
-    pub kind: Option<IndexKind>,
-    /// Rows from which the graph is faster. Default 20,000, where the two are alike at recall .995.
-    pub graph_from: usize,
-    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
-    pub links: usize,
-    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
-    pub ef_construction: usize,
-    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
-    pub ef: usize,
-}
-
-impl Default for IndexConfig {
-    fn default() -> Self {
-        Self { kind: None, graph_from: 20_000, links: 16, ef_construction: 200, ef: 128 }
-    }
-}
 
 impl IndexConfig {
     fn has_graph(&self, n_rows: usize) -> bool {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::book::Book;
+use super::ranking::{Rank, Ranking};
 use super::utility;
 use crate::config::RetentionConfig;
 use crate::lesson::{Lesson, LessonId};
@@ -24,25 +25,16 @@ pub(crate) enum Trim {
 /// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
 /// and verified ones exceed the room, the verified ones of least utility go. For an automatic head only automatic,
 /// unverified lessons make room.
-pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
-    let others: Vec<&Arc<Lesson>> =
-        book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
-    let excess = (others.len() + 1).saturating_sub(config.capacity);
-    if excess == 0 {
-        return Trim::Evict(Vec::new());
-    }
-    let spares_trusted = head.is_expendable();
-    let mut victims: Vec<(bool, f64, LessonId)> = others
-        .into_iter()
-        .filter(|lesson| !spares_trusted || lesson.is_expendable())
-        .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
-        .collect();
-    if victims.len() < excess {
-        return Trim::NoRoomForHead;
-    }
-    // Unverified before verified, least utility first, earlier id first.
-    victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-    Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
+pub(crate) fn trim(ranking: &Ranking, head: &Lesson, config: &RetentionConfig) -> Trim {
+    let ranks = ranking.of(&head.realm);
+    let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
+    let excess = (n_others + 1).saturating_sub(config.capacity);
+    let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
+    let others = |ranks: &mut dyn Iterator<Item = &Rank>| -> Vec<LessonId> {
+        ranks.map(|rank| rank.id).filter(|id| *id != head.id).take(excess).collect()
+    };
+    let victims = if head.is_expendable() { others(&mut ranks.expendable()) } else { others(&mut ranks.all()) };
+    if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
 /// Which lessons a prune takes.
@@ -104,7 +96,9 @@ mod tests {
     fn check(capacity: usize, head: &Lesson, others: &[Lesson], expected: Option<&[&str]>) {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..RetentionConfig::default() };
-        let evicted = match trim(&book, head, &config) {
+        let mut ranking = Ranking::new(config.utility);
+        book.lessons.iter().for_each(|lesson| ranking.enter(lesson));
+        let evicted = match trim(&ranking, head, &config) {
             Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
         };
