@@ -42,7 +42,8 @@ pub use ndarray;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+    Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig,
+    RetrievalConfig, UtilityPolicy,
 };
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]

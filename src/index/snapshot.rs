@@ -151,8 +151,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embed::UnitVector;
     use crate::config::IndexKind;
+    use crate::embed::UnitVector;
     use crate::index::Among;
 
     const DIMENSION: usize = 8;

@@ -16,8 +16,8 @@ mod token;
 pub(crate) mod undo;
 pub mod utility;
 
-use std::collections::hash_map::Entry;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::shelf::Shelf;
 use super::utility;
 use crate::config::UtilityPolicy;
 use crate::lesson::{Lesson, LessonId, Realm};
+use crate::shelf::Shelf;
 
 /// All realms. A clone shares them.
 #[derive(Clone, Debug)]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::ranking::Ranking;
-use crate::shelf::Shelf;
 use super::space::{Near, Space};
 use super::timeline::Timeline;
 use crate::config::{Config, DedupPolicy};
 use crate::embed::UnitVector;
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
+use crate::shelf::Shelf;
 
 /// Made of a state of the playbook, and moved on to another by what differs. A clone shares everything.
 #[derive(Clone, Debug)]
@@ -108,6 +108,24 @@ impl Register {
     pub(crate) fn unknown(&self, realms: &[&Realm]) -> Vec<Arc<Lesson>> {
         let unknown = self.wholes.unknown().filter_map(|id| self.lessons.get(id));
         unknown.filter(|lesson| realms.contains(&&lesson.realm)).cloned().collect()
+    }
+
+    /// Panics where it is not as if made of these lessons from nothing, as `fresh` was.
+    #[cfg(test)]
+    pub(crate) fn check_against(
+        &self,
+        fresh: &Self,
+        lessons: &Timeline,
+        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
+    ) {
+        assert_eq!(self.lessons, *lessons);
+        assert_eq!(self.titles, fresh.titles);
+        assert_eq!(self.ranking.realms(), fresh.ranking.realms());
+        // A vector may have become known since.
+        let mut complete = self.clone();
+        let realms: std::collections::BTreeSet<&Realm> = lessons.iter().map(|lesson| &lesson.realm).collect();
+        complete.complete(&realms.into_iter().collect::<Vec<_>>(), vector_of);
+        complete.wholes.check_against(&fresh.wholes);
     }
 }
 

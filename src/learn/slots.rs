@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::shelf::Shelf;
 use crate::lesson::{Lesson, LessonId};
+use crate::shelf::Shelf;
 
 /// What a slot holds, found by its number and by the name of its lesson. A clone shares the rows.
 #[derive(Clone, Debug)]

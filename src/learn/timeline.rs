@@ -7,8 +7,8 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use serde::{Serialize, Serializer};
 
-use crate::shelf::Shelf;
 use crate::lesson::{Lesson, LessonId};
+use crate::shelf::Shelf;
 
 /// All lessons of a playbook.
 #[derive(Clone, Debug, Default)]

@@ -114,6 +114,13 @@ impl LexicalIndex {
         hits
     }
 
+    /// What it knows of each text, and of all.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
+        let all = format!("{} texts of {} terms", self.n_texts, self.length);
+        self.postings.iter().map(move |posting| (posting.row, format!("{:?}; {all}", Posting { row: 0, ..*posting })))
+    }
+
     /// `ln(1 + (N − n + 0.5) / (n + 0.5))`: positive for every n.
     fn idf(&self, n_with_term: usize) -> f32 {
         let (n_texts, n_with_term) = (self.n_texts as f32, n_with_term as f32);

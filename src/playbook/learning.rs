@@ -151,8 +151,7 @@ impl Inner {
             let is_ready = |register: &Register| register.unknown(realms).is_empty();
             view.register.get_or_make(is_ready, |known| {
                 let mut register = known.map_or_else(|| self.fresh_register(&view), |known| Register::clone(&known));
-                let wholes: Vec<String> =
-                    register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
+                let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
                 self.ensure_vectors(embedder.as_ref(), &wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
                 register.complete(realms, &vector_of);
                 Ok::<_, Error>(register)

@@ -1,6 +1,8 @@
 //! The façade: it holds the folder, embeds, asks the stages and commits what they decide.
 
 mod builder;
+#[cfg(test)]
+mod carried;
 mod embedding;
 mod feedback;
 mod inspect;

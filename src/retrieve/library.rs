@@ -98,6 +98,33 @@ impl Library {
     }
 }
 
+#[cfg(test)]
+impl Library {
+    /// Panics where an index that it has is not as if made from nothing, as `fresh` is to be.
+    pub(crate) fn check_against(
+        &self,
+        fresh: &Self,
+        config: &IndexConfig,
+        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
+    ) {
+        if let Some(triggers) = self.triggers.get() {
+            let mut complete = Triggers::clone(&triggers);
+            for lesson in triggers.unknown() {
+                complete.space.put(&lesson.realm, lesson.id, vector_of(&lesson.trigger).as_ref());
+            }
+            let mut made = Triggers::new(config, &Timeline::default());
+            made.follow(&fresh.book.lessons, vector_of);
+            assert_eq!(complete.lessons, made.lessons);
+            complete.space.check_against(&made.space);
+        }
+        if let Some(lexicon) = self.lexicon.get() {
+            let made = fresh.lexicon();
+            assert_eq!(lexicon.lessons, made.lessons);
+            assert_eq!(lexicon.contents(), made.contents());
+        }
+    }
+}
+
 impl Triggers {
     /// Every trigger's vector is to be looked for.
     fn new(config: &IndexConfig, lessons: &Timeline) -> Self {
@@ -171,6 +198,18 @@ impl Lexicon {
     }
 }
 
+#[cfg(test)]
+impl Lexicon {
+    /// Its postings by the names of lessons, and the lessons.
+    fn contents(&self) -> (Vec<String>, Timeline) {
+        let name = |row| self.slots.get(row).map(|lesson| lesson.id);
+        let mut postings: Vec<String> =
+            self.index.rows().map(|(row, posting)| format!("{:?} {posting}", name(row))).collect();
+        postings.sort();
+        (postings, self.slots.iter().map(|(_, lesson)| Arc::clone(lesson)).collect())
+    }
+}
+
 fn admitted(lesson: Option<&Arc<Lesson>>) -> Option<&Arc<Lesson>> {
     lesson.filter(|lesson| lesson.is_admitted())
 }
@@ -182,7 +221,8 @@ fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
 /// The realms that a request from this one sees.
 fn seen(realm: &Realm) -> BTreeSet<Realm> {
     let parts = |part: &String| [String::new(), part.clone()];
-    let pairs = parts(&realm.project).into_iter().flat_map(|project| parts(&realm.role).map(|role| (project.clone(), role)));
+    let pairs =
+        parts(&realm.project).into_iter().flat_map(|project| parts(&realm.role).map(|role| (project.clone(), role)));
     pairs.map(|(project, role)| Realm { project, role }).collect()
 }
 

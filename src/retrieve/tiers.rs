@@ -43,10 +43,8 @@ impl Library {
         let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
         let (nearest, by) = triggers.nearest(realm, vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query).collect();
-        let mut considered: Vec<Considered> = nearest
-            .iter()
-            .filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight))
-            .collect();
+        let mut considered: Vec<Considered> =
+            nearest.iter().filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight)).collect();
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let none_because = match nearest.first() {
             None => Some(NoneBecause::NoLessons),
