@@ -1,6 +1,7 @@
 //! What learning and recalling cost in large playbooks.
 //!
-//! `cargo run --release --no-default-features --example large -- 1000 10000 100000`
+//! `cargo run --release --no-default-features --example large -- 1000 10000 100000`, with `exact` before the sizes for the exact
+//! scan at every size.
 //!
 //! The playbook is full: each lesson that is learned pushes one out. Vectors are made of the text by arithmetic, 384
 //! components in 50 clusters, so that what is measured is everything but the model. A commit writes the whole file, which is
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use adage::ndarray::Array2;
 use adage::{
-    Config, EmbedError, Embedder, Learned, LessonDraft, Playbook, Request, Role, TextHash, TierChoice, build_lesson,
+    Config, EmbedError, Embedder, IndexKind, Learned, LessonDraft, Playbook, Request, Role, TextHash, TierChoice,
+    build_lesson,
 };
 
 const DIMENSION: usize = 384;
@@ -85,17 +87,19 @@ fn draft(number: usize) -> LessonDraft {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let sizes: Vec<usize> = std::env::args().skip(1).map(|size| size.parse()).collect::<Result<_, _>>()?;
+    let mut words = std::env::args().skip(1).peekable();
+    let kind = words.next_if(|word| word == "exact").map(|_| IndexKind::Exact);
+    let sizes: Vec<usize> = words.map(|size| size.parse()).collect::<Result<_, _>>()?;
     println!(
         "lessons | first learn | learn, durable | learn, the decision | first recall | recall | by words | cold start"
     );
     for size in if sizes.is_empty() { vec![1_000, 10_000] } else { sizes } {
-        measure(size)?;
+        measure(size, kind)?;
     }
     Ok(())
 }
 
-fn measure(size: usize) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(size: usize, kind: Option<IndexKind>) -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let rows = (0..size).map(|number| {
         let (trigger, solution) = texts(number);
@@ -108,6 +112,7 @@ fn measure(size: usize) -> Result<(), Box<dyn std::error::Error>> {
     std::fs::File::create(folder.path().join("skills_playbook.json"))?.write_all(&file)?;
     let mut config = Config::default();
     config.retention.capacity = size;
+    config.index.kind = kind;
     let playbook = Playbook::builder(folder.path()).with_embedder(Arc::new(Clusters)).with_config(config).open()?;
 
     let mut next = size;
@@ -121,7 +126,8 @@ fn measure(size: usize) -> Result<(), Box<dyn std::error::Error>> {
         Ok(time)
     };
     let first_learn = learn(1)?;
-    let n_more = if size > 50_000 { 200 } else { 1_000 };
+    // Twice as many as join a graph at a time.
+    let n_more = 2_048;
     let single = (0..5).map(|_| learn(1)).collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
     // Embedding is part of a batch too: it is measured apart and taken off.
     let embedded: Vec<String> = (0..2 * n_more).map(|number| format!("text {number}")).collect();

@@ -62,7 +62,7 @@ impl LexicalIndex {
         Self { postings: Shelf::of(postings), n_texts, length }
     }
 
-    /// Adds a text under a number that no other has.
+    /// Adds a text under a number that no other has; a search takes memory by the largest.
     pub(crate) fn put(&mut self, row: u32, head: &str, body: &str) {
         let postings = postings_of(row, head, body);
         self.n_texts += 1;
@@ -88,7 +88,9 @@ impl LexicalIndex {
     /// text.
     pub(crate) fn search(&self, query: &str) -> Vec<Hit> {
         let query: BTreeSet<String> = terms(query).collect();
-        let mut hits: HashMap<u32, Hit> = HashMap::new();
+        let mut hits: Vec<Hit> = Vec::new();
+        // Where a row's hit is, counted from 1: rows are small numbers.
+        let mut places: Vec<usize> = Vec::new();
         let mut total_idf = 0.0;
         let mean_length = self.length as f32 / self.n_texts as f32;
         for term in &query {
@@ -97,15 +99,21 @@ impl LexicalIndex {
             let postings: Vec<&Posting> = of_term.take_while(|posting| posting.term == term).collect();
             let idf = self.idf(postings.len());
             total_idf += idf;
+            if let Some(last) = postings.last().map(|last| last.row as usize).filter(|last| *last >= places.len()) {
+                places.resize(last + 1, 0);
+            }
             for posting in postings {
-                let row = posting.row;
-                let hit = hits.entry(row).or_insert(Hit { row, score: 0.0, mass: 0.0, head_mass: 0.0 });
+                let Some(place) = places.get_mut(posting.row as usize) else { continue };
+                if *place == 0 {
+                    hits.push(Hit { row: posting.row, score: 0.0, mass: 0.0, head_mass: 0.0 });
+                    *place = hits.len();
+                }
+                let Some(hit) = hits.get_mut(*place - 1) else { continue };
                 hit.score += idf * posting.saturation(mean_length);
                 hit.mass += idf;
                 hit.head_mass += if posting.in_head { idf } else { 0.0 };
             }
         }
-        let mut hits: Vec<Hit> = hits.into_values().collect();
         for hit in &mut hits {
             hit.mass /= total_idf;
             hit.head_mass /= total_idf;
