@@ -122,12 +122,12 @@ struct Place {
 }
 
 impl Place {
-    fn row_of<T>(self, shelf: &Shelf<T>) -> Option<&T> {
-        shelf.blocks.get(self.block)?.get(self.row)
+    fn row_of<T>(self, rows: &Shelf<T>) -> Option<&T> {
+        rows.blocks.get(self.block)?.get(self.row)
     }
 
-    fn next<T>(self, shelf: &Shelf<T>) -> Self {
-        let is_last = shelf.blocks.get(self.block).is_none_or(|block| self.row + 1 >= block.len());
+    fn next<T>(self, rows: &Shelf<T>) -> Self {
+        let is_last = rows.blocks.get(self.block).is_none_or(|block| self.row + 1 >= block.len());
         if is_last { self.next_block() } else { Self { row: self.row + 1, ..self } }
     }
 

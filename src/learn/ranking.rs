@@ -68,18 +68,18 @@ impl Ranking {
     pub(crate) fn enter(&mut self, lesson: &Lesson) {
         let rank = self.rank(lesson);
         let ranks = Arc::make_mut(&mut self.realms).entry(lesson.realm.clone()).or_default();
-        ranks.shelf(lesson).insert(rank);
+        ranks.side(lesson).insert(rank);
     }
 
     pub(crate) fn leave(&mut self, lesson: &Lesson) {
         let rank = self.rank(lesson);
         let realms = Arc::make_mut(&mut self.realms);
         let Some(ranks) = realms.get_mut(&lesson.realm) else { return };
-        let shelf = ranks.shelf(lesson);
-        if !shelf.remove(&rank) {
+        let rows = ranks.side(lesson);
+        if !rows.remove(&rank) {
             // The host's policy said something else of the same lesson before.
-            let stale = shelf.iter().find(|other| other.id == lesson.id).copied();
-            stale.map(|stale| shelf.remove(&stale));
+            let stale = rows.iter().find(|other| other.id == lesson.id).copied();
+            stale.map(|stale| rows.remove(&stale));
         }
         if ranks.len() == 0 {
             realms.remove(&lesson.realm);
@@ -102,8 +102,8 @@ impl Ranks {
     }
 
     pub(crate) fn has(&self, rank: &Rank, lesson: &Lesson) -> bool {
-        let shelf = if lesson.is_expendable() { &self.expendable } else { &self.trusted };
-        shelf.find(|other| other.cmp(rank)).is_some()
+        let side = if lesson.is_expendable() { &self.expendable } else { &self.trusted };
+        side.find(|other| other.cmp(rank)).is_some()
     }
 
     /// Only those that no person stands behind, least first.
@@ -121,7 +121,7 @@ impl Ranks {
         })
     }
 
-    fn shelf(&mut self, lesson: &Lesson) -> &mut Shelf<Rank> {
+    fn side(&mut self, lesson: &Lesson) -> &mut Shelf<Rank> {
         if lesson.is_expendable() { &mut self.expendable } else { &mut self.trusted }
     }
 }

@@ -46,9 +46,9 @@ impl<T> Part<T> {
         if let Some(ready) = known.as_ref().filter(|made| is_ready(made)) {
             return Ok(Arc::clone(ready));
         }
-        let made = Arc::new(make(known)?);
-        *self.made.write() = Some(Arc::clone(&made));
-        Ok(made)
+        let ready = Arc::new(make(known)?);
+        *self.made.write() = Some(Arc::clone(&ready));
+        Ok(ready)
     }
 
     /// The part of another state, made of this one where there is one.
