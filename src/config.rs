@@ -16,6 +16,8 @@ pub struct Config {
     pub retrieval: RetrievalConfig,
     /// What feedback does.
     pub feedback: FeedbackConfig,
+    /// How vectors are searched.
+    pub index: IndexConfig,
 }
 
 /// How duplicates are told.
@@ -141,13 +143,68 @@ impl Default for FeedbackConfig {
     }
 }
 
+/// Which way of searching answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// Every row is looked at: the answer is exact.
+    Exact,
+    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
+    Graph,
+    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. It says nowhere that the
+    /// same rows always give the same graph, so answers may differ from run to run. Never chosen but by name.
+    #[cfg(feature = "hnsw_rs")]
+    HnswRs,
+}
+
+/// How an index searches.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct IndexConfig {
+    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
+    pub kind: Option<IndexKind>,
+    /// Rows from which the graph is faster. Default 20,000, where the two are alike at recall .995; at least 1.
+    pub graph_from: usize,
+    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
+    pub links: usize,
+    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
+    pub ef_construction: usize,
+    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
+    pub ef: usize,
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        Self { kind: None, graph_from: 20_000, links: 16, ef_construction: 200, ef: 128 }
+    }
+}
+
+impl IndexConfig {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
+    pub fn validate(&self) -> Result<()> {
+        let sizes = [
+            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
+            ("index.links", self.links, 4..=64, "in 4..=64"),
+            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
+            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
+        ];
+        for (setting, value, range, expected) in sizes {
+            check(setting, &value, range.contains(&value), expected)?;
+        }
+        Ok(())
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback } = self;
+        let Self { learn, retention, retrieval, feedback, index } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -174,6 +231,7 @@ impl Config {
         for (setting, value) in counts {
             check(setting, &value, value > 0, "at least 1")?;
         }
+        index.validate()?;
         let weight = retrieval.overlap_weight;
         check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
     }
@@ -192,11 +250,16 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 5] = [
+        let bad: [(&str, Spoil); 10] = [
             ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
             ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
             ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),
             ("retention.capacity", |config| config.retention.capacity = 0),
+            ("index.graph_from", |config| config.index.graph_from = 0),
+            ("index.links", |config| config.index.links = 3),
+            ("index.links", |config| config.index.links = 65),
+            ("index.ef_construction", |config| config.index.ef_construction = 7),
+            ("index.ef", |config| config.index.ef = 0),
             ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
         ];
         for (setting, spoil) in bad {

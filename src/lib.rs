@@ -35,6 +35,7 @@ mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
+mod shelf;
 mod store;
 mod vector_memory;
 
@@ -45,7 +46,8 @@ pub use ndarray;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+    Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig,
+    RetrievalConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -53,7 +55,7 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
-pub use index::{Among, Answer, IndexConfig, IndexKind, IndexNeighbour, KeySet, VectorIndex};
+pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::graph::{Graph, GraphShape};
 use super::kernels::Line;
 use super::rows::{BLOCK_ROWS, Floats, Rows};
-use super::vector_index::{IndexConfig, VectorIndex};
+use super::vector_index::VectorIndex;
+use crate::config::IndexConfig;
 
 /// A section of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,8 +158,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::IndexKind;
     use crate::embed::UnitVector;
-    use crate::index::{Among, IndexKind};
+    use crate::index::Among;
 
     /// A file's sections: each one aligned, as a map gives them.
     type Stored = BTreeMap<Part, Vec<u8>>;
@@ -210,7 +212,7 @@ mod tests {
         VectorIndex::from_sections(config(), |part| Some(aligned(stored.get(&part)?)), keys)
     }
 
-    fn answers(index: &VectorIndex) -> Vec<(Vec<crate::index::IndexNeighbour>, IndexKind)> {
+    fn answers(index: &VectorIndex) -> Vec<(Vec<crate::index::Neighbour>, IndexKind)> {
         let ask = |seed| index.search(&vector(seed), 5, Among::All).unwrap();
         (20_000..20_020).map(ask).map(|answer| (answer.neighbours, answer.by)).collect()
     }

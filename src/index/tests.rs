@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::kernels::Kernel;
 use super::vector_index::Neighbour;
-use super::{Among, IndexConfig, IndexKind, KeySet, VectorIndex};
+use super::{Among, KeySet, VectorIndex};
+use crate::config::{IndexConfig, IndexKind};
 use crate::embed::UnitVector;
 use crate::error::VectorError;
 

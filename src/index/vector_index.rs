@@ -10,6 +10,7 @@ use super::kernels::Kernel;
 use super::key_set::KeySet;
 use super::rows::{BLOCK_ROWS, Codes, Rows};
 use super::shortlist::Shortlist;
+use crate::config::{IndexConfig, IndexKind};
 use crate::embed::UnitVector;
 use crate::error::VectorError;
 
@@ -29,42 +30,6 @@ const PICKS_A_CANDIDATE: f32 = 107.0;
 /// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
 /// longer way costs a half of a scan. Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
-
-/// Which way of searching answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IndexKind {
-    /// Every row is looked at: the answer is exact.
-    Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
-    Graph,
-    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. It says nowhere that the
-    /// same rows always give the same graph, so answers may differ from run to run. Never chosen but by name.
-    #[cfg(feature = "hnsw_rs")]
-    HnswRs,
-}
-
-/// How an index searches.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct IndexConfig {
-    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
-    pub kind: Option<IndexKind>,
-    /// Rows from which the graph is faster. Default 20,000, where the two are alike at recall .995.
-    pub graph_from: usize,
-    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
-    pub links: usize,
-    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
-    pub ef_construction: usize,
-    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
-    pub ef: usize,
-}
-
-impl Default for IndexConfig {
-    fn default() -> Self {
-        Self { kind: None, graph_from: 20_000, links: 16, ef_construction: 200, ef: 128 }
-    }
-}
 
 impl IndexConfig {
     fn has_graph(&self, n_rows: usize) -> bool {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
+use super::timeline::Timeline;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 
@@ -42,10 +43,10 @@ pub(crate) struct Waiting {
     pub(crate) reason: ReviewReason,
 }
 
-/// All lessons, newest first, with those that wait and those that were removed. Cloning copies pointers.
+/// All lessons, newest first, with those that wait and those that were removed. A clone shares the lessons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Book {
-    pub(crate) lessons: Vec<Arc<Lesson>>,
+    pub(crate) lessons: Timeline,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) removed: Vec<Removed>,
     /// Rows that are no lessons, kept as they are.
@@ -54,26 +55,21 @@ pub(crate) struct Book {
 
 impl Book {
     pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
-        self.lessons.iter().find(|lesson| lesson.id == id)
+        self.lessons.get(id)
     }
 
     /// Replaces the lesson of the same id, or adds it, at its place in time.
     pub(crate) fn put(&mut self, lesson: Lesson) {
-        self.take(lesson.id);
-        let place = self.lessons.partition_point(|other| other.newest_first(&lesson).is_lt());
-        self.lessons.insert(place, Arc::new(lesson));
+        self.lessons.put(Arc::new(lesson));
     }
 
     pub(crate) fn take(&mut self, id: LessonId) -> Option<Arc<Lesson>> {
-        let place = self.lessons.iter().position(|lesson| lesson.id == id)?;
-        Some(self.lessons.remove(place))
+        self.lessons.take(id)
     }
 
     /// Changes a lesson in place, if it is there; for what does not move its time.
     pub(crate) fn update(&mut self, id: LessonId, change: impl FnOnce(&mut Lesson)) {
-        if let Some(lesson) = self.lessons.iter_mut().find(|lesson| lesson.id == id) {
-            change(Arc::make_mut(lesson));
-        }
+        self.lessons.update(id, change);
     }
 
     /// The lesson that is meant (playbook 6).
@@ -109,10 +105,6 @@ impl Book {
         let n_before = self.removed.len();
         self.removed.retain(|removed| removed.text_hash != text_hash);
         self.removed.len() < n_before
-    }
-
-    pub(crate) fn sort(&mut self) {
-        self.lessons.sort_by(|a, b| a.newest_first(b));
     }
 }
 

@@ -6,25 +6,30 @@ pub(crate) mod feedback;
 mod guard;
 mod merge;
 mod polarity;
+mod ranking;
+pub(crate) mod register;
 pub(crate) mod retention;
+pub(crate) mod slots;
+pub(crate) mod space;
+pub(crate) mod timeline;
 mod token;
 pub(crate) mod undo;
 pub mod utility;
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
 use crate::embed::UnitVector;
-use crate::index::{ExactIndex, Nearest};
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
 pub use book::ReviewReason;
 use book::{Action, Book, Change, Edit, Waiting, Why};
 use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
 pub use guard::{Difference, Field};
+use register::Register;
 use retention::Trim;
 pub use token::Kind as ValueKind;
 
@@ -190,8 +195,7 @@ pub(crate) struct Learner<'a> {
     pub(crate) is_changed: bool,
     /// Whole texts that came out of a merge and whose vectors are not known yet.
     pub(crate) unembedded: Vec<String>,
-    wholes: BTreeMap<Realm, ExactIndex>,
-    titles: HashMap<(Realm, String), Vec<LessonId>>,
+    register: Register,
     /// The texts that are here, by realm; made when a row is moved in.
     texts: Option<HashMap<(Realm, TextHash), LessonId>>,
     vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
@@ -203,35 +207,33 @@ struct Duplicate {
 }
 
 impl<'a> Learner<'a> {
-    /// `vector_of` gives the vector of a whole text, as far as it is known.
+    /// `register` is that of the book; `vector_of` gives the vector of a whole text, as far as it is known.
     pub(crate) fn new(
-        book: Book,
+        (book, register): (Book, Register),
         generation: u64,
         now: DateTime<FixedOffset>,
         config: &'a Config,
         vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
     ) -> Self {
-        let mut learner = Self {
+        Self {
             config,
             now,
             generation,
             n_learned: 0,
-            book: Book::default(),
+            book,
             changes: Vec::new(),
             is_changed: false,
             unembedded: Vec::new(),
-            wholes: BTreeMap::new(),
-            titles: HashMap::new(),
+            register,
             texts: None,
             vector_of,
-        };
-        if config.learn.dedup != DedupPolicy::Off {
-            for lesson in &book.lessons {
-                learner.enter(lesson, vector_of(&lesson.whole_text()));
-            }
         }
-        learner.book = book;
-        learner
+    }
+
+    /// The register of the book as it is now.
+    pub(crate) fn register(&mut self) -> Register {
+        self.register.stand_at(&self.book.lessons);
+        self.register.clone()
     }
 
     /// Learns one lesson and says what became of it.
@@ -303,34 +305,29 @@ impl<'a> Learner<'a> {
 
     /// The lessons of the same realm that could be the same, nearest first; then those of the same task and trigger.
     fn duplicates(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Vec<Duplicate> {
-        let near = whole.zip(self.wholes.get(&lesson.realm)).map_or_else(Vec::new, |(whole, index)| {
-            let mut near = index.nearest(whole.as_slice(), MAX_DUPLICATES, &|_| true);
-            near.retain(|neighbour| neighbour.distance < self.config.learn.duplicate_distance);
-            near
-        });
-        let mut found: Vec<(LessonId, Option<f32>)> =
-            near.into_iter().map(|neighbour| (LessonId::from_key(neighbour.key), Some(neighbour.distance))).collect();
-        for id in self.titles.get(&title(lesson)).into_iter().flatten() {
-            if found.iter().all(|(known, _)| known != id) {
-                found.push((*id, None));
-            }
-        }
-        let found = found.into_iter();
+        let near = whole.map_or_else(Vec::new, |whole| self.register.nearest(&lesson.realm, whole, MAX_DUPLICATES));
+        let near = near.into_iter().filter(|near| near.distance < self.config.learn.duplicate_distance);
+        let mut found: Vec<Duplicate> = near
+            .filter_map(|near| {
+                Some(Duplicate { lesson: Arc::clone(self.book.get(near.id)?), distance: Some(near.distance) })
+            })
+            .collect();
+        let is_new = |id: &LessonId| found.iter().all(|known| known.lesson.id != *id);
+        let mut titled: Vec<Arc<Lesson>> =
+            self.register.titled(lesson).filter(is_new).filter_map(|id| self.book.get(id).cloned()).collect();
+        titled.sort_by(|one, other| one.newest_first(other));
+        found.extend(titled.into_iter().map(|lesson| Duplicate { lesson, distance: None }));
         found
-            .filter_map(|(id, distance)| Some(Duplicate { lesson: Arc::clone(self.book.get(id)?), distance }))
-            .collect()
     }
 
     fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> Learned {
         let existing = Arc::clone(&duplicate.lesson);
         let merged = merge::merge(&existing, &incoming, self.now, &self.config.learn);
-        self.leave(&existing);
         let whole = merged.whole_text();
         let vector = (self.vector_of)(&whole);
         if vector.is_none() && duplicate.distance.is_some() {
             self.unembedded.push(whole);
         }
-        self.enter(&merged, vector);
         let into = merged.id;
         let mut edits = vec![Edit {
             id: into,
@@ -340,9 +337,9 @@ impl<'a> Learner<'a> {
             incoming: Some(Arc::new(incoming)),
             removed_text: None,
         }];
-        self.book.put(merged.clone());
+        self.put(merged.clone(), vector);
         self.is_changed = true;
-        let evicted = match retention::trim(&self.book, &merged, &self.config.retention) {
+        let evicted = match retention::trim(&self.register.ranking, &merged, &self.config.retention) {
             Trim::Evict(ids) => self.evict(&ids, &mut edits),
             Trim::NoRoomForHead => Vec::new(),
         };
@@ -359,20 +356,16 @@ impl<'a> Learner<'a> {
         let id = lesson.id;
         let near = apart.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
-        self.book.put(lesson.clone());
         let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
-        let evicted = match retention::trim(&self.book, &lesson, &self.config.retention) {
+        let evicted = match retention::trim(&self.register.ranking, &lesson, &self.config.retention) {
             Trim::Evict(ids) => self.evict(&ids, &mut edits),
-            Trim::NoRoomForHead => {
-                self.book.take(id);
-                return self.wait(lesson, ReviewReason::WouldEvictTrusted, near);
-            }
+            Trim::NoRoomForHead => return self.wait(lesson, ReviewReason::WouldEvictTrusted, near),
         };
         self.is_changed = true;
+        self.put(lesson, whole);
         if let Some(near) = near {
-            self.book.update(near, |other| other.near.push(id));
+            self.link(near, id);
         }
-        self.enter(&lesson, whole);
         let change = (!evicted.is_empty()).then(|| self.record(edits));
         match apart {
             None => Learned::Inserted { id, evicted, change },
@@ -405,7 +398,7 @@ impl<'a> Learner<'a> {
     fn evict(&mut self, ids: &[LessonId], edits: &mut Vec<Edit>) -> Vec<LessonId> {
         for id in ids {
             if let Some(lesson) = self.book.take(*id) {
-                self.leave(&lesson);
+                self.register.replace(Some(&lesson), None, |_| None);
                 edits.push(Edit::gone(Why::Evicted, lesson));
             }
         }
@@ -418,41 +411,24 @@ impl<'a> Learner<'a> {
         id
     }
 
-    /// Makes a lesson findable as a duplicate. Lessons that wait for a promotion are not merged into.
-    fn enter(&mut self, lesson: &Lesson, whole: Option<UnitVector>) {
-        if lesson.provenance.trust != crate::lesson::Trust::Trusted || self.config.learn.dedup == DedupPolicy::Off {
-            return;
-        }
-        self.titles.entry(title(lesson)).or_default().push(lesson.id);
-        if let Some(whole) = whole {
-            self.wholes.entry(lesson.realm.clone()).or_default().put(lesson.id.key(), &whole);
-        }
+    /// Enters a lesson, or its new text, whose vector is this one.
+    fn put(&mut self, lesson: Lesson, whole: Option<UnitVector>) {
+        let lesson = Arc::new(lesson);
+        let before = self.book.lessons.put(Arc::clone(&lesson));
+        self.register.replace(before.as_deref(), Some(&lesson), |_| whole.clone());
     }
 
-    fn leave(&mut self, lesson: &Lesson) {
-        if let Some(ids) = self.titles.get_mut(&title(lesson)) {
-            ids.retain(|id| *id != lesson.id);
-        }
-        if let Some(index) = self.wholes.get_mut(&lesson.realm) {
-            index.remove(lesson.id.key());
-        }
+    /// Notes at a lesson, if it is still here, that another one is close to it.
+    fn link(&mut self, id: LessonId, near: LessonId) {
+        let before = self.book.get(id).cloned();
+        self.book.update(id, |lesson| lesson.near.push(near));
+        self.register.replace(before.as_deref(), self.book.get(id).map(Arc::as_ref), self.vector_of);
     }
 }
 
 /// The id of the `n`th change of a commit.
 pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -> ChangeId {
     ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
-}
-
-/// Task and trigger without case, blanks and the punctuation around words. What is part of a word stays: C++ is not C#.
-fn title(lesson: &Lesson) -> (Realm, String) {
-    let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
-    let word = |word: &str| {
-        word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
-    };
-    let words =
-        |text: &str| text.split_whitespace().map(word).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    (lesson.realm.clone(), format!("{}\n{}", words(&lesson.task), words(&lesson.trigger)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::book::Book;
+use super::ranking::{Rank, Ranking};
 use super::utility;
 use crate::config::RetentionConfig;
 use crate::lesson::{Lesson, LessonId};
@@ -24,25 +25,16 @@ pub(crate) enum Trim {
 /// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
 /// and verified ones exceed the room, the verified ones of least utility go. For an automatic head only automatic,
 /// unverified lessons make room.
-pub(crate) fn trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
-    let others: Vec<&Arc<Lesson>> =
-        book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
-    let excess = (others.len() + 1).saturating_sub(config.capacity);
-    if excess == 0 {
-        return Trim::Evict(Vec::new());
-    }
-    let spares_trusted = head.is_expendable();
-    let mut victims: Vec<(bool, f64, LessonId)> = others
-        .into_iter()
-        .filter(|lesson| !spares_trusted || lesson.is_expendable())
-        .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
-        .collect();
-    if victims.len() < excess {
-        return Trim::NoRoomForHead;
-    }
-    // Unverified before verified, least utility first, earlier id first.
-    victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-    Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
+pub(crate) fn trim(ranking: &Ranking, head: &Lesson, config: &RetentionConfig) -> Trim {
+    let ranks = ranking.of(&head.realm);
+    let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
+    let excess = (n_others + 1).saturating_sub(config.capacity);
+    let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
+    let others = |ranks: &mut dyn Iterator<Item = &Rank>| -> Vec<LessonId> {
+        ranks.map(|rank| rank.id).filter(|id| *id != head.id).take(excess).collect()
+    };
+    let victims = if head.is_expendable() { others(&mut ranks.expendable()) } else { others(&mut ranks.all()) };
+    if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
 /// Which lessons a prune takes.
@@ -76,9 +68,13 @@ pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config:
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+    use crate::config::UtilityPolicy;
     use crate::learn::testing::{at, lesson};
     use crate::lesson::Origin;
+    use proptest::prelude::*;
 
     fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {
         let mut book = Book::default();
@@ -104,7 +100,9 @@ mod tests {
     fn check(capacity: usize, head: &Lesson, others: &[Lesson], expected: Option<&[&str]>) {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..RetentionConfig::default() };
-        let evicted = match trim(&book, head, &config) {
+        let mut ranking = Ranking::new(config.utility);
+        book.lessons.iter().for_each(|lesson| ranking.enter(lesson));
+        let evicted = match trim(&ranking, head, &config) {
             Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
         };
@@ -121,6 +119,82 @@ mod tests {
         check(3, &sure("head", 0.0), &others, Some(&["low"]));
         check(2, &sure("head", 0.0), &others, Some(&["low", "high"]));
         check(1, &sure("head", 0.0), &others, Some(&["low", "high", "verified"]));
+    }
+
+    /// What a trim is, by the book: look at all others, sort, take.
+    fn naive_trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
+        let others: Vec<&Arc<Lesson>> =
+            book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
+        let excess = (others.len() + 1).saturating_sub(config.capacity);
+        if excess == 0 {
+            return Trim::Evict(Vec::new());
+        }
+        let spares_trusted = head.is_expendable();
+        let mut victims: Vec<(bool, f64, LessonId)> = others
+            .into_iter()
+            .filter(|lesson| !spares_trusted || lesson.is_expendable())
+            .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
+            .collect();
+        if victims.len() < excess {
+            return Trim::NoRoomForHead;
+        }
+        victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
+    }
+
+    fn any_lesson() -> impl Strategy<Value = (u8, bool, u8, bool, u64, u64)> {
+        (0..5_u8, any::<bool>(), 0..3_u8, prop::bool::weighted(0.1), 0..8_u64, 0..3_u64)
+    }
+
+    fn of(
+        number: usize,
+        (sure, is_mined, proven, is_elsewhere, shown, helped): (u8, bool, u8, bool, u64, u64),
+    ) -> Lesson {
+        let trigger = format!("lesson {number}");
+        let mut lesson = if is_mined { mined(&trigger, f64::from(sure) / 4.0) } else { sure_of(&trigger, sure) };
+        (lesson.verified, lesson.retrievals, lesson.helpful_retrievals) = (proven == 0, shown, helped.min(shown));
+        if is_elsewhere {
+            lesson.realm.project = "elsewhere".into();
+        }
+        lesson
+    }
+
+    fn sure_of(trigger: &str, quarters: u8) -> Lesson {
+        sure(trigger, f64::from(quarters) / 4.0)
+    }
+
+    proptest! {
+        /// Of every lesson that could be the head, in the ranking or not in it yet.
+        #[test]
+        fn a_trim_takes_whom_the_naive_one_takes(
+            lessons in prop::collection::vec(any_lesson(), 1..14),
+            capacity in 1_usize..12,
+        ) {
+            let lessons: Vec<Lesson> =
+                lessons.into_iter().enumerate().map(|(number, lesson)| of(number, lesson)).collect();
+            let config = RetentionConfig { capacity, ..RetentionConfig::default() };
+            let book = book(lessons.iter().cloned());
+            let mut ranking = Ranking::new(config.utility);
+            lessons.iter().for_each(|lesson| ranking.enter(lesson));
+            for head in &lessons {
+                let expected = naive_trim(&book, head, &config);
+                prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                ranking.leave(head);
+                prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                ranking.enter(head);
+            }
+        }
+    }
+
+    #[test]
+    fn a_policy_that_changes_its_mind_leaves_nobody_behind() {
+        static TURN: AtomicU64 = AtomicU64::new(0);
+        let policy = UtilityPolicy::Custom(|_| TURN.fetch_add(1, Ordering::Relaxed) as f64);
+        let mut ranking = Ranking::new(policy);
+        let lessons = [sure("a", 0.1), sure("b", 0.2), mined("c", 0.3)];
+        lessons.iter().for_each(|lesson| ranking.enter(lesson));
+        lessons.iter().for_each(|lesson| ranking.leave(lesson));
+        assert!(ranking.realms().is_empty());
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Bench {
             UnitVector::new(&[angle.cos() as f32, angle.sin() as f32]).ok()
         };
         let book = self.book.clone();
-        let mut stage = Learner::new(book, self.generation, at(self.now), &self.config, &vector_of);
+        let register = register(&book, &self.config, &vector_of);
+        let mut stage = Learner::new((book, register), self.generation, at(self.now), &self.config, &vector_of);
         let whole = vector_of(&lesson.whole_text());
         let learned = stage.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: false });
         self.book = stage.book;
@@ -50,6 +51,18 @@ impl Bench {
     fn triggers(&self) -> Vec<&str> {
         self.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect()
     }
+}
+
+/// Made from nothing.
+fn register(book: &Book, config: &Config, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> Register {
+    let mut register = Register::new(config);
+    register.follow(&book.lessons, vector_of);
+    register
+}
+
+/// The lesson at a place, the newest first.
+fn nth(book: &Book, place: usize) -> &Lesson {
+    book.lessons.iter().nth(place).unwrap()
 }
 
 fn is_merged(learned: &Learned) -> bool {
@@ -85,7 +98,7 @@ fn the_same_task_and_trigger_are_a_duplicate_without_vectors() {
     let mut bench = Bench::new();
     bench.learn(&lesson("Parse the dates!", "ask for the format"));
     assert!(is_merged(&bench.learn(&lesson("parse  the dates", "ask for the format first"))));
-    assert_eq!(bench.book.lessons[0].frequency, 2);
+    assert_eq!(nth(&bench.book, 0).frequency, 2);
     // The same trigger under another task is another lesson.
     let other = Lesson { task: "write a report".into(), ..lesson("parse the dates", "ask for the format") };
     assert!(matches!(bench.learn(&other), Learned::Inserted { .. }));
@@ -190,7 +203,7 @@ fn tainted_lessons_wait_linked_to_what_they_resemble() {
         "{learned:?}"
     );
     assert_eq!(bench.book.lessons.len(), 1);
-    assert_eq!(bench.book.lessons[0].solution, "do it well");
+    assert_eq!(nth(&bench.book, 0).solution, "do it well");
     assert_eq!(bench.book.waiting[0].lesson.near, [near_id]);
 }
 
@@ -231,7 +244,8 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     bench.learn(&first);
     let angles = bench.angles.clone();
     let vector_of = |text: &str| angles.get(text).map(|_| UnitVector::new(&[1.0, 0.0]).unwrap());
-    let mut learner = Learner::new(bench.book.clone(), 9, at(99), &bench.config, &vector_of);
+    let register = register(&bench.book, &bench.config, &vector_of);
+    let mut learner = Learner::new((bench.book.clone(), register), 9, at(99), &bench.config, &vector_of);
     let whole = vector_of(&second.whole_text());
     assert!(is_merged(&learner.learn(Newcomer { lesson: second, whole, keeps_history: false })));
     assert_eq!(
@@ -293,7 +307,7 @@ mod undoing {
         assert_eq!(reason(try_undo(&mut bench, first)), CannotUndo::Newer(second));
         try_undo(&mut bench, second).unwrap();
         try_undo(&mut bench, first).unwrap();
-        assert_eq!(bench.book.lessons[0].solution, "short");
+        assert_eq!(nth(&bench.book, 0).solution, "short");
     }
 
     #[test]
@@ -343,7 +357,8 @@ mod undoing {
 /// Learns several lessons in one go, without vectors.
 fn learn_all(book: &Book, lessons: &[Lesson], keeps_history: bool) -> (Book, Vec<Learned>) {
     let config = Config::default();
-    let mut stage = Learner::new(book.clone(), 3, at(50), &config, &|_| None);
+    let register = register(book, &config, &|_| None);
+    let mut stage = Learner::new((book.clone(), register), 3, at(50), &config, &|_| None);
     let learn = |lesson: &Lesson| stage.learn(Newcomer { lesson: lesson.clone(), whole: None, keeps_history });
     let learned = lessons.iter().map(learn).collect();
     (stage.book, learned)
@@ -353,7 +368,7 @@ fn learn_all(book: &Book, lessons: &[Lesson], keeps_history: bool) -> (Book, Vec
 fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
     let row = Lesson { timestamp: at(7), ..lesson("moved", "s") };
     let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), true);
-    assert_eq!((learned[0].id(), book.lessons[0].timestamp), (Some(row.id), at(7)));
+    assert_eq!((learned[0].id(), nth(&book, 0).timestamp), (Some(row.id), at(7)));
     let other = Lesson { id: row.id, ..lesson("another text", "s") };
     let (both, learned) = learn_all(&book, &[other, row.clone()], true);
     assert!(learned[0].id().is_some_and(|id| id != row.id));
@@ -362,7 +377,7 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
     // A fresh lesson gets name and time here.
     let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), false);
     assert!(learned[0].id().is_some_and(|id| id != row.id));
-    assert_eq!(book.lessons[0].timestamp, at(50));
+    assert_eq!(nth(&book, 0).timestamp, at(50));
 }
 
 #[test]
@@ -411,7 +426,7 @@ fn a_promoted_text_is_not_merged_into() {
 #[test]
 fn an_outcome_is_told_in_a_line() {
     let (book, learned) = learn_all(&Book::default(), &[lesson("t", "s")], false);
-    let id = book.lessons[0].id;
+    let id = nth(&book, 0).id;
     assert_eq!(learned[0].to_string(), format!("inserted {id}"));
     let (_, again) = learn_all(&book, &[lesson("t", "s")], false);
     assert_eq!(again[0].to_string(), format!("merged into {id}"));

@@ -72,16 +72,6 @@ impl LessonId {
         }
         Self::at(instant, tail)
     }
-
-    /// The id as a number, the key under which the indexes know the lesson.
-    pub(crate) fn key(self) -> u128 {
-        self.0.as_u128()
-    }
-
-    /// The lesson that an index knows by this number.
-    pub(crate) fn from_key(key: u128) -> Self {
-        Self(Uuid::from_u128(key))
-    }
 }
 
 fn uuid_v7(instant: DateTime<FixedOffset>, seed: TextHash) -> Uuid {
@@ -179,7 +169,6 @@ mod tests {
         let (a, b) = (LessonId::at(early, TextHash::of(&["z"])), LessonId::at(late, TextHash::of(&["a"])));
         assert_eq!(a.0.get_version_num(), 7);
         assert!(a < b);
-        assert_eq!(LessonId::from_key(a.key()), a);
     }
 
     #[test]

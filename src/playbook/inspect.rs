@@ -70,7 +70,7 @@ impl Playbook {
         let view = self.0.recount()?;
         let book = view.snapshot.book();
         let (mut realms, mut sources) = (BTreeMap::new(), BTreeMap::new());
-        for lesson in &book.lessons {
+        for lesson in book.lessons.iter() {
             let parts = [&lesson.realm.project, &lesson.realm.role];
             let names: Vec<&str> = parts.iter().filter(|name| !name.is_empty()).map(|name| name.as_str()).collect();
             let realm = if names.is_empty() { "global".to_owned() } else { names.join(" / ") };

@@ -1,12 +1,15 @@
 //! Learning, verifying, pruning.
 
-use super::{Inner, MAX_ROUNDS, Playbook};
+use std::sync::Arc;
+
+use super::{Decided, Inner, MAX_ROUNDS, Playbook, View};
 use crate::config::DedupPolicy;
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::book::{Action, Book, Change, Edit, Why};
+use crate::learn::register::Register;
 use crate::learn::{Learned, Learner, Newcomer, Verification, change_id, feedback, retention, undo};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef};
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm};
 use crate::store::{Decision, Snapshot, Step};
 
 /// What a prune took.
@@ -65,9 +68,14 @@ impl Playbook {
                 texts.push(lesson.whole_text());
             }
         }
+        let mut realms: Vec<&Realm> = admitted.iter().flatten().map(|(lesson, _)| &lesson.realm).collect();
+        realms.sort_unstable();
+        realms.dedup();
         for round in 1.. {
-            let has_vectors = inner.prepare(&texts);
-            let done = inner.commit(|snapshot| inner.decide(snapshot, &admitted, has_vectors, round >= MAX_ROUNDS))?;
+            let has_vectors = inner.prepare(&texts, &realms);
+            let done = inner.commit(|known, snapshot| {
+                inner.decide((known, snapshot), (&admitted, &realms), has_vectors, round >= MAX_ROUNDS)
+            })?;
             match done {
                 Round::Done(learned) => return Ok(learned),
                 Round::Embed(missing) if round < MAX_ROUNDS => texts = missing,
@@ -83,7 +91,7 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
         let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|snapshot| {
+        inner.commit(|_, snapshot| {
             let id = snapshot.book().resolve(&reference)?.id;
             let mut book = Book::clone(snapshot.book());
             book.update(id, |lesson| feedback::verified(lesson, verification, inner.config.learn.verified_bonus));
@@ -98,7 +106,7 @@ impl Playbook {
     /// The errors of a commit.
     pub fn prune_low_utility(&self) -> Result<Pruned> {
         let inner = &self.0;
-        inner.commit(|snapshot| {
+        inner.commit(|_, snapshot| {
             let lessons = inner.prunable(snapshot.book());
             if lessons.is_empty() {
                 return Ok(Step::Nothing(Pruned { lessons, change: None }));
@@ -129,11 +137,28 @@ impl Inner {
         retention::prune(book, config.prune_min_retrievals, config.prune_max_fraction, config)
     }
 
-    /// Embeds what a decision will need. `false` when there is no embedder or it failed.
-    fn prepare(&self, texts: &[String]) -> bool {
+    /// Embeds what a decision will need, and makes the register complete for these realms, while nobody waits for the folder.
+    /// `false` when there is no embedder or it failed.
+    fn prepare(&self, texts: &[String], realms: &[&Realm]) -> bool {
         let Some(embedder) = &self.embedder else { return false };
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        match self.ensure_vectors(embedder.as_ref(), &texts) {
+        let vector_of = |text: &str| self.vector(text);
+        let prepared = self.ensure_vectors(embedder.as_ref(), &texts).and_then(|()| {
+            if self.config.learn.dedup == DedupPolicy::Off {
+                return Ok(());
+            }
+            let view = Arc::clone(&self.view.read());
+            let is_ready = |register: &Register| register.unknown(realms).is_empty();
+            view.register.get_or_make(is_ready, |known| {
+                let mut register = known.map_or_else(|| self.fresh_register(&view), |known| Register::clone(&known));
+                let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
+                self.ensure_vectors(embedder.as_ref(), &wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
+                register.complete(realms, &vector_of);
+                Ok::<_, Error>(register)
+            })?;
+            Ok(())
+        });
+        match prepared {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, "learning without vectors");
@@ -144,22 +169,25 @@ impl Inner {
 
     fn decide(
         &self,
-        snapshot: &Snapshot,
-        admitted: &[Result<(Lesson, bool), crate::Refusal>],
+        (known, snapshot): (&View, &Snapshot),
+        (admitted, realms): (&[Result<(Lesson, bool), crate::Refusal>], &[&Realm]),
         has_vectors: bool,
         is_last_round: bool,
-    ) -> Result<Step<Round<Vec<Learned>>>> {
+    ) -> Result<Decided<Round<Vec<Learned>>>> {
         let uses_vectors = has_vectors && self.config.learn.dedup != DedupPolicy::Off;
+        let vector_of = |text: &str| self.vector(text);
+        let mut register =
+            known.register.get().map_or_else(|| self.fresh_register(known), |register| Register::clone(&register));
+        register.follow(&snapshot.book().lessons, &vector_of);
         if uses_vectors {
-            let missing = self.missing_wholes(snapshot.book(), admitted)?;
+            let missing = self.missing_wholes(&mut register, realms)?;
             if !missing.is_empty() {
-                return Ok(Step::Nothing(Round::Embed(missing)));
+                return Ok(Step::Nothing(Round::Embed(missing)).into());
             }
         }
         let now = self.clock.now();
-        let vector_of = |text: &str| self.vector(text);
-        let book = Book::clone(snapshot.book());
-        let mut learner = Learner::new(book, snapshot.truth.generation, now, &self.config, &vector_of);
+        let state = (Book::clone(snapshot.book()), register);
+        let mut learner = Learner::new(state, snapshot.truth.generation, now, &self.config, &vector_of);
         let mut outcomes = Vec::new();
         for draft in admitted {
             outcomes.push(match draft {
@@ -170,24 +198,36 @@ impl Inner {
                 }
             });
         }
+        let register = learner.register();
         let Learner { mut book, changes, unembedded, is_changed, .. } = learner;
         // The text of a merge may be new to the model. In the last round its vector is left for later: it is only missing.
         if uses_vectors && !unembedded.is_empty() && !is_last_round {
-            return Ok(Step::Nothing(Round::Embed(unembedded)));
+            return Ok(Step::Nothing(Round::Embed(unembedded)).into());
         }
         if !is_changed {
-            return Ok(Step::Nothing(Round::Done(outcomes)));
+            return Ok(Step::Nothing(Round::Done(outcomes)).into());
         }
         undo::forget_old_removals(&mut book, now);
-        Ok(Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes)))
+        let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes));
+        Ok(Decided { step, register: Some(register) })
     }
 
-    /// Whole texts of the same realms whose vectors are not known, perhaps because another process learned them.
-    fn missing_wholes(&self, book: &Book, admitted: &[Result<(Lesson, bool), crate::Refusal>]) -> Result<Vec<String>> {
-        let realms: Vec<_> = admitted.iter().flatten().map(|(lesson, _)| &lesson.realm).collect();
-        let wholes: Vec<String> = (book.lessons.iter().filter(|lesson| realms.contains(&&lesson.realm)))
-            .map(|lesson| lesson.whole_text())
-            .collect();
-        self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())
+    fn fresh_register(&self, view: &View) -> Register {
+        let mut register = Register::new(&self.config);
+        register.follow(&view.snapshot.book().lessons, &|text| self.vector(text));
+        register
+    }
+
+    /// Whole texts of these realms whose vectors are not known, perhaps because another process learned them.
+    fn missing_wholes(&self, register: &mut Register, realms: &[&Realm]) -> Result<Vec<String>> {
+        let vector_of = |text: &str| self.vector(text);
+        register.complete(realms, &vector_of);
+        let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
+        let missing = self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
+        if missing.is_empty() && !wholes.is_empty() {
+            // The folder had them.
+            register.complete(realms, &vector_of);
+        }
+        Ok(missing)
     }
 }

@@ -1,6 +1,8 @@
 //! The façade: it holds the folder, embeds, asks the stages and commits what they decide.
 
 mod builder;
+#[cfg(test)]
+mod carried;
 mod embedding;
 mod feedback;
 mod inspect;
@@ -18,8 +20,9 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
+use crate::learn::register::Register;
 use crate::lesson::TextHash;
-use crate::retrieve::Library;
+use crate::retrieve::{Library, Part};
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use builder::PlaybookBuilder;
@@ -70,15 +73,31 @@ struct Inner {
     recovery: Option<Recovery>,
 }
 
+/// A state with what was made of it.
 struct View {
     snapshot: Snapshot,
     library: Library,
+    /// What learning looks lessons up in; made by the first learn.
+    register: Part<Register>,
 }
 
 impl View {
     fn new(snapshot: Snapshot) -> Arc<Self> {
         let library = Library::new(Arc::clone(snapshot.book()));
-        Arc::new(Self { snapshot, library })
+        Arc::new(Self { snapshot, library, register: Part::default() })
+    }
+}
+
+/// A decision with what it makes of the view, so that the next view is ready when the commit is.
+struct Decided<T> {
+    step: Step<T>,
+    /// The register of the decided state, where the decision made one.
+    register: Option<Register>,
+}
+
+impl<T> From<Step<T>> for Decided<T> {
+    fn from(step: Step<T>) -> Self {
+        Self { step, register: None }
     }
 }
 
@@ -163,20 +182,43 @@ impl Inner {
 
     fn show(&self, snapshot: Snapshot) -> Arc<View> {
         // A slower reader may bring an older state back; the next look at the file finds that out.
-        let view = View::new(snapshot);
+        let known = Arc::clone(&self.view.read());
+        self.show_after(&known.library, &known.register, snapshot)
+    }
+
+    /// Shows a state; library and register are moved on from those of another one by what differs.
+    fn show_after(&self, library: &Library, register: &Part<Register>, snapshot: Snapshot) -> Arc<View> {
+        let vector_of = |text: &str| self.vector(text);
+        let library = library.follow(Arc::clone(snapshot.book()), &vector_of);
+        let register = register.carried(|register| register.follow(&snapshot.book().lessons, &vector_of));
+        let view = Arc::new(View { snapshot, library, register });
         *self.view.write() = Arc::clone(&view);
         view
     }
 
     /// Commits what `decide` makes of the newest state. `decide` runs under the lock and may run several times.
-    fn commit<T>(&self, mut decide: impl FnMut(&Snapshot) -> Result<Step<T>>) -> Result<T> {
+    fn commit<T, D: Into<Decided<T>>>(&self, mut decide: impl FnMut(&View, &Snapshot) -> Result<D>) -> Result<T> {
         let _one_at_a_time = self.writer.lock();
         for round in 1.. {
             let known = Arc::clone(&self.view.read());
             let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
-            match self.store.commit(&known.snapshot, vectors, &mut decide) {
+            let mut next = None;
+            let prepare = |snapshot: &Snapshot| {
+                let Decided { step, register } = decide(&known, snapshot)?.into();
+                if let Step::Commit(decision, _) = &step {
+                    let vector_of = |text: &str| self.vector(text);
+                    let library = known.library.follow(Arc::new(decision.book.clone()), &vector_of);
+                    next = Some((library, register));
+                }
+                Ok(step)
+            };
+            match self.store.commit(&known.snapshot, vectors, prepare) {
                 Ok((snapshot, value)) => {
-                    self.show(snapshot);
+                    match next {
+                        None => self.show(snapshot),
+                        Some((library, None)) => self.show_after(&library, &known.register, snapshot),
+                        Some((library, Some(register))) => self.show_after(&library, &register.into(), snapshot),
+                    };
                     return Ok(value);
                 }
                 Err(Error::Contended { .. }) if round < MAX_ROUNDS => {}

@@ -87,7 +87,7 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
         let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|snapshot| {
+        inner.commit(|_, snapshot| {
             let id = snapshot.book().resolve(&reference)?.id;
             let mut book = Book::clone(snapshot.book());
             let now = inner.clock.now();
@@ -123,7 +123,7 @@ impl Playbook {
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
     pub fn undo(&self, change: ChangeId) -> Result<Undone> {
         let inner = &self.0;
-        inner.commit(|snapshot| {
+        inner.commit(|_, snapshot| {
             let history = inner.store.history(snapshot)?;
             let mut book = Book::clone(snapshot.book());
             let now = inner.clock.now();

@@ -1,12 +1,14 @@
 //! Retrieval and its receipt.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
 use crate::embed::{Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, render};
+use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, render};
 use crate::store::{Event, Text};
 
 impl Playbook {
@@ -38,6 +40,7 @@ impl Playbook {
         Ok(Context {
             text: if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text },
             tier: ranked.tier,
+            index: ranked.index,
             lessons: lessons.collect(),
             none_because: rendered.none_because,
             receipt,
@@ -58,10 +61,9 @@ impl Inner {
         let Query::About(query) = &request.query else { return Ok(view.library.by_time(&request.realm, limit)) };
         if request.tier != Some(TierChoice::Lexical) {
             match self.query_vector(view, query, request) {
-                Ok(vector) => {
-                    let vector_of = |text: &str| self.vector(text);
+                Ok((vector, triggers)) => {
                     let (query, sizes) = ((query.as_str(), &vector), (limit, threshold));
-                    return Ok(view.library.by_vector(query, &request.realm, sizes, config, &vector_of));
+                    return Ok(view.library.by_vector(&triggers, query, &request.realm, sizes, config));
                 }
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
@@ -72,8 +74,8 @@ impl Inner {
         Ok(view.library.by_words(query, &request.realm, limit, config))
     }
 
-    /// The query's vector, once all triggers have theirs.
-    fn query_vector(&self, view: &View, query: &str, request: &Request) -> Result<UnitVector> {
+    /// The query's vector, and those of all triggers.
+    fn query_vector(&self, view: &View, query: &str, request: &Request) -> Result<(UnitVector, Arc<Triggers>)> {
         let Some(embedder) = &self.embedder else {
             return Err(Error::NoEmbedder);
         };
@@ -87,15 +89,18 @@ impl Inner {
             let vectors = embed_units(embedder.as_ref(), &[query], Role::Query)?;
             vectors.into_iter().next().ok_or(Error::NoEmbedder)?
         };
-        self.vectors.write().settle_dimension(vector.as_slice().len());
-        if !view.library.knows_triggers() {
-            let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
-            self.ensure_vectors(embedder.as_ref(), &triggers)?;
+        let dimension = vector.as_slice().len();
+        let make_known = |triggers: &[&str]| {
+            self.vectors.write().settle_dimension(dimension);
+            self.ensure_vectors(embedder.as_ref(), triggers)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
                 tracing::warn!(%error, "the vectors just made are not cached");
             }
-        }
-        Ok(vector)
+            Ok::<_, Error>(())
+        };
+        let vector_of = |text: &str| self.vector(text);
+        let triggers = view.library.triggers(dimension, &self.config.index, make_known, &vector_of)?;
+        Ok((vector, triggers))
     }
 
     /// Notes a showing: at once, or with the next call when somebody is committing.

@@ -1,6 +1,8 @@
 //! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
 
 mod fuse;
+mod library;
+mod part;
 mod render;
 mod tiers;
 
@@ -8,11 +10,14 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::config::IndexKind;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
+pub(crate) use library::{Library, Triggers};
+pub(crate) use part::Part;
 pub(crate) use render::{EMPTY_PLAYBOOK, recent_failures, render, tame};
-pub(crate) use tiers::{Library, Ranked};
+pub(crate) use tiers::Ranked;
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +183,8 @@ pub struct Context {
     pub text: String,
     /// Which tier answered.
     pub tier: Tier,
+    /// What searched the triggers' vectors, in the vector tier; of the realms that the request sees, the largest one's index.
+    pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
     /// Why nothing is shown, when nothing is.

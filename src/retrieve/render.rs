@@ -193,7 +193,10 @@ mod tests {
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
         let hits = lessons.iter().map(|lesson| Hit { lesson: Arc::new(lesson.clone()), distance: None, score: None });
-        render(&Ranked { tier, hits: hits.collect(), none_because: None, considered: Vec::new() }, max_tokens)
+        render(
+            &Ranked { tier, index: None, hits: hits.collect(), none_because: None, considered: Vec::new() },
+            max_tokens,
+        )
     }
 
     #[test]

@@ -1,24 +1,15 @@
 //! The three ways of finding lessons.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use super::library::{Library, Triggers};
 use super::{Considered, NoneBecause, Tier};
-use crate::config::RetrievalConfig;
+use crate::config::{IndexKind, RetrievalConfig};
 use crate::embed::UnitVector;
-use crate::index::{ExactIndex, Nearest, Neighbour};
-use crate::learn::book::Book;
-use crate::lesson::{Lesson, LessonId, Realm};
-use crate::lexical::{self, LexicalIndex, content_words};
-
-/// The playbook, prepared for questions. The indexes are made when they are first needed.
-#[derive(Debug, Default)]
-pub(crate) struct Library {
-    pub(crate) book: Arc<Book>,
-    places: HashMap<u128, usize>,
-    triggers: OnceLock<ExactIndex>,
-    lexical: OnceLock<LexicalIndex>,
-}
+use crate::learn::space::Near;
+use crate::lesson::{Lesson, Realm};
+use crate::lexical::{self, content_words};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -32,57 +23,28 @@ pub(crate) struct Hit {
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     pub(crate) tier: Tier,
+    /// What searched the vectors, where they were.
+    pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) none_because: Option<NoneBecause>,
     pub(crate) considered: Vec<Considered>,
 }
 
 impl Library {
-    pub(crate) fn new(book: Arc<Book>) -> Self {
-        let places = book.lessons.iter().enumerate().map(|(place, lesson)| (lesson.id.key(), place)).collect();
-        Self { book, places, triggers: OnceLock::new(), lexical: OnceLock::new() }
-    }
-
-    /// The lessons that a request may see, newest first.
-    pub(crate) fn visible<'a>(&'a self, realm: &'a Realm) -> impl Iterator<Item = &'a Arc<Lesson>> {
-        self.book.lessons.iter().filter(|lesson| is_visible(lesson, realm))
-    }
-
-    /// True when the index of triggers is made: their vectors are not asked for any more.
-    pub(crate) fn knows_triggers(&self) -> bool {
-        self.triggers.get().is_some()
-    }
-
-    fn lesson(&self, key: u128) -> Option<&Arc<Lesson>> {
-        self.places.get(&key).and_then(|place| self.book.lessons.get(*place))
-    }
-
-    /// Nearest triggers (tier 1). `vector_of` gives the vectors of triggers; a lesson without one is not found.
+    /// Nearest triggers (tier 1). A lesson without a vector is not found.
     pub(crate) fn by_vector(
         &self,
+        triggers: &Triggers,
         (query, vector): (&str, &UnitVector),
         realm: &Realm,
         (limit, threshold): (usize, f32),
         config: &RetrievalConfig,
-        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
     ) -> Ranked {
-        let triggers = self.triggers.get_or_init(|| {
-            let mut index = ExactIndex::default();
-            for lesson in &self.book.lessons {
-                if let Some(vector) = vector_of(&lesson.trigger) {
-                    index.put(lesson.id.key(), &vector);
-                }
-            }
-            index
-        });
         let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
-        let is_visible = |key: u128| self.lesson(key).is_some_and(|lesson| is_visible(lesson, realm));
-        let nearest = triggers.nearest(vector.as_slice(), n_neighbours, &is_visible);
+        let (nearest, by) = triggers.nearest(realm, vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query).collect();
-        let mut considered: Vec<Considered> = nearest
-            .iter()
-            .filter_map(|neighbour| self.consider(*neighbour, &words, threshold, config.overlap_weight))
-            .collect();
+        let mut considered: Vec<Considered> =
+            nearest.iter().filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight)).collect();
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let none_because = match nearest.first() {
             None => Some(NoneBecause::NoLessons),
@@ -91,49 +53,37 @@ impl Library {
             }
             Some(_) => None,
         };
-        self.rank(Tier::Vector, considered, limit, none_because)
+        Ranked { index: Some(by), ..self.rank(Tier::Vector, considered, limit, none_because) }
     }
 
-    fn consider(
-        &self,
-        neighbour: Neighbour,
-        words: &BTreeSet<String>,
-        threshold: f32,
-        weight: f32,
-    ) -> Option<Considered> {
-        let lesson = self.lesson(neighbour.key)?;
+    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Considered> {
+        let lesson = self.book.get(near.id)?;
         let overlap = overlap(words, &lesson.trigger);
         Some(Considered {
             id: lesson.id,
             trigger: lesson.trigger.clone(),
-            distance: Some(neighbour.distance),
+            distance: Some(near.distance),
             overlap,
-            score: (1.0 - neighbour.distance) + weight * overlap,
-            passed: neighbour.distance < threshold,
+            score: (1.0 - near.distance) + weight * overlap,
+            passed: near.distance < threshold,
         })
     }
 
     /// BM25 over trigger, mistake and solution (tier 2).
     pub(crate) fn by_words(&self, query: &str, realm: &Realm, limit: usize, config: &RetrievalConfig) -> Ranked {
-        let lexical = self.lexical.get_or_init(|| {
-            LexicalIndex::new(self.book.lessons.iter().map(|lesson| (lesson.trigger.as_str(), body(lesson))))
-        });
-        let is_visible = |row: usize| self.book.lessons.get(row).is_some_and(|lesson| is_visible(lesson, realm));
+        let lexicon = self.lexicon();
         let floor = config.lexical_floor;
-        let hits = lexical.search(query, &is_visible);
-        let best = hits.iter().map(cover).fold(0.0, f32::max);
+        let hits = lexicon.search(query, realm);
+        let best = hits.iter().map(|(hit, _)| cover(hit)).fold(0.0, f32::max);
         let considered: Vec<Considered> = hits
             .into_iter()
-            .filter_map(|hit| {
-                let lesson = self.book.lessons.get(hit.row)?;
-                Some(Considered {
-                    id: lesson.id,
-                    trigger: lesson.trigger.clone(),
-                    distance: None,
-                    overlap: cover(&hit),
-                    score: hit.score,
-                    passed: cover(&hit) >= floor,
-                })
+            .map(|(hit, lesson)| Considered {
+                id: lesson.id,
+                trigger: lesson.trigger.clone(),
+                distance: None,
+                overlap: cover(&hit),
+                score: hit.score,
+                passed: cover(&hit) >= floor,
             })
             .collect();
         let none_because = if considered.iter().any(|considered| considered.passed) {
@@ -155,7 +105,7 @@ impl Library {
             None => Some(NoneBecause::NoLessons),
             Some(_) => (limit == 0).then_some(NoneBecause::LimitZero),
         };
-        Ranked { tier: Tier::Recency, hits, none_because, considered: Vec::new() }
+        Ranked { tier: Tier::Recency, index: None, hits, none_because, considered: Vec::new() }
     }
 
     fn rank(&self, tier: Tier, considered: Vec<Considered>, limit: usize, none_because: Option<NoneBecause>) -> Ranked {
@@ -164,20 +114,12 @@ impl Library {
             .filter(|considered| considered.passed)
             .take(limit)
             .filter_map(|considered| {
-                let lesson = Arc::clone(self.find(considered.id)?);
+                let lesson = Arc::clone(self.book.get(considered.id)?);
                 Some(Hit { lesson, distance: considered.distance, score: Some(considered.score) })
             })
             .collect();
-        Ranked { tier, hits, none_because, considered }
+        Ranked { tier, index: None, hits, none_because, considered }
     }
-
-    fn find(&self, id: LessonId) -> Option<&Arc<Lesson>> {
-        self.lesson(id.key())
-    }
-}
-
-fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
-    realm.sees(&lesson.realm) && lesson.is_admitted()
 }
 
 /// How much of the query a lesson covers: the mean of what its trigger and what the whole of it match, by idf mass. What is
@@ -188,17 +130,6 @@ fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
 fn cover(hit: &lexical::Hit) -> f32 {
     const ENOUGH: f32 = 0.5;
     if hit.mass >= ENOUGH { hit.mass } else { f32::midpoint(hit.mass, hit.head_mass) }
-}
-
-/// What words are looked for in beside the trigger. Fields that only mirror another are not counted twice.
-fn body(lesson: &Lesson) -> String {
-    let mut texts = vec![lesson.trigger.as_str()];
-    for text in [&lesson.task, &lesson.mistake, &lesson.anti_pattern, &lesson.solution, &lesson.correct_pattern] {
-        if !texts.contains(&text.as_str()) {
-            texts.push(text);
-        }
-    }
-    texts.split_off(1).join("\n")
 }
 
 /// Share of the query's words that the trigger has; 0 when either has none (playbook 5.1).
@@ -213,8 +144,14 @@ fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashMap;
+    use std::convert::Infallible;
+
+    use crate::config::IndexConfig;
+    use crate::learn::book::Book;
     use crate::learn::testing::{at, lesson};
     use crate::lesson::Trust;
+    use crate::retrieve::library::body;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
     fn library(lessons: &[(&str, f32)]) -> (Library, impl Fn(&str) -> Option<UnitVector>) {
@@ -236,7 +173,11 @@ mod tests {
         let (library, vector_of) = library(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let config = RetrievalConfig::default();
-        let ranked = library.by_vector((query, &vector), &Realm::default(), (limit, threshold), &config, &vector_of);
+        let known = |_: &[&str]| Ok::<_, Infallible>(());
+        let triggers = library.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let sizes = (limit, threshold);
+        let ranked = library.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
+        assert_eq!(ranked.index, Some(IndexKind::Exact));
         (ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect(), ranked.none_because)
     }
 

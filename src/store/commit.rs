@@ -35,10 +35,9 @@ impl Store {
             Step::Nothing(value) => return Ok((snapshot, value)),
         };
         let mut book = decision.book;
-        for lesson in &mut book.lessons {
-            if lesson.schema_version != SCHEMA_VERSION {
-                Arc::make_mut(lesson).schema_version = SCHEMA_VERSION;
-            }
+        let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
+        for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
+            book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
         }
         let mut truth = Truth { book: Arc::new(book), ..Truth::clone(&snapshot.truth) };
         truth.generation += 1;

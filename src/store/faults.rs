@@ -174,6 +174,8 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     }
     learn(FOURTH, &mut done);
     learn("format dates for a report", &mut done);
+    // What failed left nothing behind in memory either.
+    playbook.check_carried();
     done
 }
 

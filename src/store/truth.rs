@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::Clock;
 use crate::learn::book::{Book, Removed, ReviewReason, Waiting};
+use crate::learn::timeline::Timeline;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 
 /// Up to where the usage files are folded into the lessons.
@@ -99,7 +100,7 @@ struct File<'a> {
     archive_len: u64,
     usage: Mark,
     removed: Vec<RemovedRow<'a>>,
-    lessons: &'a [Arc<Lesson>],
+    lessons: &'a Timeline,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
@@ -156,7 +157,7 @@ pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
 }
 
 fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
-    let mut book = Book::default();
+    let (mut lessons, mut unread) = (Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
     for (place, row) in rows.into_iter().enumerate() {
         match Lesson::from_row(row.clone(), clock) {
@@ -167,16 +168,15 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
                     lesson.id = LessonId::at(DateTime::default(), seed);
                     ids.insert(lesson.id);
                 }
-                book.lessons.push(Arc::new(lesson));
+                lessons.push(Arc::new(lesson));
             }
             Err(why) => {
                 tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
-                book.unread.push(row);
+                unread.push(row);
             }
         }
     }
-    book.sort();
-    book
+    Book { lessons: lessons.into_iter().collect(), unread, ..Book::default() }
 }
 
 fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {

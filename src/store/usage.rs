@@ -302,7 +302,7 @@ mod tests {
         book.put(lesson("t", "s"));
         let mut log = UsageLog::default();
         log.read(Mark::default(), &bytes, Mark::default(), &mut book, &FeedbackConfig::default());
-        assert_eq!(book.lessons[0].retrievals, 1);
+        assert_eq!(book.lessons.iter().next().unwrap().retrievals, 1);
         assert_eq!(log.n_unreadable, 1);
         assert_eq!(log.end.offset, bytes.len() as u64 - "{\"receipt\": \"unfin".len() as u64);
     }

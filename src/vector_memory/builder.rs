@@ -8,9 +8,9 @@ use parking_lot::{Mutex, RwLock};
 
 use super::view::View;
 use super::{Inner, VectorMemory};
+use crate::config::IndexConfig;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
-use crate::index::IndexConfig;
 use crate::store::disk::{Disk, RealDisk};
 use crate::store::documents::DocumentLog;
 use crate::store::{Access, Place};
@@ -67,8 +67,10 @@ impl VectorMemoryBuilder {
     /// Opens the memory. All documents are read; no vector is, and no model is loaded.
     ///
     /// # Errors
+    /// [`Error::Config`](crate::Error::Config) when a setting of the index is out of range;
     /// [`Error::Io`](crate::Error::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
+        self.index.validate()?;
         let log = DocumentLog::new(Place::open(self.folder, self.disk, self.access)?);
         let mut inner = Inner {
             log,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::filter::Filter;
 use super::view::View;
 use super::{Inner, VectorMemory};
+use crate::config::IndexKind;
 use crate::document::Document;
 use crate::embed::{Embedder, Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
-use crate::index::{Among, IndexKind};
+use crate::index::Among;
 
 /// A question: near what, how many, how near, among which documents.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,10 +12,10 @@ use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{Filter, Lookup, VectorMemory};
+use crate::config::{IndexConfig, IndexKind};
 use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, UnitVector, embed_units};
 use crate::error::{EmbedError, Error, Result, VectorError};
-use crate::index::{IndexConfig, IndexKind};
 use crate::lesson::TextHash;
 use crate::store::disk::{Disk, RealDisk};
 use crate::store::faults::{Fault, FaultyDisk};

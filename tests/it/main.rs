@@ -15,6 +15,7 @@ mod bench;
 mod cli;
 mod feedback;
 mod hand_edits;
+mod large;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod measured;
