@@ -259,7 +259,7 @@ impl<'a> Learner<'a> {
                 Some(why) => apart = apart.or(Some((duplicate, why))),
             }
         }
-        self.insert(lesson, whole, apart)
+        self.insert(lesson, whole.as_ref(), apart)
     }
 
     fn refuse(&mut self, lesson: &Lesson, keeps_history: bool) -> Option<Refusal> {
@@ -337,7 +337,7 @@ impl<'a> Learner<'a> {
             incoming: Some(Arc::new(incoming)),
             removed_text: None,
         }];
-        self.put(merged.clone(), vector);
+        self.put(merged.clone(), vector.as_ref());
         self.is_changed = true;
         let evicted = match retention::trim(&self.register.ranking, &merged, &self.config.retention) {
             Trim::Evict(ids) => self.evict(&ids, &mut edits),
@@ -350,7 +350,7 @@ impl<'a> Learner<'a> {
     fn insert(
         &mut self,
         mut lesson: Lesson,
-        whole: Option<UnitVector>,
+        whole: Option<&UnitVector>,
         apart: Option<(Duplicate, Difference)>,
     ) -> Learned {
         let id = lesson.id;
@@ -412,10 +412,10 @@ impl<'a> Learner<'a> {
     }
 
     /// Enters a lesson, or its new text, whose vector is this one.
-    fn put(&mut self, lesson: Lesson, whole: Option<UnitVector>) {
+    fn put(&mut self, lesson: Lesson, whole: Option<&UnitVector>) {
         let lesson = Arc::new(lesson);
         let before = self.book.lessons.put(Arc::clone(&lesson));
-        self.register.replace(before.as_deref(), Some(&lesson), |_| whole.clone());
+        self.register.replace(before.as_deref(), Some(&lesson), |_| whole.cloned());
     }
 
     /// Notes at a lesson, if it is still here, that another one is close to it.

@@ -101,7 +101,9 @@ mod tests {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..RetentionConfig::default() };
         let mut ranking = Ranking::new(config.utility);
-        book.lessons.iter().for_each(|lesson| ranking.enter(lesson));
+        for lesson in book.lessons.iter() {
+            ranking.enter(lesson);
+        }
         let evicted = match trim(&ranking, head, &config) {
             Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
@@ -164,27 +166,29 @@ mod tests {
     }
 
     proptest! {
-        /// Of every lesson that could be the head, in the ranking or not in it yet.
-        #[test]
-        fn a_trim_takes_whom_the_naive_one_takes(
-            lessons in prop::collection::vec(any_lesson(), 1..14),
-            capacity in 1_usize..12,
-        ) {
-            let lessons: Vec<Lesson> =
-                lessons.into_iter().enumerate().map(|(number, lesson)| of(number, lesson)).collect();
-            let config = RetentionConfig { capacity, ..RetentionConfig::default() };
-            let book = book(lessons.iter().cloned());
-            let mut ranking = Ranking::new(config.utility);
-            lessons.iter().for_each(|lesson| ranking.enter(lesson));
-            for head in &lessons {
-                let expected = naive_trim(&book, head, &config);
-                prop_assert_eq!(&trim(&ranking, head, &config), &expected);
-                ranking.leave(head);
-                prop_assert_eq!(&trim(&ranking, head, &config), &expected);
-                ranking.enter(head);
-            }
-        }
+           /// Of every lesson that could be the head, in the ranking or not in it yet.
+           #[test]
+           fn a_trim_takes_whom_the_naive_one_takes(
+               lessons in prop::collection::vec(any_lesson(), 1..14),
+               capacity in 1_usize..12,
+           ) {
+               let lessons: Vec<Lesson> =
+                   lessons.into_iter().enumerate().map(|(number, lesson)| of(number, lesson)).collect();
+               let config = RetentionConfig { capacity, ..RetentionConfig::default() };
+               let book = book(lessons.iter().cloned());
+               let mut ranking = Ranking::new(config.utility);
+               for lesson in &lessons {
+    ranking.enter(lesson);
     }
+               for head in &lessons {
+                   let expected = naive_trim(&book, head, &config);
+                   prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                   ranking.leave(head);
+                   prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                   ranking.enter(head);
+               }
+           }
+       }
 
     #[test]
     fn a_policy_that_changes_its_mind_leaves_nobody_behind() {
@@ -192,8 +196,12 @@ mod tests {
         let policy = UtilityPolicy::Custom(|_| TURN.fetch_add(1, Ordering::Relaxed) as f64);
         let mut ranking = Ranking::new(policy);
         let lessons = [sure("a", 0.1), sure("b", 0.2), mined("c", 0.3)];
-        lessons.iter().for_each(|lesson| ranking.enter(lesson));
-        lessons.iter().for_each(|lesson| ranking.leave(lesson));
+        for lesson in &lessons {
+            ranking.enter(lesson);
+        }
+        for lesson in &lessons {
+            ranking.leave(lesson);
+        }
         assert!(ranking.realms().is_empty());
     }
 

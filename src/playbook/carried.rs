@@ -162,7 +162,7 @@ impl Stand {
                 playbook.get_playbook_context(request).unwrap();
             }
             Op::Credit { pick, helped } => {
-                let Some(id) = self.pick(playbook, *pick) else { return };
+                let Some(id) = Self::pick(playbook, *pick) else { return };
                 if *helped {
                     playbook.record_helpful_retrieval(id).unwrap();
                 } else {
@@ -176,13 +176,13 @@ impl Stand {
                 }
             }
             Op::Verify { pick, passed } => {
-                let Some(id) = self.pick(playbook, *pick) else { return };
+                let Some(id) = Self::pick(playbook, *pick) else { return };
                 let verification = if *passed { Verification::Passed } else { Verification::Failed };
                 playbook.mark_verified(id, verification).unwrap();
             }
             Op::Prune => drop(playbook.prune_low_utility().unwrap()),
             Op::Remove { pick } => {
-                let Some(id) = self.pick(playbook, *pick) else { return };
+                let Some(id) = Self::pick(playbook, *pick) else { return };
                 playbook.remove(id).unwrap();
             }
             Op::Undo { pick } => {
@@ -201,7 +201,7 @@ impl Stand {
         }
     }
 
-    fn pick(&self, playbook: &Playbook, pick: usize) -> Option<LessonId> {
+    fn pick(playbook: &Playbook, pick: usize) -> Option<LessonId> {
         let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
         lessons.get(pick % lessons.len().max(1)).map(|lesson| lesson.id)
     }

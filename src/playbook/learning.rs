@@ -21,6 +21,9 @@ pub struct Pruned {
     pub change: Option<ChangeId>,
 }
 
+/// A draft that the gate let through, with whether it keeps its history; or why it did not.
+type Admitted = Result<(Lesson, bool), crate::Refusal>;
+
 /// What a decision turns out to need.
 enum Round<T> {
     Done(T),
@@ -45,7 +48,7 @@ impl Playbook {
     /// As [`Playbook::learn_lesson`].
     pub fn learn_lessons<D: Into<LessonDraft>>(&self, drafts: impl IntoIterator<Item = D>) -> Result<Vec<Learned>> {
         let inner = &self.0;
-        let admitted: Vec<Result<(Lesson, bool), crate::Refusal>> = drafts
+        let admitted: Vec<Admitted> = drafts
             .into_iter()
             .map(|draft| {
                 let draft = draft.into();
@@ -170,7 +173,7 @@ impl Inner {
     fn decide(
         &self,
         (known, snapshot): (&View, &Snapshot),
-        (admitted, realms): (&[Result<(Lesson, bool), crate::Refusal>], &[&Realm]),
+        (admitted, realms): (&[Admitted], &[&Realm]),
         has_vectors: bool,
         is_last_round: bool,
     ) -> Result<Decided<Round<Vec<Learned>>>> {
