@@ -3,7 +3,7 @@
 //! `cargo bench --bench index`. On vectors of one's own, and beside other libraries: the example `compare` and
 //! `benches/peers.py`.
 
-#![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
+#![allow(missing_docs, clippy::expect_used, clippy::indexing_slicing, reason = "a benchmark")]
 
 use std::hint::black_box;
 

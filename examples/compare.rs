@@ -335,9 +335,13 @@ fn synthetic(n: usize) -> Result<Vectors, Failure> {
         let mut row = centres[masses.partition_point(|upto| *upto < at).min(CENTRES - 1)].clone();
         for direction in &directions {
             let weight = 0.3 * chance.normal();
-            row.iter_mut().zip(direction).for_each(|(component, direction)| *component += weight * direction);
+            for (component, direction) in row.iter_mut().zip(direction) {
+                *component += weight * direction;
+            }
         }
-        row.iter_mut().for_each(|component| *component += 0.1 * chance.normal());
+        for component in &mut row {
+            *component += 0.1 * chance.normal();
+        }
         UnitVector::new(&row)
     };
     let queries = (0..1_000).map(|_| draw()).collect::<Result<_, _>>()?;

@@ -1,6 +1,8 @@
 //! Looking: context, list, show, failures, stats.
 
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use adage::{Lesson, Listing, Playbook, Request};
 use serde_json::{Value, json};
@@ -63,11 +65,17 @@ pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
     tell_uncounted(&playbook)
 }
 
-/// Somebody else may be committing right now: the end of the program waits for them a while.
+/// Somebody else may be committing right now: the program waits for them a while before it ends.
 fn tell_uncounted(playbook: &Playbook) -> Done {
-    if !playbook.flush()? {
-        say("the folder is busy: this showing counts only if it is free within a second");
+    const PATIENCE: Duration = Duration::from_millis(5);
+    const TRIES: u32 = 2_000;
+    for _ in 0..TRIES {
+        if playbook.flush()? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        thread::sleep(PATIENCE);
     }
+    say(&format!("the folder was busy for {:?}: this showing may not count", PATIENCE * TRIES));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,8 +1,8 @@
 //! The graph of the crate `hnsw_rs`: the only file that names it, and what it needs to be kept from.
 //!
-//! It ends the process when a row may have more than 256 links, and panics on a negative or undefined distance, on vectors of
-//! different lengths under its own distances, and in a filtered search for one candidate when the filter lets nothing through. It can
-//! neither be copied nor forget a row, and a filtered search that finds too little walks through the whole graph.
+//! It ends the process when a row may have more than 256 links, and panics on a negative or undefined distance, and under its
+//! own distances on vectors of different lengths. It can neither be copied nor forget a row, and a filtered search that finds too
+//! little walks through the whole graph.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -114,7 +114,6 @@ impl HnswRs {
         (ef, budget): (usize, usize),
         is_wanted: Option<&dyn Fn(u32) -> bool>,
     ) -> Option<Vec<Scored>> {
-        let ef = ef.max(2);
         let n_asked = Cell::new(0_usize);
         let filter = |row: &usize| {
             n_asked.set(n_asked.get() + 1);
