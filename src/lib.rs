@@ -21,6 +21,7 @@
 //! `rten` runs the embedding model in pure Rust, `bundled-model` links all-MiniLM-L6-v2 (both default); `cli` builds the
 //! command line. Without `rten` the crate takes the host's [`Embedder`] or retrieves by words.
 
+mod capture;
 mod clock;
 mod config;
 mod embed;
@@ -39,6 +40,7 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
+pub use capture::{Status, ToolCall, Transcript, Turn};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,

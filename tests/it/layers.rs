@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 5] = [
     &["clock", "config", "error", "lesson"],
     &["embed", "index", "lexical"],
-    &["gate", "learn", "retrieve"],
+    &["capture", "gate", "learn", "retrieve"],
     &["store"],
     &["playbook", "lib", "main", "cli"],
 ];
