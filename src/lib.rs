@@ -40,7 +40,10 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-pub use capture::{Status, ToolCall, Transcript, Turn};
+pub use capture::{
+    Broken, BrokenReason, Format as TranscriptFormat, Owner, ReadLimits, ReadReport, Reading, Status, ToolCall,
+    Transcript, TranscriptReader, Turn, error_line,
+};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
