@@ -247,7 +247,7 @@ mod tests {
                      1. TRIGGER (✓): parsing CSV\n   CORRECT-PATTERN: no, use csv\n\n     instead\n   ```\n   x\n   ```\n\
                      2. TRIGGER (·): second\n   CORRECT-PATTERN: do it";
         check(block, "", 1);
-        check(&format!("before\n{block}\n\nthen do this\n"), "before\n\nthen do this", 1);
+        check(&format!("before\n{block}\n\nthen do this\n"), "before\nthen do this", 1);
         check(&format!("{block}\n1. first\n2. second"), "1. first\n2. second", 1);
         check(&block.replace('\n', "\n> ").replacen("##", "> ##", 1), "", 1);
         check("## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\nnow you", "now you", 1);

@@ -27,3 +27,4 @@ mod parity;
 #[cfg(feature = "cli")]
 mod processes;
 mod retrieval;
+mod transcripts;
