@@ -14,6 +14,8 @@
 //! - Feedback: [`record_outcome`](Playbook::record_outcome) credits exactly what a receipt showed. [`utility`] decides who
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
+//! - Sessions: a [`TranscriptReader`] reads what an agent wrote down of one into a [`Transcript`], and reports what is not
+//!   in it.
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features

@@ -108,7 +108,7 @@ pub(crate) fn split(text: &str) -> Split {
     let mut typed = Vec::new();
     without_tags(body, &mut found.injected, &mut typed);
     let typed = typed.concat();
-    found.typed = without_blocks(&typed, &mut found.injected).trim().to_owned();
+    without_blocks(&typed, &mut found.injected).trim().clone_into(&mut found.typed);
     if !tail.is_empty() {
         found.injected.push(tail.trim().to_owned());
     }

@@ -252,15 +252,16 @@ proptest! {
     fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         for format in named() {
             let report = read(&bytes, format).report;
-            let has_content = String::from_utf8_lossy(&bytes).lines().any(|line| !line.trim().is_empty());
-            prop_assert!(!has_content || report.n_broken + report.n_records > 0 || bytes.starts_with(b"[") || bytes.contains(&0xbf));
+            let text = String::from_utf8_lossy(&bytes);
+            let has_content = text.lines().any(|line| !line.trim_start_matches('\u{feff}').trim().is_empty());
+            prop_assert!(!has_content || report.n_broken + report.n_records > 0 || text.trim_start().starts_with('['));
         }
         let _ = TranscriptReader::new().read(&bytes[..], TranscriptFormat::Auto);
     }
 
     #[test]
     fn json_never_panics(values in prop::collection::vec(arb_json(), 0..8)) {
-        let lines: String = values.iter().map(|value| format!("{value}\n")).collect();
+        let lines = values.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
         for source in [lines, Value::from(values).to_string()] {
             for format in named() {
                 prop_assert_eq!(read(source.as_bytes(), format), read(source.as_bytes(), format));
@@ -269,14 +270,14 @@ proptest! {
     }
 
     #[test]
-    fn cuts_and_chunks_never_panic(cut in 0.0..1.0_f64, chunk in 1..700_usize, which in 0..8_usize) {
+    fn cuts_and_chunks_never_panic(cut in 0..1_000_usize, chunk in 1..700_usize, which in 0..8_usize) {
         let mut names: Vec<PathBuf> = fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|extension| extension != "outline")).collect();
         names.sort();
         let whole = fs::read(&names[which]).unwrap();
         let chunked = |source: &[u8]| TranscriptReader::new().read(Chunked(source, chunk), TranscriptFormat::Auto);
         prop_assert_eq!(chunked(&whole).unwrap(), read(&whole, TranscriptFormat::Auto));
-        let _ = chunked(&whole[..(whole.len() as f64 * cut) as usize]);
+        let _ = chunked(&whole[..whole.len() * cut / 1_000]);
     }
 }
 
@@ -358,7 +359,8 @@ fn a_long_session_needs_little_memory() {
     let text = String::from_utf8_lossy(&output.stdout);
     let peak = text.lines().find_map(|line| line.strip_prefix("peak ")).unwrap_or_else(|| panic!("{text}"));
     let peak: u64 = peak.parse().unwrap();
-    let max = n_mib * 1_024 * 3 / 10 + 2_048;
+    // A fifth of the source is kept; the rules, the buffers and one line at a time come on top of it.
+    let max = n_mib * 1_024 * 3 / 10 + 6 * 1_024;
     assert!(peak < max, "{n_mib} MiB were read in {peak} KiB, more than {max}");
 }
 
@@ -367,7 +369,8 @@ fn data(what: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("ADAGE_DATA").map(PathBuf::from);
     if folder.is_none() {
         // Straight to standard error: the test runner keeps the output of tests that pass to itself.
-        writeln!(io::stderr(), "NOT MEASURED: {what}; set ADAGE_DATA to the folder that has it").unwrap();
+        let text = format!("NOT MEASURED: {what}; set ADAGE_DATA to the folder that has it");
+        writeln!(io::stderr(), "{text}").unwrap();
     }
     folder
 }
@@ -436,7 +439,7 @@ fn real_claude_code_sessions_are_read_whole() {
     assert!(n_false * 50 < n_right && n_missed * 25 < n_right, "{text}");
 }
 
-/// SpecStory histories as Anthropic messages.
+/// Histories of `SpecStory` as Anthropic messages.
 fn specstory(session: &Value) -> String {
     let turns = session["turns"].as_array().unwrap().iter().enumerate().filter(|(_, turn)| turn["side"] != true);
     let messages: Vec<Value> = turns
@@ -489,6 +492,7 @@ fn failing_commands_are_told_by_their_output() {
     let outputs: Vec<String> = rows.map(|row| row["output"].as_str().unwrap().to_owned()).collect();
     let with_text = outputs.iter().filter(|output| !output.trim().is_empty()).count();
     let found = outputs.iter().filter(|output| error_line(output).is_some()).count();
-    writeln!(io::stderr(), "{found} of {with_text} failing outputs are recognised").unwrap();
+    let text = format!("{found} of {with_text} failing outputs are recognised");
+    writeln!(io::stderr(), "{text}").unwrap();
     assert!(found * 100 >= with_text * 84, "{found} of {with_text}");
 }

@@ -14,7 +14,7 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let role = str_of(message, "role");
     match role {
         "user" | "assistant" => {
-            blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended))
+            blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
         }
         "system" | "developer" => {
             let text = text_of(content, recorder);

@@ -27,14 +27,14 @@ use crate::capture::Status;
 /// Both conversations a file can hold, until it is clear whose it is.
 pub(super) struct ClaudeCode {
     /// The sidechain, as long as nothing else was seen.
-    side: Option<Recorder>,
+    side: Option<Box<Recorder>>,
     n_side: u64,
 }
 
 impl ClaudeCode {
     pub(super) fn new(limits: ReadLimits, report: &ReadReport) -> Self {
         let report = ReadReport { owner: Owner::Agent, ..report.clone() };
-        Self { side: Some(Recorder::new(report, limits)), n_side: 0 }
+        Self { side: Some(Box::new(Recorder::new(report, limits))), n_side: 0 }
     }
 
     pub(super) fn read(&mut self, record: &Value, main: &mut Recorder) {
@@ -46,13 +46,13 @@ impl ClaudeCode {
         let recorder = match &mut self.side {
             Some(side) if is_set(record, "isSidechain") => {
                 self.n_side += 1;
-                side
+                side.as_mut()
             }
             None if is_set(record, "isSidechain") => {
                 main.skip("sidechain");
                 return;
             }
-            _ => main,
+            _ => &mut *main,
         };
         if let Some(uuid) = record.get("uuid").and_then(Value::as_str)
             && !recorder.is_new(("record", uuid))
@@ -78,7 +78,7 @@ impl ClaudeCode {
                 for (kind, n) in main.report.skipped {
                     *side.report.skipped.entry(kind).or_default() += n;
                 }
-                side
+                *side
             }
             _ => main,
         }

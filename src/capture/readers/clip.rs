@@ -22,7 +22,9 @@ pub(super) fn clip(text: &str, max: usize, keep: Option<Range<usize>>) -> Option
     let tail = text.get(tail_from..).unwrap_or_default();
     let tail_start = tail_from + tail.find(char::is_whitespace).filter(|start| *start <= SLACK).unwrap_or(0);
     let kept = keep.filter(|line| line.start >= head_end && line.end <= tail_start);
-    let mut out = text.get(..head_end).unwrap_or_default().to_owned();
+    // Room for all of it at once: grown by doubling, it would take twice what it holds for as long as it is kept.
+    let mut out = String::with_capacity(max + kept.as_ref().map_or(64, |_| 128 + MAX_KEPT_LINE));
+    out.push_str(text.get(..head_end).unwrap_or_default());
     let mut cut_from = head_end;
     if let Some(line) = kept {
         let end = text.floor_char_boundary(line.end.min(line.start + MAX_KEPT_LINE));
@@ -37,7 +39,9 @@ pub(super) fn clip(text: &str, max: usize, keep: Option<Range<usize>>) -> Option
 
 fn mark(out: &mut String, n_bytes: usize) {
     if n_bytes > 0 {
-        out.push_str(&format!("\n[… {n_bytes} bytes cut …]\n"));
+        out.push_str("\n[… ");
+        out.push_str(&n_bytes.to_string());
+        out.push_str(" bytes cut …]\n");
     }
 }
 

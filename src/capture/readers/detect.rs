@@ -80,7 +80,7 @@ fn look(start: &str, is_all: bool, named: Format) -> Option<Looks> {
     if values.is_empty() { None } else { looks(vote(values.iter()), Layout::Lines) }
 }
 
-/// The first record that can only be of one format decides; else messages with a role are OpenAI's, the more general.
+/// The first record that can only be of one format decides; else messages with a role are the more general [`Format::OpenAi`].
 fn vote<'v>(records: impl Iterator<Item = &'v Value>) -> Option<Format> {
     let mut has_role = false;
     for record in records {

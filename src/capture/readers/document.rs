@@ -47,8 +47,8 @@ impl<R: BufRead> Read for Capped<'_, R> {
         }
         let n_read = self.source.read(into)?;
         self.left.set(self.left.get().saturating_sub(n_read));
-        let read = into.get(..n_read).unwrap_or_default();
-        self.line.set(self.line.get() + read.iter().filter(|byte| **byte == b'\n').count() as u64);
+        let n_lines = into.get(..n_read).unwrap_or_default().split(|byte| *byte == b'\n').count() - 1;
+        self.line.set(self.line.get() + n_lines as u64);
         Ok(n_read)
     }
 }

@@ -25,7 +25,7 @@ pub enum Format {
     Codex,
     /// gemini-cli's chat recordings, JSON or JSON lines.
     Gemini,
-    /// OpenAI chat messages.
+    /// Chat messages as `OpenAI` has them.
     OpenAi,
     /// Anthropic messages.
     Anthropic,

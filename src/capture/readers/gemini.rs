@@ -11,6 +11,8 @@
 //! Status: `success`, `error`, `cancelled` (unknown). A shell call "succeeds" whatever its program did, so there an exit
 //! code or an error line in the output decides.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::recorder::{Recorder, str_of, text_of};
@@ -20,13 +22,16 @@ use crate::capture::{Status, Turn};
 #[derive(Default)]
 pub(super) struct Gemini {
     messages: Vec<(String, Vec<Turn>)>,
+    places: HashMap<String, usize>,
 }
 
 impl Gemini {
     pub(super) fn read(&mut self, record: &Value, recorder: &mut Recorder) {
         if let Some(id) = record.get("$rewindTo").and_then(Value::as_str) {
-            let place = self.messages.iter().position(|(known, _)| known == id).unwrap_or(0);
-            self.messages.truncate(place);
+            let place = self.places.get(id).copied().unwrap_or(0);
+            for (gone, _) in self.messages.drain(place..) {
+                self.places.remove(&gone);
+            }
         } else if let Some(set) = record.get("$set") {
             head(set, recorder);
             for message in set.get("messages").and_then(Value::as_array).into_iter().flatten() {
@@ -68,9 +73,14 @@ impl Gemini {
         let turns = std::mem::take(&mut recorder.transcript.turns);
         recorder.header(None, None, message.get("timestamp"));
         let id = str_of(message, "id");
-        match self.messages.iter_mut().rev().find(|(known, _)| !id.is_empty() && known == id) {
+        match self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
             Some((_, known)) => *known = turns,
-            None => self.messages.push((id.to_owned(), turns)),
+            None => {
+                if !id.is_empty() {
+                    self.places.insert(id.to_owned(), self.messages.len());
+                }
+                self.messages.push((id.to_owned(), turns));
+            }
         }
     }
 }
@@ -95,7 +105,7 @@ fn tool_call(call: &Value, recorder: &mut Recorder) {
         _ => None,
     };
     let text = if text.is_empty() { str_of(call, "resultDisplay").to_owned() } else { text };
-    if !text.is_empty() || told.is_some() || str_of(call, "status") == "success" {
+    if !text.is_empty() || matches!(str_of(call, "status"), "success" | "error") {
         recorder.result(&id, &text, told);
     }
 }

@@ -193,10 +193,12 @@ impl Session {
                     }
                     None => Vec::new(),
                 };
-                if messages.is_empty() || row.len() > 0 {
+                if messages.is_empty() || !row.is_empty() {
                     self.record(&Value::Object(row), line);
                 }
-                messages.iter().for_each(|message| self.record(message, line));
+                for message in &messages {
+                    self.record(message, line);
+                }
             }
             other => self.record(&other, line),
         }
