@@ -20,6 +20,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::Owner;
 use super::anthropic::ended;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::capture::Status;
@@ -38,7 +39,12 @@ impl Codex {
             return;
         };
         match kind {
-            "session_meta" => recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp")),
+            "session_meta" => {
+                if payload.pointer("/source/subagent").is_some() {
+                    recorder.report.owner = Owner::Agent;
+                }
+                recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp"));
+            }
             "turn_context" => recorder.header(None, payload.get("cwd"), record.get("timestamp")),
             "response_item" => self.item(payload, recorder),
             "event_msg" => self.event(payload, recorder),

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::Owner;
 use super::recorder::{Recorder, str_of, text_of};
 use crate::capture::{Status, Turn};
 
@@ -73,19 +74,21 @@ impl Gemini {
         let turns = std::mem::take(&mut recorder.transcript.turns);
         recorder.header(None, None, message.get("timestamp"));
         let id = str_of(message, "id");
-        match self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
-            Some((_, known)) => *known = turns,
-            None => {
-                if !id.is_empty() {
-                    self.places.insert(id.to_owned(), self.messages.len());
-                }
-                self.messages.push((id.to_owned(), turns));
-            }
+        if let Some((_, known)) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
+            *known = turns;
+            return;
         }
+        if !id.is_empty() {
+            self.places.insert(id.to_owned(), self.messages.len());
+        }
+        self.messages.push((id.to_owned(), turns));
     }
 }
 
 fn head(record: &Value, recorder: &mut Recorder) {
+    if str_of(record, "kind") == "subagent" {
+        recorder.report.owner = Owner::Agent;
+    }
     let folder = record.pointer("/directories/0").or(record.get("projectHash"));
     recorder.header(record.get("sessionId"), folder, record.get("startTime"));
 }
