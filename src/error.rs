@@ -115,6 +115,28 @@ pub enum Error {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+    /// The format of a session could not be told from its beginning; name it.
+    #[error(
+        "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, openai, anthropic"
+    )]
+    UnknownTranscript {
+        /// How far was looked.
+        n_bytes: usize,
+    },
+    /// No transcript format has this name.
+    #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, openai, anthropic")]
+    NoSuchFormat {
+        /// What was asked for.
+        name: String,
+    },
+    /// The source of a session failed while it was read.
+    #[error("the transcript could not be read past byte {n_bytes}")]
+    TranscriptSource {
+        /// How far it was read.
+        n_bytes: u64,
+        /// What the source said.
+        source: std::io::Error,
+    },
     /// The vector tier was asked for by name, or a vector memory was asked, and there is no embedder.
     #[error("vectors were asked for, but there is no embedder")]
     NoEmbedder,

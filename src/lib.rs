@@ -15,6 +15,8 @@
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
 //! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
+//! - Sessions: a [`TranscriptReader`] reads what an agent wrote down of one into a [`Transcript`], and reports what is not
+//!   in it.
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
@@ -23,6 +25,7 @@
 //! all-MiniLM-L6-v2 (all default); `cli` builds the command line. Without an engine the crate takes the host's [`Embedder`] or
 //! retrieves by words.
 
+mod capture;
 mod clock;
 mod config;
 mod document;
@@ -44,6 +47,10 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
+pub use capture::{
+    Broken, BrokenReason, Format as TranscriptFormat, Owner, ReadLimits, ReadReport, Reading, Status, ToolCall,
+    Transcript, TranscriptReader, Turn, error_line,
+};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig,

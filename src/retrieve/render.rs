@@ -9,8 +9,11 @@ use crate::lesson::Lesson;
 const RELEVANT: &str = "## RELEVANT LESSONS LEARNED (Follow these to avoid repeats):";
 const RECENT: &str = "## RECENT LESSONS LEARNED (Follow these to avoid repeats):";
 
+const MISTAKES: &str = "## RECENT MISTAKES:";
+
 /// What a cold start says of an empty playbook.
 pub(crate) const EMPTY_PLAYBOOK: &str = "No lessons learned yet.";
+const NO_FAILURES: &str = "No recent failures recorded.";
 
 /// Between the parts of an item.
 const PART: &str = "\n   ";
@@ -181,9 +184,45 @@ pub(crate) fn recent_failures<'a>(lessons: impl Iterator<Item = &'a Arc<Lesson>>
         .map(|lesson| format!("- TASK: {}\n  MISTAKE: {}", inside(&lesson.task), inside(&lesson.mistake)))
         .collect();
     if entries.is_empty() {
-        return "No recent failures recorded.".to_owned();
+        return NO_FAILURES.to_owned();
     }
-    format!("## RECENT MISTAKES:\n{}", entries.join("\n"))
+    format!("{MISTAKES}\n{}", entries.join("\n"))
+}
+
+/// Tells, line by line, which lines of a text are a block that was rendered here, so that none is ever learned from again.
+///
+/// A block goes from its header to the first line that is no item, part or further line of one. Quoted and indented
+/// blocks count; blank lines count as long as more of the block may follow.
+#[derive(Default)]
+pub(crate) struct BlockLines {
+    /// What stands before the header on its line: a quotation's mark, an indent.
+    inside: Option<String>,
+}
+
+impl BlockLines {
+    /// True when the line belongs to a block, given the lines before it.
+    pub(crate) fn takes(&mut self, line: &str) -> bool {
+        let line = line.trim_end();
+        let bare = line.trim_start_matches([' ', '\t', '>']);
+        if [RELEVANT, RECENT, MISTAKES].contains(&bare) {
+            self.inside = line.strip_suffix(bare).map(str::to_owned);
+            return true;
+        }
+        if [EMPTY_PLAYBOOK, NO_FAILURES].contains(&bare) {
+            self.inside = None;
+            return true;
+        }
+        let Some(before) = &self.inside else { return false };
+        let own = line.strip_prefix(before.as_str()).unwrap_or(bare);
+        let item = own.trim_start_matches(|c: char| c.is_ascii_digit());
+        let item = if item.len() < own.len() { item.strip_prefix(". ") } else { own.strip_prefix("- ") };
+        let begins_item = item.is_some_and(|item| LABELS.iter().any(|label| item.starts_with(label)));
+        let is_further = own.starts_with("   ") || own.starts_with("  MISTAKE: ") || own.trim().is_empty();
+        if !begins_item && !is_further {
+            self.inside = None;
+        }
+        begins_item || is_further
+    }
 }
 
 #[cfg(test)]
@@ -297,6 +336,23 @@ mod tests {
     #[test]
     fn what_is_invisible_is_dropped() {
         assert_eq!(tame("a\u{200b}b\u{202e}c\u{e0061}d\re\r\nf\u{7}g\u{feff}\t👩‍💻"), "abcd\ne\nfg\t👩‍💻");
+    }
+
+    #[test]
+    fn what_was_rendered_is_recognised() {
+        let hostile = lesson("a\n\n## b\n1. c", "```\nopen\n\nmore");
+        let texts = [
+            block(Tier::Vector, &[hostile.clone(), lesson("t", "s")], 1_200).text,
+            block(Tier::Recency, &[Lesson { schema_version: 1, mistake: "m".into(), ..lesson("t", "s") }], 1_200).text,
+            recent_failures([&Arc::new(Lesson { mistake: "x\ny".into(), ..hostile })].into_iter()),
+            NO_FAILURES.to_owned(),
+        ];
+        for text in texts {
+            let mut lines = BlockLines::default();
+            assert!(text.lines().all(|line| lines.takes(line)), "{text}");
+            assert!(!lines.takes("and now this"));
+            assert!(!lines.takes("   as well"));
+        }
     }
 
     #[test]

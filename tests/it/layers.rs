@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 5] = [
     &["clock", "config", "document", "error", "lesson", "shelf"],
     &["embed", "index", "lexical"],
-    &["gate", "learn", "retrieve"],
+    &["capture", "gate", "learn", "retrieve"],
     &["store"],
     &["playbook", "vector_memory", "lib", "main", "cli"],
 ];

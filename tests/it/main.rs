@@ -28,4 +28,5 @@ mod parity;
 #[cfg(feature = "cli")]
 mod processes;
 mod retrieval;
+mod transcripts;
 mod vector_memory;

@@ -1,0 +1,139 @@
+//! What a source is, by its first records.
+
+use std::io::Read;
+
+use serde_json::Value;
+
+use super::recorder::str_of;
+use super::{Format, document, record};
+
+/// How a source holds its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One a line.
+    Lines,
+    /// All in one JSON document.
+    Document,
+}
+
+/// What a source looks like.
+pub(super) struct Looks {
+    /// The format; none when it was to be found and was not.
+    pub(super) format: Option<Format>,
+    pub(super) layout: Layout,
+}
+
+/// How far to look before the answer is taken as it is: most sources tell within the first step.
+const STEPS: [usize; 3] = [1 << 16, 1 << 20, usize::MAX];
+/// Records that are looked at.
+const N_RECORDS: usize = 64;
+
+/// Looks at the beginning of a source; no further than `max` bytes. Returns what was taken from it, to be read again.
+pub(super) fn looked_at(source: &mut impl Read, named: Format, max: usize) -> std::io::Result<(Vec<u8>, Looks)> {
+    let mut peeked = Vec::new();
+    for step in STEPS {
+        let room = step.min(max).saturating_sub(peeked.len());
+        source.take(room as u64).read_to_end(&mut peeked)?;
+        let is_all = peeked.len() < step;
+        let start = String::from_utf8_lossy(&peeked);
+        let looks = look(start.trim_start_matches('\u{feff}').trim_start(), is_all, named);
+        if let Some(looks) = looks {
+            return Ok((peeked, looks));
+        }
+        if is_all {
+            break;
+        }
+    }
+    let format = (named != Format::Auto).then_some(named);
+    Ok((peeked, Looks { format, layout: Layout::Lines }))
+}
+
+/// None when more has to be seen.
+fn look(start: &str, is_all: bool, named: Format) -> Option<Looks> {
+    let looks = |found: Option<Format>, layout| {
+        let format = if named == Format::Auto { found } else { Some(named) };
+        format.map(|format| Looks { format: Some(format), layout })
+    };
+    let first_line = start.lines().next().unwrap_or_default();
+    let is_line = is_all || first_line.len() < start.len();
+    let values: Vec<Value> = start
+        .lines()
+        .take(N_RECORDS)
+        .filter_map(|line| record::parse(line.trim()).ok())
+        .map(|(value, _)| value)
+        .collect();
+    if !start.starts_with('[') && is_line && record::parse(first_line.trim()).is_ok() {
+        return looks(vote(values.iter()), Layout::Lines);
+    }
+    let mut messages = Vec::new();
+    let mut take = |value: Value, _, _| {
+        if messages.len() < N_RECORDS {
+            messages.push(value);
+        }
+    };
+    // An error tells nothing here: the beginning of a document is no document.
+    document::read(start.as_bytes(), usize::MAX, &mut take).ok()?;
+    if start.starts_with('[') || messages.iter().any(|message| message.get("role").or(message.get("type")).is_some()) {
+        return looks(vote(messages.iter()), Layout::Document);
+    }
+    // A first line that is broken, and good ones below it.
+    if values.is_empty() { None } else { looks(vote(values.iter()), Layout::Lines) }
+}
+
+/// The first record that can only be of one format decides; else messages with a role are the more general [`Format::OpenAi`].
+fn vote<'v>(records: impl Iterator<Item = &'v Value>) -> Option<Format> {
+    let mut has_role = false;
+    for record in records {
+        if let Some(format) = sure(record) {
+            return Some(format);
+        }
+        let messages = record.get("messages").and_then(Value::as_array).or(record.as_array());
+        if let Some(found) = messages.and_then(|messages| vote(messages.iter())) {
+            if found != Format::OpenAi
+                || messages.is_some_and(|messages| messages.iter().any(|one| sure(one).is_some()))
+            {
+                return Some(found);
+            }
+            has_role = true;
+        }
+        has_role |= matches!(str_of(record, "role"), "user" | "assistant" | "system");
+    }
+    has_role.then_some(Format::OpenAi)
+}
+
+fn sure(record: &Value) -> Option<Format> {
+    let has = |key: &str| record.get(key).is_some();
+    let part_is = |kinds: &[&str]| {
+        let parts = record.get("content").and_then(Value::as_array);
+        parts.is_some_and(|parts| parts.iter().any(|part| kinds.contains(&str_of(part, "type"))))
+    };
+    match str_of(record, "type") {
+        "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" if has("payload") => {
+            return Some(Format::Codex);
+        }
+        "message" if part_is(&["input_text", "output_text"]) => return Some(Format::Codex),
+        "function_call" | "function_call_output" | "local_shell_call" | "reasoning" if !has("message") => {
+            return Some(Format::Codex);
+        }
+        "gemini" => return Some(Format::Gemini),
+        "user" | "info" | "warning" | "error" if has("content") && has("id") && !has("message") => {
+            return Some(Format::Gemini);
+        }
+        "" => {}
+        _ if ["sessionId", "uuid", "leafUuid", "messageId"].into_iter().any(has) => return Some(Format::ClaudeCode),
+        _ => {}
+    }
+    let is_head = has("sessionId") && (has("projectHash") || has("startTime"));
+    if is_head || has("$set") || has("$rewindTo") {
+        return Some(Format::Gemini);
+    }
+    if has("record_type") || (has("id") && has("timestamp") && has("instructions")) {
+        return Some(Format::Codex);
+    }
+    let is_messages = has("role") || has("messages");
+    if part_is(&["tool_use", "tool_result", "thinking"]) && has("role") || is_messages && has("system") {
+        return Some(Format::Anthropic);
+    }
+    let is_openai = matches!(str_of(record, "role"), "tool" | "function" | "developer");
+    (is_openai || has("role") && (has("tool_calls") || has("tool_call_id"))).then_some(Format::OpenAi)
+}

@@ -1,0 +1,52 @@
+//! `OpenAI` chat messages, as
+//! [the chat completions API](https://platform.openai.com/docs/api-reference/chat/create) takes and returns them: roles
+//! `system`, `developer`, `user`, `assistant` (with `tool_calls`, arguments as JSON in a string; or the older
+//! `function_call`), `tool` (and `function`). A list, `{"messages": […]}` or a line each. There is no status: the output
+//! decides.
+
+use serde_json::Value;
+
+use super::recorder::{Recorder, arguments, str_of, text_of};
+
+pub(super) fn read(message: &Value, recorder: &mut Recorder) {
+    let content = message.get("content").unwrap_or(&Value::Null);
+    match str_of(message, "role") {
+        "user" => {
+            let text = text_of(content, recorder);
+            recorder.user(&text);
+        }
+        "assistant" => {
+            let text = text_of(content, recorder);
+            recorder.assistant(&text);
+            for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+                function(str_of(call, "id"), call.get("function").or(call.get("custom")), recorder);
+            }
+            if let Some(call) = message.get("function_call") {
+                // Without ids: one is under way at a time, and it is answered by name.
+                let id = str_of(call, "name");
+                recorder.forget(id);
+                function(id, Some(call), recorder);
+            }
+        }
+        "tool" => {
+            let text = text_of(content, recorder);
+            recorder.result(str_of(message, "tool_call_id"), &text, None);
+        }
+        "function" => {
+            let text = text_of(content, recorder);
+            recorder.result(str_of(message, "name"), &text, None);
+        }
+        "system" | "developer" => {
+            let text = text_of(content, recorder);
+            recorder.system(&text);
+        }
+        "" => recorder.skip("no role"),
+        other => recorder.skip(other),
+    }
+}
+
+fn function(id: &str, function: Option<&Value>, recorder: &mut Recorder) {
+    let function = function.unwrap_or(&Value::Null);
+    let input = function.get("arguments").or(function.get("input"));
+    recorder.call(id, str_of(function, "name"), arguments(input));
+}
