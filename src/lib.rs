@@ -40,7 +40,7 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-pub use capture::{Status, ToolCall, Transcript, Turn};
+pub use capture::{CommandLine, Relation, Status, ToolCall, Transcript, Turn, WordChange};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,

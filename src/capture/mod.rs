@@ -1,5 +1,7 @@
 //! From what an agent wrote down of a session to candidates for lessons (capture 1–3). Pure stages over one [`Transcript`].
 
+mod command;
 mod transcript;
 
+pub use command::{CommandLine, Relation, WordChange};
 pub use transcript::{Status, ToolCall, Transcript, Turn};

@@ -26,4 +26,5 @@ mod model;
 mod parity;
 #[cfg(feature = "cli")]
 mod processes;
+mod related;
 mod retrieval;
