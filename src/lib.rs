@@ -40,10 +40,14 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-pub use capture::{CommandLine, Relation, Status, ToolCall, Transcript, Turn, WordChange};
+pub use capture::{
+    Because, Candidate, CommandLine, Explanation, Ground, Heuristic, Hurdle, Relation, Status, Suggestions, ToolCall,
+    Transcript, Turn, WordChange, suggest,
+};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+    CaptureConfig, Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig,
+    Selection, UtilityPolicy,
 };
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]

@@ -1,0 +1,164 @@
+//! `error-recovery`: a command failed, and a related one succeeded soon after.
+
+use super::error_line::error_line;
+use super::session::{Session, TerminalCall};
+use super::wording::{command_text, listed, shorten, shown};
+use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use crate::capture::command::{Relation, WordChange, slug};
+use crate::config::CaptureConfig;
+use crate::lesson::build_lesson;
+
+const MAX_ERROR_CHARS: usize = 160;
+/// More changes than these are another command.
+const MAX_CHANGES: usize = 4;
+/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+const CONFIDENCE: f64 = 0.45;
+
+/// A failure and the success that ended it.
+struct Recovery<'s, 't> {
+    failed: &'s TerminalCall<'t>,
+    fixed: &'s TerminalCall<'t>,
+    relation: Relation,
+    distance: usize,
+    changes: Vec<WordChange>,
+    edited: Vec<String>,
+    /// Commands that acted between the two.
+    remedies: Vec<&'s TerminalCall<'t>>,
+}
+
+pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
+    let failures = session.calls.iter().enumerate().filter(|(_, call)| call.failed());
+    let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
+    let mut trials: Vec<Trial> = trials.collect();
+    keep_last_of_each_success(&mut trials);
+    trials
+}
+
+/// Two failures before one success are one recovery: the last failure is the one that the success answers.
+fn keep_last_of_each_success(trials: &mut [Trial]) {
+    let success = |trial: &Trial| trial.result.as_ref().ok().and_then(|(candidate, _)| candidate.turns.last().copied());
+    let successes: Vec<Option<usize>> = trials.iter().map(success).collect();
+    for (place, trial) in trials.iter_mut().enumerate() {
+        let mine = successes.get(place).copied().flatten();
+        let is_answered_later = mine.is_some() && successes.iter().skip(place + 1).any(|other| *other == mine);
+        if let Ok((candidate, _)) = &trial.result
+            && is_answered_later
+        {
+            trial.result = Err(Hurdle::Outdone { score: candidate.score, best: candidate.score });
+        }
+    }
+}
+
+fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
+    let next: Vec<&TerminalCall<'_>> = session.calls.iter().skip(place + 1).take(window).collect();
+    let hurdle = Hurdle::NothingRelated { n_looked_at: next.len(), window };
+    let related = next.iter().enumerate().filter(|(_, later)| later.succeeded()).filter_map(|(before, later)| {
+        let relation = failed.line.relation_to(&later.line)?;
+        Some((relation == Relation::SameProgram, before, relation, *later))
+    });
+    // The nearest; one that only shares the program gives way to any that does the same.
+    let Some((_, before, relation, fixed)) = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)) else {
+        return Trial::refused(failed.turn, hurdle);
+    };
+    let recovery = Recovery {
+        failed,
+        fixed,
+        relation,
+        distance: before + 1,
+        changes: failed.line.word_changes(&fixed.line),
+        edited: session.edited_files(failed.turn, fixed.turn),
+        remedies: next.iter().take(before).copied().filter(|call| call.succeeded() && call.acts()).collect(),
+    };
+    if let Some(hurdle) = recovery.hurdle(hurdle) {
+        return Trial::refused(failed.turn, hurdle);
+    }
+    let ground = Ground::Recovered { relation, distance: recovery.distance, n_edited: recovery.edited.len() };
+    Trial::fired(failed.turn, recovery.candidate(session), ground)
+}
+
+impl Recovery<'_, '_> {
+    /// What speaks against it.
+    fn hurdle(&self, nothing_related: Hurdle) -> Option<Hurdle> {
+        if !self.failed.acts() {
+            // That a file was not here but there teaches nothing; that a flag is not known here does.
+            let is_flag = |words: &str| words.split(' ').any(|word| word.starts_with('-'));
+            let changes_flag = self.changes.iter().any(|change| is_flag(&change.before));
+            let is_slip = self.relation == Relation::Respelled;
+            let says_why = error_line(self.failed.output()).is_some();
+            return (!says_why || !(changes_flag || is_slip)).then_some(Hurdle::OnlyLooked);
+        }
+        let is_loose = self.relation == Relation::SameProgram;
+        (is_loose && !self.fixed.acts()).then_some(nothing_related)
+    }
+
+    fn candidate(&self, session: &Session<'_>) -> Candidate {
+        let topic = self.failed.line.topic();
+        let error = error_line(self.failed.output()).map(|line| shorten(line, MAX_ERROR_CHARS));
+        let failed = shown(self.failed);
+        let trigger = match &error {
+            Some(error) => format!("{failed} fails: {error}"),
+            None => format!("{failed} fails"),
+        };
+        let draft = build_lesson(trigger, self.solution())
+            .task(session.intent(self.failed.turn))
+            .mistake(failed)
+            .code_example(self.table(error.as_deref()))
+            .domains([topic.clone()]);
+        Candidate {
+            heuristic: Heuristic::ErrorRecovery,
+            name: format!("error-{}", slug(&topic)),
+            draft: mined(draft, session, CONFIDENCE, Vec::new()),
+            turns: vec![self.failed.turn, self.fixed.turn],
+            score: self.score(error.is_some()),
+        }
+    }
+
+    /// A command that had to be written otherwise teaches most, a second attempt least.
+    fn score(&self, has_error: bool) -> f64 {
+        let kind = match self.relation {
+            Relation::Respelled | Relation::SameAction => 0.8,
+            Relation::Prepared => 0.7,
+            Relation::Rerun if !self.edited.is_empty() || !self.remedies.is_empty() => 0.6,
+            Relation::Rerun => 0.3,
+            Relation::SameProgram => 0.4,
+        };
+        kind + if has_error { 0.1 } else { 0.0 } - 0.02 * self.distance as f64
+    }
+
+    fn solution(&self) -> String {
+        let mut steps = Vec::new();
+        if !self.edited.is_empty() {
+            steps.push(format!("change {}", listed(&self.edited)));
+        }
+        let remedies: Vec<String> = self.remedies.iter().map(|call| shown(call)).collect();
+        if !remedies.is_empty() {
+            steps.push(format!("run {}", listed(&remedies)));
+        }
+        let fixed = shown(self.fixed);
+        let last = match (self.relation, steps.is_empty()) {
+            (Relation::Rerun, true) => {
+                format!("Run {fixed} again: it passed at the second attempt, with nothing changed.")
+            }
+            (Relation::Rerun, false) => format!("First {}; then {fixed} passes.", steps.join(", ")),
+            (_, true) => format!("Run {fixed}{}.", self.changes_shown()),
+            (_, false) => format!("First {}; then run {fixed}{}.", steps.join(", "), self.changes_shown()),
+        };
+        last
+    }
+
+    fn changes_shown(&self) -> String {
+        let changes: Vec<String> = self.changes.iter().map(|change| shorten(&change.to_string(), 80)).collect();
+        let is_telling = (1..=MAX_CHANGES).contains(&changes.len());
+        if is_telling { format!(" ({})", changes.join(", ")) } else { String::new() }
+    }
+
+    fn table(&self, error: Option<&str>) -> String {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let (before, after) = (cell(&command_text(self.failed)), cell(&command_text(self.fixed)));
+        let mut table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
+        if let Some(error) = error {
+            table.push_str(&format!("\n\n{error}"));
+        }
+        table
+    }
+}
