@@ -94,11 +94,17 @@ impl CommandLine {
         if acts { Effect::Acts } else { Effect::Looks }
     }
 
-    /// The commands that the line is about: without preparation, and without the filters at the end of a pipe. All of them
-    /// when nothing else is left.
+    /// The commands that the line is about: without preparation, without the filters at the end of a pipe, and of the rest
+    /// those that act, if any does: that `ls` runs beside a build says nothing of the build.
     fn main_parts(&self) -> Vec<&Part> {
         let main: Vec<&Part> = self.parts.iter().filter(|part| program::is_main(part)).collect();
-        if main.is_empty() { self.parts.iter().take(1).collect() } else { main }
+        let acting: Vec<&Part> = main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
+        match (acting.is_empty(), main.is_empty()) {
+            (false, _) => acting,
+            (true, false) => main,
+            // Nothing but preparation.
+            (true, true) => self.parts.iter().take(1).collect(),
+        }
     }
 }
 

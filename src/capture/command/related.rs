@@ -2,10 +2,10 @@
 
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
 
-use super::program::{self, family};
+use super::program::family;
 use super::shell::Part;
 use super::word_diff::words;
-use super::{CommandLine, Effect, normal};
+use super::{CommandLine, normal};
 
 /// How a later command line relates to an earlier one, the nearest kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
     if words(&failed.text) == words(&later.text) {
         return Some(Relation::Rerun);
     }
-    let (before, after) = (acting(failed), acting(later));
+    let (before, after) = (failed.main_parts(), later.main_parts());
     let is_same = |a: &Part, b: &Part| a.words().eq(b.words());
     let is_within = |part: &Part, other: &Part| is_same(part, other) || holds(other, part);
     if before.iter().all(|part| after.iter().any(|other| is_within(part, other))) {
@@ -47,13 +47,6 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
         return Some(Relation::Respelled);
     }
     pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
-}
-
-/// The parts that act, if any does: that `ls` runs beside a build says nothing of the build.
-fn acting(line: &CommandLine) -> Vec<&Part> {
-    let main = line.main_parts();
-    let acting: Vec<&Part> = main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
-    if acting.is_empty() { main } else { acting }
 }
 
 /// The words of the second stand in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.

@@ -1,38 +1,76 @@
 //! The line of an output that says what went wrong.
 
-/// The first line that carries an error, else none. "0 errors" is none.
+/// The first line that says what went wrong, else the first that only mentions it, else none. "0 errors" is none.
 pub(super) fn error_line(output: &str) -> Option<&str> {
-    output.lines().map(str::trim).find(|line| is_error(line))
+    let lines = || output.lines().map(str::trim).filter(|line| !is_code(line) && !is_clean(line));
+    lines().find(|line| says(line)).or_else(|| lines().find(|line| mentions(line)))
 }
 
-fn is_error(line: &str) -> bool {
-    const MARKS: [&str; 22] = [
-        "error:",
-        "error[",
-        "error ",
-        "fatal:",
+/// True when an error says that the command was written wrongly, not that something is not there.
+pub(super) fn blames_the_command(line: &str) -> bool {
+    const MARKS: [&str; 9] = [
         "command not found",
-        "no such file",
-        "permission denied",
-        "not found",
         "illegal option",
         "invalid option",
         "unknown option",
-        "unrecognized",
+        "unrecognized option",
+        "unknown predicate",
+        "syntax error",
+        "usage:",
+        "invalid argument",
+    ];
+    let lower = line.to_lowercase();
+    MARKS.iter().any(|mark| lower.contains(mark))
+}
+
+fn says(line: &str) -> bool {
+    const STARTS: [&str; 7] = ["error", "fatal:", "--- fail", "fail:", "panic:", "traceback", "npm err!"];
+    let lower = line.to_lowercase();
+    let is_start = STARTS.iter().any(|start| lower.starts_with(start)) && !lower.starts_with("traceback");
+    is_start || blames_the_command(line) || lower.contains(" error: ") || has_place(line) || has_exception(line)
+}
+
+/// `main.go:10:2: imported and not used`.
+fn has_place(line: &str) -> bool {
+    let mut fields = line.splitn(4, ':');
+    let is_number =
+        |field: Option<&str>| field.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+    let is_file = fields.next().is_some_and(|file| file.contains('.') && !file.contains(' '));
+    is_file && is_number(fields.next()) && is_number(fields.next()) && fields.next().is_some()
+}
+
+/// `ValueError: …`, `java.io.IOException: …`.
+fn has_exception(line: &str) -> bool {
+    line.split_once(": ")
+        .is_some_and(|(name, _)| !name.contains(' ') && (name.ends_with("Error") || name.ends_with("Exception")))
+}
+
+fn mentions(line: &str) -> bool {
+    const MARKS: [&str; 12] = [
+        "error:",
+        "error[",
+        "error ",
+        "no such file",
+        "permission denied",
+        "not found",
         "cannot ",
         "can't ",
-        "exception",
-        "panic:",
-        "fail:",
         "failed",
         "undefined:",
         "does not exist",
         "not recognized",
-        "usage:",
     ];
     let lower = line.to_lowercase();
-    let is_clean = ["0 error", "no error", "without error", "0 failed"].iter().any(|clean| lower.contains(clean));
-    !is_clean && MARKS.iter().any(|mark| lower.contains(mark))
+    MARKS.iter().any(|mark| lower.contains(mark))
+}
+
+fn is_code(line: &str) -> bool {
+    line.ends_with([';', '{', '}'])
+}
+
+fn is_clean(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["0 error", "no error", "without error", "0 failed"].iter().any(|clean| lower.contains(clean))
 }
 
 /// True when nothing ran: a person said no, or a call beside it failed first.
@@ -57,6 +95,17 @@ mod tests {
         let output = "Collecting request\nERROR: No matching distribution found for request\nmore";
         assert_eq!(error_line(output), Some("ERROR: No matching distribution found for request"));
         assert_eq!(error_line("built with 0 errors\nok"), None);
+        for (output, expected) in [
+            ("let error = new Error(text);\nx.js failed", "x.js failed"),
+            (
+                "the download failed\n./main.go:10:2: \"x\" imported and not used",
+                "./main.go:10:2: \"x\" imported and not used",
+            ),
+            ("Traceback (most recent call last):\n  File x\nKeyError: 'a'", "KeyError: 'a'"),
+            ("cat: illegal option -- A\nusage: cat", "cat: illegal option -- A"),
+        ] {
+            assert_eq!(error_line(output), Some(expected));
+        }
     }
 
     #[test]

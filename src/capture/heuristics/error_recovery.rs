@@ -1,7 +1,7 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
-use super::error_line::error_line;
-use super::session::{Session, TerminalCall};
+use super::error_line::{blames_the_command, error_line};
+use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall};
 use super::wording::{command_text, listed, shorten, shown};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
 use crate::capture::command::{Relation, WordChange, slug};
@@ -51,14 +51,16 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
 
 fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
     let next: Vec<&TerminalCall<'_>> = session.calls.iter().skip(place + 1).take(window).collect();
-    let hurdle = Hurdle::NothingRelated { n_looked_at: next.len(), window };
-    let related = next.iter().enumerate().filter(|(_, later)| later.succeeded()).filter_map(|(before, later)| {
+    let succeeded = next.iter().enumerate().filter(|(_, later)| later.succeeded());
+    let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
-        Some((relation == Relation::SameProgram, before, relation, *later))
+        // What acts is not mended by looking, unless looking is what was meant.
+        let is_same_kind = later.acts() || !failed.acts() || relation == Relation::Respelled;
+        is_same_kind.then_some((relation == Relation::SameProgram, before, relation, *later))
     });
     // The nearest; one that only shares the program gives way to any that does the same.
     let Some((_, before, relation, fixed)) = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)) else {
-        return Trial::refused(failed.turn, hurdle);
+        return Trial::refused(failed.turn, Hurdle::NothingRelated { n_looked_at: next.len(), window });
     };
     let recovery = Recovery {
         failed,
@@ -69,26 +71,37 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         edited: session.edited_files(failed.turn, fixed.turn),
         remedies: next.iter().take(before).copied().filter(|call| call.succeeded() && call.acts()).collect(),
     };
-    if let Some(hurdle) = recovery.hurdle(hurdle) {
+    if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
     }
     let ground = Ground::Recovered { relation, distance: recovery.distance, n_edited: recovery.edited.len() };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
 }
 
+/// The name of a file of tests, as most languages name them.
+fn is_test(file: &str) -> bool {
+    let lower = file.to_lowercase();
+    ["test", "spec"]
+        .iter()
+        .any(|word| lower.split(|c: char| !c.is_alphanumeric()).any(|part| part.trim_end_matches('s') == *word))
+}
+
 impl Recovery<'_, '_> {
     /// What speaks against it.
-    fn hurdle(&self, nothing_related: Hurdle) -> Option<Hurdle> {
+    fn hurdle(&self) -> Option<Hurdle> {
         if !self.failed.acts() {
             // That a file was not here but there teaches nothing; that a flag is not known here does.
-            let is_flag = |words: &str| words.split(' ').any(|word| word.starts_with('-'));
-            let changes_flag = self.changes.iter().any(|change| is_flag(&change.before));
-            let is_slip = self.relation == Relation::Respelled;
-            let says_why = error_line(self.failed.output()).is_some();
-            return (!says_why || !(changes_flag || is_slip)).then_some(Hurdle::OnlyLooked);
+            let is_blamed = error_line(self.failed.output()).is_some_and(blames_the_command);
+            return (!is_blamed).then_some(Hurdle::OnlyLooked);
         }
-        let is_loose = self.relation == Relation::SameProgram;
-        (is_loose && !self.fixed.acts()).then_some(nothing_related)
+        // How one script for one occasion differs from the next teaches nothing.
+        if self.relation != Relation::Rerun && (self.failed.is_script() || self.fixed.is_script()) {
+            let chars = |call: &TerminalCall<'_>| call.line.text().chars().count();
+            let n_chars = chars(self.failed).max(chars(self.fixed));
+            return Some(Hurdle::Script { n_chars, max: MAX_COMMAND_CHARS });
+        }
+        let only_tests = !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
+        (only_tests && self.remedies.is_empty()).then_some(Hurdle::OnlyTestsChanged { n_edited: self.edited.len() })
     }
 
     fn candidate(&self, session: &Session<'_>) -> Candidate {
@@ -139,7 +152,9 @@ impl Recovery<'_, '_> {
             (Relation::Rerun, true) => {
                 format!("Run {fixed} again: it passed at the second attempt, with nothing changed.")
             }
-            (Relation::Rerun, false) => format!("First {}; then {fixed} passes.", steps.join(", ")),
+            (Relation::Rerun | Relation::Prepared, false) => {
+                format!("First {}; then {fixed} passes.", steps.join(", "))
+            }
             (_, true) => format!("Run {fixed}{}.", self.changes_shown()),
             (_, false) => format!("First {}; then run {fixed}{}.", steps.join(", "), self.changes_shown()),
         };

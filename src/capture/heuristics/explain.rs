@@ -87,6 +87,18 @@ pub enum Hurdle {
     },
     /// A command that only looks found nothing, or looked somewhere else afterwards.
     OnlyLooked,
+    /// The command is a script for one occasion.
+    Script {
+        /// The longer of the two, in characters.
+        n_chars: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Between the failure and the success only tests were changed.
+    OnlyTestsChanged {
+        /// How many files.
+        n_edited: usize,
+    },
     /// The words object, or say what to do, but not both.
     NoCorrection {
         /// How much the words object to something.
@@ -118,6 +130,11 @@ pub enum Hurdle {
         times: usize,
         /// How often it takes.
         min: usize,
+    },
+    /// The program was used often, for something else each time.
+    NeverTheSame {
+        /// How often it succeeded.
+        times: usize,
     },
     /// Another candidate of the same rule is better.
     Outdone {

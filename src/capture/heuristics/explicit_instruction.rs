@@ -43,7 +43,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let commands = surrounding(session, turn);
     let topic = commands.first().map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
     let named = name.captures(after).and_then(|found| found.get(1)).map(|found| slug(trim_name(found.as_str())));
-    let named = named.filter(|name| !matches!(name.as_str(), "skill" | "a" | "unknown" | "well" | "this"));
+    let named = named.filter(|name| !NO_NAMES.contains(&name.as_str()));
 
     // What is to be kept may follow: "remember this: …".
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
@@ -66,6 +66,10 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     };
     Some(Trial::fired(turn, candidate, Ground::Instructed { n_commands: commands.len() }))
 }
+
+/// What may follow "as" or "about" without being a name.
+const NO_NAMES: [&str; 12] =
+    ["skill", "a", "unknown", "well", "this", "that", "it", "please", "so", "for", "and", "is"];
 
 /// `docker-dev please` is called `docker-dev`.
 fn trim_name(name: &str) -> &str {

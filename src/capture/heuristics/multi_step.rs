@@ -32,21 +32,17 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
     if run.len() < min {
         return Trial::refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
     }
-    let mut steps: Vec<&TerminalCall<'_>> = Vec::new();
-    for call in run.iter().filter(|call| call.acts()) {
-        match steps.last_mut() {
-            // Done twice in a row: the last way is the one that was kept.
-            Some(last) if last.line.normal_form() == call.line.normal_form() => *last = call,
-            _ => steps.push(call),
+    // Each thing once, where it was first done, the way it was last done: "lint, test, lint, test" is two steps.
+    let mut steps: Vec<(String, &TerminalCall<'_>)> = Vec::new();
+    for call in run.iter().filter(|call| call.acts() && !call.is_script()) {
+        let form = call.line.normal_form();
+        match steps.iter_mut().find(|(known, _)| *known == form) {
+            Some((_, last)) => *last = call,
+            None => steps.push((form, call)),
         }
     }
-    let mut actions: Vec<String> = Vec::new();
-    for form in steps.iter().map(|call| call.line.normal_form()) {
-        if !actions.contains(&form) {
-            actions.push(form);
-        }
-    }
-    let Some(first) = steps.first().filter(|_| actions.len() > 1) else {
+    let actions: Vec<String> = steps.iter().map(|(form, _)| form.clone()).collect();
+    let Some((_, first)) = steps.first().filter(|_| actions.len() > 1) else {
         return Trial::refused(start, Hurdle::FewActions { n_actions: actions.len() });
     };
     let topic = first.line.topic();
@@ -56,7 +52,8 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
     } else {
         format!("{intent} ({})", listed(&actions))
     };
-    let numbered = steps.iter().take(MAX_STEPS).zip(1..).map(|(call, number)| format!("{number}. {}", shown(call)));
+    let numbered =
+        steps.iter().take(MAX_STEPS).zip(1..).map(|((_, call), number)| format!("{number}. {}", shown(call)));
     let solution = format!("Run, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
     let draft = build_lesson(trigger, solution).domains([topic.clone()]);
     let candidate = Candidate {

@@ -29,6 +29,9 @@ const MIN_SUM: f64 = 1.1;
 /// From here on they reject what was done, whether or not they say what to do.
 const MIN_REJECTION: f64 = 0.8;
 
+/// An objection after a "yes" counts for this much.
+const AGREEMENT: f64 = 0.5;
+
 impl Objection {
     /// True when it says that something was wrong and what is right.
     pub(super) fn corrects(&self) -> bool {
@@ -41,11 +44,31 @@ impl Objection {
     }
 }
 
+/// All that a user's turn says to do from a place in it on, as far as it fits: an objection is often followed by the way to go.
+pub(super) fn directions(text: &str, objection: &Objection, max_chars: usize) -> String {
+    let said = text.get(objection.start..objection.end).unwrap_or_default();
+    let mut words = said.to_owned();
+    for sentence in sentences(text).iter().filter(|sentence| sentence.start >= objection.end) {
+        let is_telling = weigh(sentence.text).direction >= MIN_DIRECTION;
+        if is_telling && words.chars().count() + sentence.text.chars().count() < max_chars {
+            words.push(' ');
+            words.push_str(sentence.text);
+        }
+    }
+    words
+}
+
 /// The weights of one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Weights {
     objection: f64,
     direction: f64,
+}
+
+/// True when a sentence asks for something to be done.
+pub(super) fn requests(sentence: &str) -> bool {
+    let weights = weigh(sentence);
+    weights.direction >= MIN_DIRECTION && weights.objection < MIN_REJECTION
 }
 
 /// Reads a user's turn. None when nothing in it objects, and for slash commands.
@@ -54,7 +77,12 @@ pub(super) fn read(text: &str) -> Option<Objection> {
         return None;
     }
     let sentences = sentences(text);
-    let weights: Vec<Weights> = sentences.iter().map(|sentence| weigh(sentence.text)).collect();
+    let share = if sentences.first().is_some_and(|first| agrees(first.text)) { AGREEMENT } else { 1.0 };
+    let weigh_here = |sentence: &Sentence<'_>| {
+        let weights = weigh(sentence.text);
+        Weights { objection: weights.objection * share, ..weights }
+    };
+    let weights: Vec<Weights> = sentences.iter().map(weigh_here).collect();
     let (place, strongest) =
         weights.iter().enumerate().filter(|(_, w)| w.objection > 0.0).max_by(|(i, a), (j, b)| {
             let sum = |weights: &Weights| weights.objection + weights.direction;
@@ -123,17 +151,28 @@ const OPENING_AFTER_NO: [&str; 40] = [
     "keep", "revert", "instead", "actually", "no", "your", "only", "go", "there", "sorry",
 ];
 
+/// "Yes, we don't need that": agrees with what was said, whatever else it turns down.
+fn agrees(sentence: &str) -> bool {
+    const WORDS: [&str; 8] = ["yes", "yep", "yup", "y", "exactly", "agreed", "correct", "sure"];
+    sentence.unicode_words().next().is_some_and(|word| WORDS.contains(&word.to_lowercase().as_str()))
+}
+
 fn weigh(sentence: &str) -> Weights {
     let typed = sentence.to_lowercase().replace('\u{2019}', "'");
     let words: Vec<&str> = typed.unicode_words().collect();
     let n_lead = words.iter().take_while(|word| LEAD.contains(word)).count();
     let head = words.get(n_lead..).unwrap_or_default();
     let is_question = typed.ends_with('?');
+    // "We don't want this:" points at something that is not in the words.
+    let points = typed.ends_with(':') || matches!(words.last(), Some(&("this" | "these"))) && words.len() > 4;
     let mut weights = Weights { objection: 0.0, direction: directs(head, &words, is_question) };
     for cue in [opening_no, wish, blame, instead, attempt, wrongness, undoing] {
         let found = cue(&Reading { typed: &typed, words: &words, head, is_question });
         weights.objection = weights.objection.max(found.objection);
         weights.direction = weights.direction.max(found.direction);
+    }
+    if points {
+        weights.direction = 0.0;
     }
     weights
 }
@@ -367,15 +406,10 @@ fn wrongness(reading: &Reading<'_>) -> Weights {
     if says && !is_open {
         return weights(0.8, if reading.has("should") && !reading.is_question { 0.6 } else { 0.0 });
     }
-    if reading.has_any(&[
-        "that's not",
-        "this isn't",
-        "that isn't",
-        "this is not",
-        "that is not",
-        "doesn't seem right",
-        "not the best",
-    ]) {
+    // "each message that isn't mine" describes; at the head of a sentence it is a verdict.
+    let is_verdict = reading.opens(&["that's not", "this isn't", "that isn't", "this is not", "that is not"])
+        || reading.has_any(&["doesn't seem right", "not the best"]);
+    if is_verdict {
         return weights(0.6, 0.0);
     }
     Weights::default()
@@ -450,6 +484,10 @@ mod tests {
             "```\nno, use bun instead\n```\nthis is the log",
             "/review no, use bun instead",
             "<system>no, use bun instead</system>",
+            "yes, don't need that one either",
+            "yep, need formatters for all\n\nwe will audit again, but don't need to for the known gaps",
+            "This should just be every message that isn't role user.",
+            "When --json is used we don't want this",
             "",
         ] {
             assert!(!corrects(text), "{text}: {:?}", read(text));

@@ -16,7 +16,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     }
     // In order of the first one, so that of equals the earliest wins.
     let mut groups: Vec<(String, Vec<&TerminalCall<'_>>)> = Vec::new();
-    for call in session.calls.iter().filter(|call| call.succeeded() && call.acts()) {
+    for call in session.calls.iter().filter(|call| call.succeeded() && call.acts() && !call.is_script()) {
         let form = call.line.normal_form();
         match groups.iter_mut().find(|(known, _)| *known == form) {
             Some((_, calls)) => calls.push(call),
@@ -31,7 +31,11 @@ fn judge(session: &Session<'_>, form: &str, calls: &[&TerminalCall<'_>], min: us
     let Some(first) = calls.first().filter(|_| times >= min) else {
         return Trial::refused(calls.first().map_or(0, |call| call.turn), Hurdle::NotRepeated { times, min });
     };
-    let usual = usual(calls).unwrap_or_else(|| command_text(first));
+    let (usual, n_same) = usual(calls).unwrap_or_else(|| (command_text(first), 1));
+    // `mv a b` and `mv c d` share a program and nothing else.
+    if n_same < 2 && !form.contains(' ') {
+        return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
+    }
     let intent = session.intent(first.turn);
     let trigger =
         if intent.is_empty() { format!("running `{form}`") } else { format!("running `{form}`, as for: {intent}") };
@@ -47,8 +51,8 @@ fn judge(session: &Session<'_>, form: &str, calls: &[&TerminalCall<'_>], min: us
     Trial::fired(first.turn, candidate, Ground::Repeated { times })
 }
 
-/// The way it was written most often; the earliest of equals.
-fn usual(calls: &[&TerminalCall<'_>]) -> Option<String> {
+/// The way it was written most often, and how often; the earliest of equals.
+fn usual(calls: &[&TerminalCall<'_>]) -> Option<(String, usize)> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for text in calls.iter().map(|call| command_text(call)) {
         match counts.iter_mut().find(|(known, _)| *known == text) {
@@ -57,5 +61,5 @@ fn usual(calls: &[&TerminalCall<'_>]) -> Option<String> {
         }
     }
     // `max_by_key` gives the last of equals: hence the other way round.
-    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(text, _)| text)
+    counts.into_iter().rev().max_by_key(|(_, count)| *count)
 }

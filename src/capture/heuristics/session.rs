@@ -5,6 +5,9 @@ use super::wording::{first_request, shorten};
 use crate::capture::command::{CommandLine, Effect};
 use crate::capture::{Status, ToolCall, Transcript, Turn, terminal};
 
+/// A longer command is a script for one occasion.
+pub(super) const MAX_COMMAND_CHARS: usize = 400;
+
 /// One call of a terminal.
 pub(super) struct TerminalCall<'t> {
     /// Which turn, from 0.
@@ -21,6 +24,11 @@ impl TerminalCall<'_> {
     /// It ran, and failed.
     pub(super) fn failed(&self) -> bool {
         self.call.status == Status::Failed && !never_ran(self.output())
+    }
+
+    /// True for a command that is a script for one occasion: nobody runs it again as it is.
+    pub(super) fn is_script(&self) -> bool {
+        self.line.text().chars().count() > MAX_COMMAND_CHARS
     }
 
     pub(super) fn acts(&self) -> bool {

@@ -2,13 +2,14 @@
 
 use super::objection::{self, Objection};
 use super::session::{Act, Session};
-use super::wording::{char_range, listed, shorten, shown};
+use super::wording::{char_range, command_text, listed, shorten, shown};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
 use crate::capture::Status;
 use crate::capture::command::slug;
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_WORDS_CHARS: usize = 400;
+const MAX_COMMAND_CHARS: usize = 120;
 /// A person said it, and what followed worked.
 const CONFIDENCE: f64 = 0.6;
 
@@ -62,15 +63,17 @@ fn candidate(
     let corrected = corrected(before, after);
     let topic = corrected.map_or_else(|| "unknown".to_owned(), Act::topic);
     let intent = session.intent(turn);
-    let trigger = if intent.is_empty() { format!("working with {topic}") } else { intent };
-    let words = shorten(quote, MAX_WORDS_CHARS);
-    let solution = match corrected {
-        Some(Act::Command(call)) => format!("{words} Then: {}.", shown(call)),
-        _ => words,
+    let trigger = if intent.is_empty() { format!("working with {topic}") } else { format!("{intent} ({topic})") };
+    let words = shorten(&objection::directions(text, objection, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
+    // A long command says less than the user did.
+    let command = match corrected {
+        Some(Act::Command(call)) if call.line.text().chars().count() <= MAX_COMMAND_CHARS => Some(*call),
+        _ => None,
     };
+    let solution = command.map_or_else(|| words.clone(), |call| format!("{words} Then: {}", shown(call)));
     let mut draft = build_lesson(trigger, solution).mistake(done(before)).domains([topic.clone()]);
-    if let Some(Act::Command(call)) = corrected {
-        draft = draft.code_example(super::wording::command_text(call));
+    if let Some(call) = command {
+        draft = draft.code_example(command_text(call));
     }
     Candidate {
         heuristic: Heuristic::UserCorrection,

@@ -54,14 +54,21 @@ fn is_pasted(line: &str) -> bool {
     is_indented || is_marked || is_dated || is_prompt || is_code
 }
 
-/// The first sentence with something to do in it; none for "yes, go on" and for slash commands.
+/// What a turn asks for: the first sentence that says what to do, else the first that says anything; none for "yes, go on",
+/// for slash commands, and for a turn that only announces something: "implement the following plan:".
 pub(super) fn first_request(text: &str) -> Option<&str> {
     const MIN_WORDS: usize = 4;
     if text.trim_start().starts_with(['/', '<']) {
         return None;
     }
     let sentences = sentences(text);
-    sentences.iter().map(|sentence| sentence.text).find(|text| text.unicode_words().count() >= MIN_WORDS)
+    let told = || {
+        let texts = sentences.iter().map(|sentence| sentence.text.trim_start_matches(['#', ' ']));
+        texts.filter(|text| {
+            text.unicode_words().count() >= MIN_WORDS && !text.ends_with(':') && !text.starts_with(['-', '*', '+'])
+        })
+    };
+    told().find(|text| super::objection::requests(text)).or_else(|| told().next())
 }
 
 /// One line of at most `max_chars` characters, cut at a word's end with `…`.
