@@ -94,7 +94,9 @@ pub(super) fn split(text: &str) -> Vec<Part> {
     match parsed {
         Some(nodes) => {
             let mut parts = Vec::new();
-            nodes.iter().for_each(|node| walk(node, Input::Own, &mut parts));
+            for node in &nodes {
+                walk(node, Input::Own, &mut parts);
+            }
             parts
         }
         None => split_by_words(text),
@@ -127,7 +129,9 @@ fn walk(node: &Node, input: Input, parts: &mut Vec<Part>) {
         NodeKind::If { condition, then_body, else_body, .. } => {
             walk(condition, Input::Own, parts);
             walk(then_body, Input::Own, parts);
-            else_body.iter().for_each(|body| walk(body, Input::Own, parts));
+            if let Some(body) = else_body {
+                walk(body, Input::Own, parts);
+            }
         }
         NodeKind::While { condition, body, .. } | NodeKind::Until { condition, body, .. } => {
             walk(condition, Input::Own, parts);

@@ -153,3 +153,23 @@ proptest! {
         prop_assert_eq!(CommandLine::parse(&text).relation_to(&CommandLine::parse(&text)), Some(Relation::Rerun));
     }
 }
+
+/// The parser descends: what is let through to it must fit the 2 MiB stack of a thread.
+#[test]
+fn nesting_fits_the_stack() {
+    for (opener, closer, count) in [
+        ("$(", ")", 40),
+        ("<(", ")", 40),
+        ("case a in b) ", " ;; esac", 60),
+        ("if a; then ", "; fi", 60),
+        ("while a; do ", "; done", 60),
+        ("( ", " )", 60),
+        ("{ ", "; }", 60),
+        ("case a in b) x $(", ") ;; esac", 40),
+        ("(", ")", 20_000),
+        ("${a:-", "}", 5_000),
+    ] {
+        let line = format!("git push; {}go test{}", opener.repeat(count), closer.repeat(count));
+        assert_eq!(CommandLine::parse(&line).topic(), "git", "{opener}");
+    }
+}

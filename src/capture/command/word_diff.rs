@@ -27,9 +27,12 @@ impl fmt::Display for WordChange {
 /// The words of a line. One with blanks in it is quoted again: what is shown can be typed.
 pub(super) fn words(line: &str) -> Vec<String> {
     let Some(words) = shlex::split(line) else { return line.split_whitespace().map(str::to_owned).collect() };
-    let quoted = |word: String| match word.contains(char::is_whitespace) {
-        true => shlex::try_quote(&word).map(Cow::into_owned).unwrap_or(word),
-        false => word,
+    let quoted = |word: String| {
+        if word.contains(char::is_whitespace) {
+            shlex::try_quote(&word).map(Cow::into_owned).unwrap_or(word)
+        } else {
+            word
+        }
     };
     words.into_iter().map(quoted).collect()
 }

@@ -148,7 +148,7 @@ impl Recovery<'_, '_> {
             steps.push(format!("run {}", listed(&remedies)));
         }
         let fixed = shown(self.fixed);
-        let last = match (self.relation, steps.is_empty()) {
+        match (self.relation, steps.is_empty()) {
             (Relation::Rerun, true) => {
                 format!("Run {fixed} again: it passed at the second attempt, with nothing changed.")
             }
@@ -157,8 +157,7 @@ impl Recovery<'_, '_> {
             }
             (_, true) => format!("Run {fixed}{}.", self.changes_shown()),
             (_, false) => format!("First {}; then run {fixed}{}.", steps.join(", "), self.changes_shown()),
-        };
-        last
+        }
     }
 
     fn changes_shown(&self) -> String {
@@ -170,10 +169,7 @@ impl Recovery<'_, '_> {
     fn table(&self, error: Option<&str>) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
         let (before, after) = (cell(&command_text(self.failed)), cell(&command_text(self.fixed)));
-        let mut table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
-        if let Some(error) = error {
-            table.push_str(&format!("\n\n{error}"));
-        }
-        table
+        let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
+        error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
     }
 }

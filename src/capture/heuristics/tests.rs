@@ -338,9 +338,9 @@ proptest! {
             prop_assert!(!draft["trigger"].as_str().unwrap().trim().is_empty());
             prop_assert!(!draft["correct_pattern"].as_str().unwrap().trim().is_empty());
             for evidence in draft["provenance"]["evidence"].as_array().into_iter().flatten() {
-                let number = evidence["turn"].as_u64().unwrap() as usize;
+                let number = usize::try_from(evidence["turn"].as_u64().unwrap()).unwrap();
                 let Turn::User(text) = &transcript.turns[number] else { panic!("not a user's turn") };
-                let place = |end: usize| evidence["range"][end].as_u64().unwrap() as usize;
+                let place = |end: usize| usize::try_from(evidence["range"][end].as_u64().unwrap()).unwrap();
                 let span: String = text.chars().skip(place(0)).take(place(1) - place(0)).collect();
                 prop_assert_eq!(&evidence["quote"], &json!(span));
             }
