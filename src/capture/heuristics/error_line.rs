@@ -75,13 +75,14 @@ fn is_clean(line: &str) -> bool {
 
 /// True when nothing ran: a person said no, or a call beside it failed first.
 pub(super) fn never_ran(output: &str) -> bool {
-    const MARKS: [&str; 6] = [
+    const MARKS: [&str; 7] = [
         "[Request interrupted by user",
         "The user doesn't want to proceed",
         "The user doesn't want to take this action",
         "Sibling tool call errored",
         "rejected by user",
         "requires approval",
+        "cannot determine the safety of",
     ];
     MARKS.iter().any(|mark| output.contains(mark))
 }

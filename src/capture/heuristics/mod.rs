@@ -1,5 +1,6 @@
 //! Five rules that find lessons in a transcript, without a model (capture 2). Pure: the same transcript, the same suggestions.
 
+mod cues;
 mod error_line;
 mod error_recovery;
 mod explain;

@@ -18,7 +18,7 @@ pub(super) struct TerminalCall<'t> {
 
 impl TerminalCall<'_> {
     pub(super) fn succeeded(&self) -> bool {
-        self.call.status == Status::Succeeded
+        self.call.status == Status::Succeeded && !never_ran(self.output())
     }
 
     /// It ran, and failed.

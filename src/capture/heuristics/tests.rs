@@ -52,6 +52,13 @@ fn lesson(heuristic: Heuristic, lines: &[&str]) -> serde_json::Value {
 fn multi_step() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
     check(&["$ git add a", "$ git commit -m x", "$ git push", "$ gh pr create"], &["procedure-git"]);
+    // What a harness kept from running did not succeed.
+    let refused = "$ x";
+    let mut transcript = sketch(&["$ git add a", "$ git commit -m x", refused, "$ gh pr create"]);
+    if let Turn::ToolCall(call) = &mut transcript.turns[2] {
+        call.result = Some("The user doesn't want to proceed with this tool use.".to_owned());
+    }
+    assert!(names(&transcript, &CaptureConfig::default(), Heuristic::MultiStep).is_empty());
     // Three are too few.
     check(&["$ git add a", "$ git commit -m x", "$ git push"], &[]);
     // Other tools are transparent.
