@@ -19,6 +19,8 @@ pub struct Config {
     /// How vectors are searched. A playbook's graph is made anew at every open, at about 240 µs a lesson, where a scan of
     /// 100,000 takes a millisecond: `index.graph_from` is 200,000 here.
     pub index: IndexConfig,
+    /// What is found in transcripts.
+    pub capture: CaptureConfig,
 }
 
 impl Default for Config {
@@ -29,6 +31,7 @@ impl Default for Config {
             retrieval: RetrievalConfig::default(),
             feedback: FeedbackConfig::default(),
             index: IndexConfig { graph_from: 200_000, ..IndexConfig::default() },
+            capture: CaptureConfig::default(),
         }
     }
 }
@@ -211,13 +214,54 @@ impl IndexConfig {
     }
 }
 
+/// Which of the candidates found in a transcript are suggested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// The best of each rule: the longest, the most repeated, the clearest; the earliest of equals.
+    #[default]
+    Best,
+    /// Every one.
+    All,
+}
+
+/// What is found in transcripts (capture 2).
+#[derive(Clone, Debug)]
+pub struct CaptureConfig {
+    /// Terminal calls that succeed in a row before they are a procedure. 4, at least 2; the earlier system's.
+    pub min_run: usize,
+    /// Terminal calls after a failure among which its recovery is looked for. 5, at least 1; the earlier system's, which
+    /// counted calls of every tool.
+    pub recovery_window: usize,
+    /// Terminal calls of a session before repetitions in it count. 6; the earlier system's, which counted calls of every tool.
+    pub min_calls: usize,
+    /// Successes of one command before it is repeated. 2, at least 2; the earlier system's.
+    pub min_repeats: usize,
+    /// Suggestions of one transcript. 5; the earlier system's.
+    pub max_candidates: usize,
+    /// Which candidates are suggested. The limit above holds for the best only.
+    pub selection: Selection,
+}
+
+impl Default for CaptureConfig {
+    fn default() -> Self {
+        Self {
+            min_run: 4,
+            recovery_window: 5,
+            min_calls: 6,
+            min_repeats: 2,
+            max_candidates: 5,
+            selection: Selection::Best,
+        }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -234,7 +278,10 @@ impl Config {
             ("retention.capacity", retention.capacity),
             ("retrieval.limit", retrieval.limit),
             ("retrieval.max_tokens", retrieval.max_tokens),
+            ("capture.recovery_window", capture.recovery_window),
         ];
+        // One command is no run, and once is no repetition.
+        let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
         for (setting, value) in distances {
             check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
         }
@@ -245,6 +292,9 @@ impl Config {
             check(setting, &value, value > 0, "at least 1")?;
         }
         index.validate()?;
+        for (setting, value) in plurals {
+            check(setting, &value, value > 1, "at least 2")?;
+        }
         let weight = retrieval.overlap_weight;
         check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
     }
@@ -263,7 +313,9 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 10] = [
+        let bad: [(&str, Spoil); 12] = [
+            ("capture.min_run", |config| config.capture.min_run = 1),
+            ("capture.recovery_window", |config| config.capture.recovery_window = 0),
             ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
             ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
             ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),

@@ -48,13 +48,14 @@ pub use chrono;
 pub use ndarray;
 
 pub use capture::{
-    Broken, BrokenReason, Format as TranscriptFormat, Owner, ReadLimits, ReadReport, Reading, Status, ToolCall,
-    Transcript, TranscriptReader, Turn, error_line,
+    Because, Broken, BrokenReason, Candidate, CommandLine, Explanation, Format as TranscriptFormat, Ground, Heuristic,
+    Hurdle, Owner, ReadLimits, ReadReport, Reading, Relation, Status, Suggestions, ToolCall, Transcript,
+    TranscriptReader, Turn, WordChange, error_line, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX, RetentionConfig,
-    RetrievalConfig, UtilityPolicy,
+    CaptureConfig, Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX,
+    RetentionConfig, RetrievalConfig, Selection, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};

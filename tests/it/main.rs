@@ -27,6 +27,7 @@ mod model;
 mod parity;
 #[cfg(feature = "cli")]
 mod processes;
+mod related;
 mod retrieval;
 mod transcripts;
 mod vector_memory;

@@ -1,0 +1,151 @@
+//! Why a rule fired, or did not.
+
+use super::Heuristic;
+use crate::capture::command::Relation;
+
+/// What a rule made of one place in a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The rule.
+    pub heuristic: Heuristic,
+    /// The turn it looked at, from 0: where a run begins, a command fails, a user speaks.
+    pub turn: usize,
+    /// Why it fired or did not.
+    pub because: Because,
+}
+
+/// Why a rule fired or did not.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Because {
+    /// It did.
+    Fired(Ground),
+    /// It did not.
+    Refused(Hurdle),
+}
+
+/// Why a rule fired.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Ground {
+    /// Commands succeeded in a row.
+    Run {
+        /// How many.
+        n_calls: usize,
+        /// How many different things they did.
+        n_actions: usize,
+    },
+    /// A failure was followed by a related success.
+    Recovered {
+        /// How they are related.
+        relation: Relation,
+        /// Terminal calls from the failure to the success.
+        distance: usize,
+        /// Files edited between the two.
+        n_edited: usize,
+    },
+    /// The user corrected what had been done.
+    Corrected {
+        /// How much the words object to something.
+        objection: f64,
+        /// How much they say what to do.
+        direction: f64,
+    },
+    /// A command was repeated.
+    Repeated {
+        /// How often it succeeded.
+        times: usize,
+    },
+    /// The user asked for it.
+    Instructed {
+        /// Commands that it stands on.
+        n_commands: usize,
+    },
+}
+
+/// Why a rule did not fire.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Hurdle {
+    /// The run is too short.
+    ShortRun {
+        /// How many commands succeeded in a row.
+        n_calls: usize,
+        /// How many it takes.
+        min: usize,
+    },
+    /// The run does fewer than two different things; the rest only looks.
+    FewActions {
+        /// How many different things it does.
+        n_actions: usize,
+    },
+    /// No related command succeeded in time.
+    NothingRelated {
+        /// How many terminal calls followed within the window.
+        n_looked_at: usize,
+        /// The window.
+        window: usize,
+    },
+    /// A command that only looks found nothing, or looked somewhere else afterwards.
+    OnlyLooked,
+    /// The command is a script for one occasion.
+    Script {
+        /// The longer of the two, in characters.
+        n_chars: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Between the failure and the success only tests were changed.
+    OnlyTestsChanged {
+        /// How many files.
+        n_edited: usize,
+    },
+    /// The words object, or say what to do, but not both.
+    NoCorrection {
+        /// How much the words object to something.
+        objection: f64,
+        /// How much they say what to do.
+        direction: f64,
+    },
+    /// Nothing had been done between the user's turn before and this one.
+    NothingDoneBefore,
+    /// Nothing was done after it.
+    NothingDoneAfter,
+    /// What was done after it failed, or its end is not known.
+    DoneInVain,
+    /// The user objected again right after.
+    ObjectedAgain {
+        /// In which turn.
+        turn: usize,
+    },
+    /// The session is too short.
+    FewCalls {
+        /// How many terminal calls it has.
+        n_calls: usize,
+        /// How many it takes.
+        min: usize,
+    },
+    /// The command was not repeated often enough.
+    NotRepeated {
+        /// How often it succeeded.
+        times: usize,
+        /// How often it takes.
+        min: usize,
+    },
+    /// The program was used often, for something else each time.
+    NeverTheSame {
+        /// How often it succeeded.
+        times: usize,
+    },
+    /// Another candidate of the same rule is better.
+    Outdone {
+        /// Its score.
+        score: f64,
+        /// The better one's.
+        best: f64,
+    },
+    /// There are candidates enough.
+    TooMany {
+        /// The limit.
+        max: usize,
+    },
+}

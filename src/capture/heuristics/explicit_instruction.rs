@@ -1,0 +1,91 @@
+//! `explicit-instruction`: the user asks for something to be kept.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::session::{Session, TerminalCall};
+use super::wording::{char_range, sentences, shorten, shown};
+use super::{Candidate, Ground, Heuristic, Trial, mined};
+use crate::capture::command::slug;
+use crate::lesson::{Evidence, build_lesson};
+
+const MAX_COMMANDS: usize = 8;
+const MAX_WORDS_CHARS: usize = 400;
+/// A person asked for it.
+const CONFIDENCE: f64 = 0.6;
+
+/// An instruction stands at the head of a sentence, or after words that ask.
+const INSTRUCTION: &str = r"(?ix)
+    (?: ^ | [,;:.!—–-]\s* | \b(?: please | and | also | now | then | you | let'?s | ok(?:ay)? | so | just | to | i\s+want\s+to )\s+ )
+    (?: save \s+ (?: this | that | it ) \b
+      | (?: add | make | create ) \s+ (?: a \s+ | an \s+ | the \s+ | this \s+ (?: as \s+ )? (?: a \s+ )? )? (?: new \s+ )? skill \b
+      | save \s+ as \s+ (?: a \s+ )? skill \b
+      | remember \s+ this \b )";
+
+/// What it is to be called. A skill called `a` or `this` is none.
+const NAME: &str = r#"(?ix) \b (?: as | about | named | called ) \s+ (?: (?: a | an | the | this | new | skill | called | named | about | for ) \s+ )* ["'`“]? ([\p{L}\p{N}][\p{L}\p{N}_.-]* (?: \s+ [\p{L}\p{N}][\p{L}\p{N}_-]* ){0,3})"#;
+
+pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
+    session.user_turns().filter_map(|(turn, text)| judge(session, turn, text)).collect()
+}
+
+fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
+    static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
+        LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
+    let (instruction, name) = PATTERNS.as_ref()?;
+    let sentences = sentences(text);
+    let place = sentences.iter().position(|sentence| instruction.is_match(sentence.text))?;
+    let sentence = sentences.get(place)?;
+    let said = instruction.find(sentence.text)?;
+    let after = sentence.text.get(said.start()..)?;
+
+    let commands = surrounding(session, turn);
+    let topic = commands.first().map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
+    let named = name.captures(after).and_then(|found| found.get(1)).map(|found| slug(trim_name(found.as_str())));
+    let named = named.filter(|name| !NO_NAMES.contains(&name.as_str()));
+
+    // What is to be kept may follow: "remember this: …".
+    let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
+    let words = shorten(&rest.join(" "), MAX_WORDS_CHARS);
+    let steps: Vec<String> =
+        commands.iter().zip(1..).map(|(call, number)| format!("{number}. {}", shown(call))).collect();
+    let intent = session.intent(turn);
+    let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
+    let trigger = if intent.is_empty() { subject } else { format!("{subject}: {intent}") };
+    let solution = if steps.is_empty() { words } else { format!("{words}\n{}", steps.join("\n")) };
+    let (start, end) = char_range(text, sentence.start, sentence.end());
+    let evidence = Evidence { quote: sentence.text.to_owned(), turn, range: (start, end) };
+    let draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    let candidate = Candidate {
+        heuristic: Heuristic::ExplicitInstruction,
+        name: named.unwrap_or_else(|| slug(&topic)),
+        draft: mined(draft, session, CONFIDENCE, vec![evidence]),
+        turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
+        score: 1.0,
+    };
+    Some(Trial::fired(turn, candidate, Ground::Instructed { n_commands: commands.len() }))
+}
+
+/// What may follow "as" or "about" without being a name.
+const NO_NAMES: [&str; 12] =
+    ["skill", "a", "unknown", "well", "this", "that", "it", "please", "so", "for", "and", "is"];
+
+/// `docker-dev please` is called `docker-dev`.
+fn trim_name(name: &str) -> &str {
+    const TAIL: [&str; 8] = ["please", "so", "for", "and", "skill", "that", "which", "when"];
+    let end = TAIL.iter().filter_map(|word| name.to_lowercase().find(&format!(" {word}"))).min();
+    end.and_then(|end| name.get(..end)).unwrap_or(name)
+}
+
+/// The successful commands since the request before; those after it when there are none.
+fn surrounding<'s, 't>(session: &'s Session<'t>, turn: usize) -> Vec<&'s TerminalCall<'t>> {
+    let within = |from: usize, to: usize| {
+        let calls = session.calls.iter().filter(move |call| (from..to).contains(&call.turn));
+        calls.filter(|call| call.succeeded() && call.acts()).collect::<Vec<_>>()
+    };
+    let before = within(session.user_turn_before(turn).unwrap_or(0), turn);
+    let calls = if before.is_empty() { within(turn, session.user_turn_after(turn)) } else { before };
+    let n_left_out = calls.len().saturating_sub(MAX_COMMANDS);
+    calls.into_iter().skip(n_left_out).collect()
+}

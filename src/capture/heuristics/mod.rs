@@ -1,0 +1,179 @@
+//! Five rules that find lessons in a transcript, without a model (capture 2). Pure: the same transcript, the same suggestions.
+
+mod cues;
+mod error_line;
+mod error_recovery;
+mod explain;
+mod explicit_instruction;
+mod multi_step;
+mod objection;
+mod repeated_action;
+mod session;
+mod user_correction;
+mod wording;
+
+use crate::capture::Transcript;
+use crate::config::{CaptureConfig, Selection};
+use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
+
+pub use explain::{Because, Explanation, Ground, Hurdle};
+
+use session::Session;
+
+/// A rule that finds lessons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Heuristic {
+    /// Several commands in a row, all successful: a procedure.
+    MultiStep,
+    /// A command failed and a related one succeeded soon after.
+    ErrorRecovery,
+    /// A user corrected what had been done, and the corrected action succeeded.
+    UserCorrection,
+    /// The same command again and again.
+    RepeatedAction,
+    /// The user asked for it to be kept.
+    ExplicitInstruction,
+}
+
+impl Heuristic {
+    /// All of them, in the order of suggestions.
+    pub const ALL: [Self; 5] =
+        [Self::MultiStep, Self::ErrorRecovery, Self::UserCorrection, Self::RepeatedAction, Self::ExplicitInstruction];
+
+    /// Its name for people: `multi-step`, `error-recovery` …
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MultiStep => "multi-step",
+            Self::ErrorRecovery => "error-recovery",
+            Self::UserCorrection => "user-correction",
+            Self::RepeatedAction => "repeated-action",
+            Self::ExplicitInstruction => "explicit-instruction",
+        }
+    }
+}
+
+/// A lesson that a rule suggests. The gate has not seen it: nothing of it is redacted yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The rule that suggests it.
+    pub heuristic: Heuristic,
+    /// A name for it, fit for a file: `error-pip`.
+    pub name: String,
+    /// The lesson: origin mined, with session, project and, where a user's words are what it stands on, these as evidence.
+    pub draft: LessonDraft,
+    /// The turns that it stands on, from 0, rising.
+    pub turns: Vec<usize>,
+    /// How much there is to it; comparable within one rule only. A run's length, the number of repetitions, a weight.
+    pub score: f64,
+}
+
+/// What was found, and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Suggestions {
+    /// The lessons, in the order of [`Heuristic::ALL`]; of one rule the best first, the earliest of equals.
+    pub candidates: Vec<Candidate>,
+    /// Why each rule fired or did not, also where a better candidate of the same rule took the place.
+    pub explanations: Vec<Explanation>,
+}
+
+/// Finds lessons in a transcript: at most one a rule and five in all, or every one, as the settings say.
+///
+/// ```
+/// use adage::{CaptureConfig, Status, ToolCall, Transcript, Turn, suggest};
+///
+/// let run = |command: &str, result: &str, status| {
+///     let input = serde_json::json!({ "command": command });
+///     Turn::ToolCall(ToolCall { tool: "Bash".into(), input, result: Some(result.into()), status })
+/// };
+/// let transcript = Transcript {
+///     turns: vec![
+///         Turn::User("Install the HTTP library for the crawler.".into()),
+///         run("pip install request", "ERROR: No matching distribution found for request", Status::Failed),
+///         run("pip install requests", "Successfully installed requests-2.32.3", Status::Succeeded),
+///     ],
+///     ..Transcript::default()
+/// };
+/// let found = suggest(&transcript, &CaptureConfig::default());
+/// assert_eq!(found.candidates[0].name, "error-pip");
+/// ```
+#[must_use]
+pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
+    let session = Session::new(transcript);
+    let mut suggestions = Suggestions::default();
+    for heuristic in Heuristic::ALL {
+        let found = match heuristic {
+            Heuristic::MultiStep => multi_step::find(&session, config),
+            Heuristic::ErrorRecovery => error_recovery::find(&session, config),
+            Heuristic::UserCorrection => user_correction::find(&session),
+            Heuristic::RepeatedAction => repeated_action::find(&session, config),
+            Heuristic::ExplicitInstruction => explicit_instruction::find(&session),
+        };
+        take(heuristic, found, config, &mut suggestions);
+    }
+    suggestions
+}
+
+/// What a rule made of one place in a transcript.
+struct Trial {
+    turn: usize,
+    result: Result<(Candidate, Ground), Hurdle>,
+}
+
+impl Trial {
+    fn fired(turn: usize, candidate: Candidate, ground: Ground) -> Self {
+        Self { turn, result: Ok((candidate, ground)) }
+    }
+
+    fn refused(turn: usize, hurdle: Hurdle) -> Self {
+        Self { turn, result: Err(hurdle) }
+    }
+}
+
+/// Adds what one rule found, the best first, up to the limits.
+fn take(heuristic: Heuristic, trials: Vec<Trial>, config: &CaptureConfig, suggestions: &mut Suggestions) {
+    let (max_of_rule, max) = match config.selection {
+        Selection::Best => (1, config.max_candidates),
+        Selection::All => (usize::MAX, usize::MAX),
+    };
+    let mut fired = Vec::new();
+    for Trial { turn, result } in trials {
+        match result {
+            Ok((candidate, ground)) => fired.push((turn, candidate, ground)),
+            Err(hurdle) => suggestions.explain(heuristic, turn, Because::Refused(hurdle)),
+        }
+    }
+    // The sort is stable: of equals the earliest stays first.
+    fired.sort_by(|(_, a, _), (_, b, _)| b.score.total_cmp(&a.score));
+    let best = fired.first().map_or(0.0, |(_, candidate, _)| candidate.score);
+    for (place, (turn, candidate, ground)) in fired.into_iter().enumerate() {
+        let because = if place >= max_of_rule {
+            Because::Refused(Hurdle::Outdone { score: candidate.score, best })
+        } else if suggestions.candidates.len() >= max {
+            Because::Refused(Hurdle::TooMany { max })
+        } else {
+            suggestions.candidates.push(candidate);
+            Because::Fired(ground)
+        };
+        suggestions.explain(heuristic, turn, because);
+    }
+}
+
+impl Suggestions {
+    fn explain(&mut self, heuristic: Heuristic, turn: usize, because: Because) {
+        self.explanations.push(Explanation { heuristic, turn, because });
+    }
+}
+
+/// The marks of every mined lesson.
+fn mined(draft: LessonDraft, session: &Session<'_>, confidence: f64, evidence: Vec<Evidence>) -> LessonDraft {
+    let transcript = session.transcript;
+    let provenance =
+        Provenance { origin: Origin::Mined, session: transcript.session.clone(), evidence, ..Provenance::default() };
+    let draft = draft.source("mined").confidence(confidence).provenance(&provenance);
+    if transcript.project.is_empty() { draft } else { draft.project(transcript.project.as_str()) }
+}
+
+#[cfg(test)]
+mod tests;

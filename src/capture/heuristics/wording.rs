@@ -1,0 +1,167 @@
+//! Texts of lessons from texts of transcripts: sentences, requests, cuts.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::session::TerminalCall;
+
+/// A sentence as it was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sentence<'a> {
+    /// Without blanks around it.
+    pub(super) text: &'a str,
+    /// Where it starts in the text, in bytes.
+    pub(super) start: usize,
+}
+
+impl Sentence<'_> {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+/// The sentences that a person typed, in any language's punctuation: without code blocks, quotations, tags, and pasted output.
+pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+    let mut sentences = Vec::new();
+    let (mut place, mut is_code) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let start = place;
+        place += line.len();
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code && !is_pasted(line) {
+            for (offset, sentence) in line.split_sentence_bound_indices() {
+                let trimmed = sentence.trim();
+                let lead = sentence.len() - sentence.trim_start().len();
+                if !trimmed.is_empty() {
+                    sentences.push(Sentence { text: trimmed, start: start + offset + lead });
+                }
+            }
+        }
+    }
+    sentences
+}
+
+/// A line that was copied: a quotation, a tag, a prompt, a table, a log with a time, code.
+fn is_pasted(line: &str) -> bool {
+    let trimmed = line.trim();
+    let is_indented = line.starts_with("    ") || line.starts_with('\t');
+    let is_marked = ["> ", "<", "$ ", "|", "⎿", "❯", "//", "#!", "@@", "+++", "---", "[Image", "[Request", "at "]
+        .iter()
+        .any(|mark| trimmed.starts_with(mark));
+    let is_dated = trimmed.chars().filter(char::is_ascii_digit).count() >= 8 && trimmed.matches(':').count() >= 2;
+    let is_prompt = trimmed.starts_with('[') && trimmed.contains("] ") && trimmed.contains("~/");
+    let is_code = trimmed.ends_with(['{', '}']) || trimmed.ends_with(");");
+    is_indented || is_marked || is_dated || is_prompt || is_code
+}
+
+/// What a turn asks for: the first sentence that says what to do, else the first that says anything; none for "yes, go on",
+/// for slash commands, and for a turn that only announces something: "implement the following plan:".
+pub(super) fn first_request(text: &str) -> Option<&str> {
+    const MIN_WORDS: usize = 4;
+    if text.trim_start().starts_with(['/', '<']) {
+        return None;
+    }
+    let sentences = sentences(text);
+    let told = || {
+        let texts = sentences.iter().map(|sentence| sentence.text.trim_start_matches(['#', ' ']));
+        texts.filter(|text| {
+            text.unicode_words().count() >= MIN_WORDS && !text.ends_with(':') && !text.starts_with(['-', '*', '+'])
+        })
+    };
+    told().find(|text| super::objection::requests(text)).or_else(|| told().next())
+}
+
+/// One line of at most `max_chars` characters, cut at a word's end with `…`.
+pub(super) fn shorten(text: &str, max_chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= max_chars {
+        return line;
+    }
+    let cut: String = line.chars().take(max_chars.saturating_sub(1)).collect();
+    let at_word = cut.rfind(' ').and_then(|end| cut.get(..end)).filter(|kept| kept.len() * 2 > cut.len());
+    format!("{}…", at_word.unwrap_or(&cut).trim_end())
+}
+
+/// A command in back-ticks, short enough to read.
+pub(super) fn shown(call: &TerminalCall<'_>) -> String {
+    format!("`{}`", command_text(call))
+}
+
+/// A command on one line, short enough to read.
+pub(super) fn command_text(call: &TerminalCall<'_>) -> String {
+    const MAX_CHARS: usize = 160;
+    shorten(call.line.text(), MAX_CHARS)
+}
+
+/// `a, b and c`; of more than four, `a, b, c and 4 others`.
+pub(super) fn listed(names: &[String]) -> String {
+    const MAX: usize = 4;
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [names @ .., last] if names.len() < MAX => format!("{} and {last}", names.join(", ")),
+        _ => {
+            let shown = names.get(..MAX - 1).unwrap_or_default();
+            format!("{} and {} others", shown.join(", "), names.len() - shown.len())
+        }
+    }
+}
+
+/// The character range of a byte range. Both ends lie between characters.
+pub(super) fn char_range(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let chars_to = |place: usize| text.char_indices().take_while(|(at, _)| *at < place).count();
+    (chars_to(start), chars_to(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        sentences(text).iter().map(|sentence| sentence.text).collect()
+    }
+
+    #[test]
+    fn sentences_are_what_was_typed() {
+        assert_eq!(texts("No. Use bun!\nthen test"), ["No.", "Use bun!", "then test"]);
+        assert_eq!(texts("不对。用 bun！"), ["不对。", "用 bun！"]);
+        assert_eq!(texts("look:\n```\nno, instead\n```\nok?"), ["look:", "ok?"]);
+        assert_eq!(texts("> no\n<tag>\n    indented\nyes"), ["yes"]);
+        assert!(texts("").is_empty());
+    }
+
+    #[test]
+    fn requests_are_more_than_yes() {
+        assert_eq!(first_request("yes\nPlease add a test for it. Thanks!"), Some("Please add a test for it."));
+        assert_eq!(first_request("/commit all of the files now"), None);
+        assert_eq!(first_request("ok go on"), None);
+    }
+
+    #[test]
+    fn cuts_end_with_a_word() {
+        assert_eq!(shorten("one two three", 20), "one two three");
+        assert_eq!(shorten("one two\n three", 9), "one two…");
+        assert_eq!(shorten("onetwothree", 5), "onet…");
+        assert_eq!(listed(&["a", "b", "c", "d", "e"].map(str::to_owned)), "a, b, c and 2 others");
+        assert_eq!(listed(&["a", "b"].map(str::to_owned)), "a and b");
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_stand_where_they_say(text in "([a-zäß。！? .\\n]|```\\n|> ){0,80}") {
+            for sentence in sentences(&text) {
+                prop_assert_eq!(text.get(sentence.start..sentence.end()), Some(sentence.text));
+                let (start, end) = char_range(&text, sentence.start, sentence.end());
+                let quote: String = text.chars().skip(start).take(end - start).collect();
+                prop_assert_eq!(quote.as_str(), sentence.text);
+            }
+        }
+
+        #[test]
+        fn cuts_are_short(text in ".{0,60}", max in 1_usize..40) {
+            prop_assert!(shorten(&text, max).chars().count() <= max);
+        }
+    }
+}

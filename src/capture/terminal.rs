@@ -1,0 +1,169 @@
+//! Which tool calls are commands at a terminal, which change files, and what the command is.
+
+use serde_json::{Map, Value};
+
+use super::ToolCall;
+
+/// The tools that run a command, as the agents name them; compared without case.
+const TERMINALS: [&str; 20] = [
+    "bash",
+    "bashtool",
+    "exec",
+    "exec_command",
+    "execute_bash",
+    "execute_command",
+    "execute_shell_command",
+    "local_shell",
+    "local_shell_call",
+    "powershell",
+    "run_command",
+    "run_in_terminal",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "run_terminal_command",
+    "run_terminal_command_v2",
+    "shell",
+    "shell_command",
+    "terminal",
+    "unified_exec",
+];
+
+/// Where their input keeps the command.
+const COMMAND_FIELDS: [&str; 7] = ["command", "cmd", "script", "commandLine", "CommandLine", "input", "code"];
+
+/// Words in the name of a tool that changes files.
+const CHANGING: [&str; 9] = ["edit", "multiedit", "write", "patch", "replace", "insert", "delete", "rename", "move"];
+/// Words in the name of a tool that does not, whatever else.
+const KEEPING: [&str; 5] = ["todo", "todos", "task", "plan", "memory"];
+
+/// Where the input of a tool that changes files keeps the path.
+const PATH_FIELDS: [&str; 7] =
+    ["file_path", "path", "filePath", "filename", "target_file", "TargetFile", "notebook_path"];
+
+/// The command that a call ran at a terminal; none for any other tool, and for an empty command.
+pub(crate) fn command(call: &ToolCall) -> Option<String> {
+    let is_terminal = TERMINALS.iter().any(|name| call.tool.eq_ignore_ascii_case(name));
+    let text = if is_terminal { command_in(&call.input)? } else { return None };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+fn command_in(input: &Value) -> Option<String> {
+    match input {
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(inner @ (Value::Object(_) | Value::Array(_))) => command_in(&inner),
+            _ => Some(text.clone()),
+        },
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            join(&words?)
+        }
+        Value::Object(row) => {
+            let value = first(row, &COMMAND_FIELDS)?;
+            // Some agents nest it: {"input": {"command": …}}.
+            if value.is_object() {
+                first(value.as_object()?, &COMMAND_FIELDS).and_then(command_in)
+            } else {
+                command_in(value)
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `["bash", "-lc", "go test"]` ran `go test`; any other list is quoted and joined.
+fn join(words: &[&str]) -> Option<String> {
+    match words {
+        [shell, flags, script] if shell.ends_with("sh") && flags.starts_with('-') && flags.ends_with('c') => {
+            Some((*script).to_owned())
+        }
+        _ => shlex::try_join(words.iter().copied()).ok(),
+    }
+}
+
+/// True for a tool that changes files.
+pub(crate) fn changes_files(call: &ToolCall) -> bool {
+    let words = name_words(&call.tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(&CHANGING) && !has(&KEEPING)
+}
+
+/// The base name of the file that a call changed.
+pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
+    let row = call.input.as_object()?;
+    let path = first(row, &PATH_FIELDS)?.as_str()?.trim();
+    path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn first<'a>(row: &'a Map<String, Value>, fields: &[&str]) -> Option<&'a Value> {
+    fields.iter().find_map(|field| row.get(*field)).filter(|value| !value.is_null())
+}
+
+/// `MultiEdit`, `apply_patch` and `write-file` in lower-case words.
+fn name_words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        let starts_word = !character.is_alphanumeric() || (was_lower && character.is_uppercase());
+        if starts_word {
+            words.push(String::new());
+        }
+        was_lower = character.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| character.is_alphanumeric()) {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::capture::Status;
+
+    fn call(tool: &str, input: Value) -> ToolCall {
+        ToolCall { tool: tool.to_owned(), input, result: None, status: Status::Unknown }
+    }
+
+    #[test]
+    fn commands_are_found_in_every_shape() {
+        for (tool, input, expected) in [
+            ("Bash", json!({"command": "ls", "description": "lists"}), Some("ls")),
+            ("shell", json!({"command": ["bash", "-lc", "go test && ls"]}), Some("go test && ls")),
+            ("shell", json!({"command": ["git", "commit", "-m", "a b"]}), Some("git commit -m 'a b'")),
+            ("exec_command", json!({"cmd": "ls"}), Some("ls")),
+            ("local_shell", json!({"script": "ls"}), Some("ls")),
+            ("terminal", json!("{\"command\": \"ls\"}"), Some("ls")),
+            ("execute_command", json!({"input": {"command": "ls"}}), Some("ls")),
+            ("run_shell_command", json!("ls -l"), Some("ls -l")),
+            ("BASH", json!({"command": "  "}), None),
+            ("Bash", json!({"description": "x"}), None),
+            ("Bash", json!({"command": [1]}), None),
+            ("Read", json!({"command": "ls"}), None),
+            ("BashOutput", json!({"command": "ls"}), None),
+        ] {
+            assert_eq!(command(&call(tool, input.clone())).as_deref(), expected, "{tool} {input}");
+        }
+    }
+
+    #[test]
+    fn tools_that_change_files() {
+        for (tool, expected) in [
+            ("Edit", true),
+            ("MultiEdit", true),
+            ("apply_patch", true),
+            ("write_to_file", true),
+            ("replace", true),
+            ("Read", false),
+            ("TodoWrite", false),
+            ("write_todos", false),
+            ("ExitPlanMode", false),
+            ("Credit", false),
+        ] {
+            assert_eq!(changes_files(&call(tool, json!({}))), expected, "{tool}");
+        }
+        assert_eq!(changed_file(&call("Edit", json!({"file_path": "/a/b.rs"}))).as_deref(), Some("b.rs"));
+        assert_eq!(changed_file(&call("Edit", json!({"path": "/"}))), None);
+    }
+}
