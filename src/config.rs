@@ -60,11 +60,19 @@ pub struct LearnConfig {
     pub max_field_bytes: usize,
     /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
     pub verified_bonus: f64,
+    /// Lessons that one session teaches by itself. 3; chosen (capture 5.4).
+    pub max_of_session: usize,
 }
 
 impl Default for LearnConfig {
     fn default() -> Self {
-        Self { duplicate_distance: 0.15, dedup: DedupPolicy::Guarded, max_field_bytes: 32 * 1024, verified_bonus: 0.2 }
+        Self {
+            duplicate_distance: 0.15,
+            dedup: DedupPolicy::Guarded,
+            max_field_bytes: 32 * 1024,
+            verified_bonus: 0.2,
+            max_of_session: 3,
+        }
     }
 }
 
@@ -240,6 +248,15 @@ pub struct CaptureConfig {
     pub max_candidates: usize,
     /// Which candidates are suggested. The limit above holds for the best only.
     pub selection: Selection,
+    /// Parts of the names of tools that read what nobody vouches for, in lower case. Tools of other servers, `server__tool`,
+    /// always do.
+    pub untrusted_tools: Vec<String>,
+    /// Programs that do.
+    pub untrusted_programs: Vec<String>,
+    /// For how long a suggestion that was skipped is not made again. 30 days; the earlier system's, which never forgot.
+    pub skip_for: Duration,
+    /// How often a suggestion has to be skipped for that. 1, at least 1; chosen.
+    pub skip_threshold: u64,
 }
 
 impl Default for CaptureConfig {
@@ -251,6 +268,10 @@ impl Default for CaptureConfig {
             min_repeats: 2,
             max_candidates: 5,
             selection: Selection::Best,
+            untrusted_tools: ["web", "fetch", "browser", "search_engine", "http"].map(str::to_owned).to_vec(),
+            untrusted_programs: ["curl", "wget", "lynx", "w3m", "http", "https", "aria2c"].map(str::to_owned).to_vec(),
+            skip_for: Duration::from_hours(30 * 24),
+            skip_threshold: 1,
         }
     }
 }
@@ -279,6 +300,7 @@ impl Config {
             ("retrieval.limit", retrieval.limit),
             ("retrieval.max_tokens", retrieval.max_tokens),
             ("capture.recovery_window", capture.recovery_window),
+            ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];

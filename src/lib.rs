@@ -64,14 +64,15 @@ pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
+pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Finding, Listing, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Stats, Touched, Undone,
-    WaitingLesson, Window,
+    ChangeRecord, Check, Finding, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Skips, Stats,
+    Touched, Undone, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;

@@ -5,6 +5,7 @@ mod heuristics;
 mod injected;
 mod outcome;
 mod readers;
+pub(crate) mod taint;
 mod terminal;
 mod transcript;
 

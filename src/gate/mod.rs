@@ -9,6 +9,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::capture::{ToolCall, Transcript, Turn};
 use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::learn::Refusal;
@@ -84,6 +85,27 @@ fn clean_value(value: &mut Value) {
         Value::Array(list) => list.iter_mut().for_each(clean_value),
         Value::Object(row) => *row = clean_row(std::mem::take(row)),
         _ => {}
+    }
+}
+
+/// A transcript without secrets: what is drawn from it, quotes and their places too, is drawn from this one.
+pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
+    let clean_turn = |turn: &Turn| match turn {
+        Turn::User(text) => Turn::User(clean(text)),
+        Turn::Assistant(text) => Turn::Assistant(clean(text)),
+        Turn::System(text) => Turn::System(clean(text)),
+        Turn::ToolCall(call) => {
+            let mut input = call.input.clone();
+            clean_value(&mut input);
+            let result = call.result.as_deref().map(clean);
+            Turn::ToolCall(ToolCall { tool: clean(&call.tool), input, result, status: call.status })
+        }
+    };
+    Transcript {
+        session: clean(&transcript.session),
+        project: clean(&transcript.project),
+        started: transcript.started,
+        turns: transcript.turns.iter().map(clean_turn).collect(),
     }
 }
 

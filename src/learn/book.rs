@@ -31,6 +31,9 @@ pub enum ReviewReason {
     /// Untrusted content could have shaped it; a person has to promote exactly this text.
     #[error("untrusted content could have shaped it")]
     Tainted,
+    /// No user's words stand behind it.
+    #[error("no user's words stand behind it")]
+    Unevidenced,
     /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
     #[error("only hand-written or verified lessons could make room for it")]
     WouldEvictTrusted,
@@ -51,7 +54,25 @@ pub(crate) struct Book {
     pub(crate) removed: Vec<Removed>,
     /// Rows that are no lessons, kept as they are.
     pub(crate) unread: Vec<Value>,
+    /// What was drawn from sessions, so that a session read twice teaches once; the latest last.
+    pub(crate) drawn: Vec<TextHash>,
+    /// Suggestions that a person does not want.
+    pub(crate) skips: Vec<Skip>,
 }
+
+/// A suggestion that a person does not want to see again for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skip {
+    /// The suggestion's name.
+    pub name: String,
+    /// When it was skipped last.
+    pub at: DateTime<FixedOffset>,
+    /// How often it was skipped.
+    pub times: u64,
+}
+
+/// Draws that are remembered.
+const MAX_DRAWN: usize = 10_000;
 
 impl Book {
     pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
@@ -93,6 +114,17 @@ impl Book {
                 ids: several.iter().map(|lesson| lesson.id).collect(),
             }),
         }
+    }
+
+    /// Remembers what was drawn from a session. False when it was drawn before.
+    pub(crate) fn draw(&mut self, fingerprint: TextHash) -> bool {
+        if self.drawn.contains(&fingerprint) {
+            return false;
+        }
+        let excess = (self.drawn.len() + 1).saturating_sub(MAX_DRAWN);
+        self.drawn.drain(..excess);
+        self.drawn.push(fingerprint);
+        true
     }
 
     /// True when a person removed exactly this text.

@@ -165,6 +165,20 @@ pub enum Refusal {
     /// A person removed this text, and it was not learned by hand now.
     #[error("a person removed this lesson")]
     Removed,
+    /// The same was drawn from the same session before.
+    #[error("it was drawn from session {session} before")]
+    DrawnBefore {
+        /// The session.
+        session: String,
+    },
+    /// The session has taught enough by itself.
+    #[error("session {session} has taught {max} lessons by itself, the most that one may")]
+    TooManyOfSession {
+        /// The session.
+        session: String,
+        /// The most that one session teaches.
+        max: usize,
+    },
     /// The row that is moved in is here already.
     #[error("lesson {id} is here already")]
     AlreadyHere {
@@ -242,11 +256,21 @@ impl<'a> Learner<'a> {
         if let Some(reason) = self.refuse(&lesson, keeps_history) {
             return Learned::Refused { reason };
         }
+        if !keeps_history && let Some(reason) = self.refuse_drawn(&lesson) {
+            return Learned::Refused { reason };
+        }
         self.name(&mut lesson, keeps_history);
         let duplicates = self.duplicates(&lesson, whole.as_ref());
-        if !lesson.is_admitted() {
+        let reason = if !lesson.is_admitted() {
+            Some(ReviewReason::Tainted)
+        } else if !keeps_history && lesson.is_unevidenced() {
+            Some(ReviewReason::Unevidenced)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
-            return self.wait(lesson, ReviewReason::Tainted, near);
+            return self.wait(lesson, reason, near);
         }
         let mut apart = None;
         for duplicate in duplicates {
@@ -287,6 +311,27 @@ impl<'a> Learner<'a> {
                 None
             }
         }
+    }
+
+    /// A session teaches each thing once, and only so many by itself (capture 5.4).
+    fn refuse_drawn(&mut self, lesson: &Lesson) -> Option<Refusal> {
+        let session = &lesson.provenance.session;
+        if lesson.provenance.origin != Origin::Mined || session.is_empty() {
+            return None;
+        }
+        let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
+        if self.book.drawn.contains(&fingerprint) {
+            return Some(Refusal::DrawnBefore { session: session.clone() });
+        }
+        let is_of_session =
+            |other: &&Arc<Lesson>| other.provenance.origin == Origin::Mined && other.provenance.session == *session;
+        let waiting = self.book.waiting.iter().map(|waiting| &waiting.lesson);
+        let max = self.config.learn.max_of_session;
+        if self.book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max {
+            return Some(Refusal::TooManyOfSession { session: session.clone(), max });
+        }
+        self.is_changed |= self.book.draw(fingerprint);
+        None
     }
 
     /// A fresh lesson gets its name here, where the batch and the generation are known.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Lesson, NotALesson, Provenance};
+use super::{Lesson, NotALesson, Provenance, Trust};
 use crate::clock::Clock;
 
 /// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
@@ -147,6 +147,15 @@ impl LessonDraft {
     #[must_use]
     pub fn provenance(self, provenance: &Provenance) -> Self {
         self.set("provenance", json!(provenance))
+    }
+
+    /// Whether untrusted content could have shaped it; the rest of its provenance stays.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        if let Value::Object(provenance) = self.row.entry("provenance").or_insert_with(|| json!({})) {
+            provenance.insert("trust".to_owned(), json!(trust));
+        }
+        self
     }
 
     /// The draft as a JSON object.

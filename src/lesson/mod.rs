@@ -119,6 +119,13 @@ impl Lesson {
         self.provenance.trust == Trust::Trusted || self.provenance.promoted == Some(self.text_hash())
     }
 
+    /// True when it was found in a transcript, no user's words stand behind it, and no person promoted exactly this text.
+    pub(crate) fn is_unevidenced(&self) -> bool {
+        self.provenance.origin == Origin::Mined
+            && self.provenance.evidence.is_empty()
+            && self.provenance.promoted != Some(self.text_hash())
+    }
+
     /// True when no person stands behind it: neither written by hand nor verified.
     pub(crate) fn is_expendable(&self) -> bool {
         self.provenance.origin.is_automatic() && !self.verified

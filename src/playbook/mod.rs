@@ -7,6 +7,7 @@ mod embedding;
 mod feedback;
 mod inspect;
 mod learning;
+mod mining;
 mod reading;
 mod removal;
 mod retrieval;
@@ -29,6 +30,7 @@ pub use builder::PlaybookBuilder;
 pub use feedback::Settled;
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
+pub use mining::{Mined, Skips};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::learn::book::{Book, Removed, ReviewReason, Waiting};
+use crate::learn::book::{Book, Removed, ReviewReason, Skip, Waiting};
 use crate::learn::timeline::Timeline;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 
@@ -78,6 +78,14 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
         }
     }
     book.unread.extend(take_list(&mut file, "unread"));
+    let drawn = take_list(&mut file, "drawn");
+    book.drawn = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
+    for row in take_list(&mut file, "skips") {
+        match Skip::deserialize(&row) {
+            Ok(skip) => book.skips.push(skip),
+            Err(_) => book.unread.push(row),
+        }
+    }
     let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64());
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
     let usage = file.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
@@ -105,6 +113,10 @@ struct File<'a> {
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
     unread: &'a [Value],
+    #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
+    drawn: &'a [TextHash],
+    #[serde(skip_serializing_if = "<[Skip]>::is_empty")]
+    skips: &'a [Skip],
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
 }
@@ -131,7 +143,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread } = truth.book.as_ref();
+    let Book { lessons, waiting, removed, unread, drawn, skips } = truth.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -149,6 +161,8 @@ pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
         lessons,
         waiting: waiting.collect(),
         unread,
+        drawn,
+        skips,
         extra: &truth.extra,
     };
     let mut bytes = serde_json::to_vec_pretty(&file)?;
@@ -232,6 +246,8 @@ mod tests {
         let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
         book.waiting.push(waiting);
         book.unread.push(json!("a note"));
+        assert!(book.draw(TextHash::of(&["session", "text"])) && !book.draw(TextHash::of(&["session", "text"])));
+        book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
         truth.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&truth).unwrap()), truth);
     }

@@ -56,6 +56,11 @@ impl CommandLine {
         self.main_parts().first().map(|part| part.program())
     }
 
+    /// Every program that the line runs, preparation and filters too.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(Part::program)
+    }
+
     /// The program, lower-cased; `unknown` when there is none.
     #[must_use]
     pub fn topic(&self) -> String {

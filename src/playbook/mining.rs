@@ -1,0 +1,139 @@
+//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
+
+use super::Playbook;
+use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
+use crate::error::Result;
+use crate::gate;
+use crate::learn::Learned;
+use crate::learn::book::{Book, Skip};
+use crate::lesson::Trust;
+use crate::store::{Decision, Step};
+
+/// What a session suggests.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Mined {
+    /// The lessons, for [`Playbook::admit`]. Their texts are redacted, and those from turns behind untrusted content are tainted.
+    pub candidates: Vec<Candidate>,
+    /// Why each rule fired or did not.
+    pub explanations: Vec<Explanation>,
+    /// Suggestions that were left out because a person skipped them.
+    pub skipped: Vec<String>,
+}
+
+/// Which skipped suggestions are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skips<'a> {
+    /// All of them.
+    All,
+    /// The one of this name.
+    Of(&'a str),
+}
+
+impl Playbook {
+    /// What the rules find in a session, without what a person skipped for good. Nothing is learned; the same transcript and
+    /// skips give the same candidates.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn mine(&self, transcript: &Transcript) -> Result<Mined> {
+        let (config, now) = (&self.0.config.capture, self.0.clock.now());
+        let view = self.0.view()?;
+        let skips = &view.snapshot.book().skips;
+        let is_skipped = |name: &str| {
+            skips.iter().any(|skip| {
+                let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
+                skip.name == name && skip.times >= config.skip_threshold && age < config.skip_for
+            })
+        };
+        let transcript = gate::clean_transcript(transcript);
+        let found = suggest(&transcript, config);
+        let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
+        let first_untrusted = taint::first_untrusted(&transcript, config);
+        for candidate in found.candidates {
+            if is_skipped(&candidate.name) {
+                mined.skipped.push(candidate.name);
+            } else {
+                mined.candidates.push(tainted(candidate, first_untrusted));
+            }
+        }
+        Ok(mined)
+    }
+
+    /// Lets candidates in, all in one commit: learned where a user's words stand behind them, waiting for review where none do
+    /// or untrusted content could have shaped them, refused where the session taught the same before or has taught enough.
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<Learned>> {
+        self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
+    }
+
+    /// Remembers that a person does not want a suggestion; it is not made again for 30 days. The times it was skipped.
+    ///
+    /// # Errors
+    /// The errors of a commit.
+    pub fn skip(&self, name: &str) -> Result<u64> {
+        let now = self.0.clock.now();
+        self.change_skips(|skips| {
+            let times = match skips.iter_mut().find(|skip| skip.name == name) {
+                Some(skip) => {
+                    skip.times += 1;
+                    skip.at = now;
+                    skip.times
+                }
+                None => {
+                    skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
+                    1
+                }
+            };
+            (times, true)
+        })
+    }
+
+    /// Forgets that suggestions were skipped. How many were forgotten.
+    ///
+    /// # Errors
+    /// The errors of a commit.
+    pub fn reset_skips(&self, which: Skips<'_>) -> Result<usize> {
+        self.change_skips(|skips| {
+            let n_before = skips.len();
+            match which {
+                Skips::All => skips.clear(),
+                Skips::Of(name) => skips.retain(|skip| skip.name != name),
+            }
+            (n_before - skips.len(), skips.len() < n_before)
+        })
+    }
+
+    /// The suggestions that a person skipped, in the order in which they first were.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn skips(&self) -> Result<Vec<Skip>> {
+        Ok(self.0.view()?.snapshot.book().skips.clone())
+    }
+
+    fn change_skips<T>(&self, change: impl Fn(&mut Vec<Skip>) -> (T, bool)) -> Result<T> {
+        self.0.commit(|_, snapshot| {
+            let mut book = Book::clone(snapshot.book());
+            let (value, is_changed) = change(&mut book.skips);
+            let step = if is_changed {
+                Step::Commit(Decision { book, ..Decision::default() }, value)
+            } else {
+                Step::Nothing(value)
+            };
+            Ok(step)
+        })
+    }
+}
+
+/// Taints what stands on turns behind the first untrusted one.
+fn tainted(candidate: Candidate, first_untrusted: Option<usize>) -> Candidate {
+    let is_behind = first_untrusted.is_some_and(|first| candidate.turns.iter().any(|turn| *turn > first));
+    if !is_behind {
+        return candidate;
+    }
+    let draft = candidate.draft.trust(Trust::Tainted);
+    Candidate { draft, ..candidate }
+}
