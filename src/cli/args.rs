@@ -7,6 +7,8 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::mine::Mine;
+
 /// Embedded, offline lesson memory for AI agents.
 ///
 /// Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 not done (the message says why),
@@ -46,6 +48,9 @@ pub(crate) struct Global {
     /// Lessons that a realm holds
     #[arg(long, global = true, value_name = "N")]
     pub(crate) capacity: Option<usize>,
+    /// Learn nothing from sessions: `mine` only says what it would suggest
+    #[arg(long, global = true)]
+    pub(crate) no_learn: bool,
     /// What happens to near lessons: merge unless values differ, merge whatever else, or never
     #[arg(long, global = true, default_value = "guarded")]
     pub(crate) dedup: Dedup,
@@ -104,10 +109,27 @@ pub(crate) enum Command {
     Check,
     /// Try out what this installation needs: folder, lock, model
     Doctor,
+    /// Find lessons in sessions that agents wrote down
+    Mine(Mine),
+    /// Do not suggest this again for 30 days
+    Skip { name: String },
+    /// Suggest again what was skipped: this, or everything
+    ResetSkips { name: Option<String> },
+    /// What waits for a person
+    Inbox {
+        #[command(subcommand)]
+        command: Inbox,
+    },
     /// Move lessons in from JSON lines or another playbook; `-` is standard input
     Import { file: PathBuf },
     /// Print all lessons as JSON lines
     Export,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Inbox {
+    /// List the lessons that wait, and why
+    List,
 }
 
 #[derive(Args)]

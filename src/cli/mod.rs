@@ -5,6 +5,7 @@ mod change;
 mod embedder;
 mod health;
 mod learn;
+mod mine;
 mod onnxruntime;
 mod show;
 
@@ -19,7 +20,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::Value;
 
-use args::{Cli, Command, Dedup, Global};
+use args::{Cli, Command, Dedup, Global, Inbox};
 
 /// What a command comes to: done or not, beside what it printed.
 type Done = Result<ExitCode, Box<dyn Error>>;
@@ -59,6 +60,10 @@ fn dispatch(cli: Cli) -> Done {
     match command {
         Command::Learn(learn) => learn::learn(&global, &learn, &mut out),
         Command::Import { file } => learn::import(&global, &file, &mut out),
+        Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
+        Command::Skip { name } => mine::skip(&global, &name, &mut out),
+        Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
+        Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
         Command::Export => learn::export(&global, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),
         Command::List(list) => show::list(&global, &list, &mut out),
@@ -79,7 +84,13 @@ fn dispatch(cli: Cli) -> Done {
 
 impl Global {
     fn builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
+        self.builder_with(|_| ())
+    }
+
+    /// A builder whose settings a command changes further.
+    fn builder_with(&self, change: impl FnOnce(&mut Config)) -> Result<PlaybookBuilder, Box<dyn Error>> {
         let mut config = Config::default();
+        change(&mut config);
         if let Some(capacity) = self.capacity {
             config.retention.capacity = capacity;
         }
