@@ -44,18 +44,54 @@ pub(crate) struct Scratch {
     sums: Vec<i32>,
 }
 
-/// A row in the pool of a search.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    score: f32,
-    row: u32,
-    is_open: bool,
-    is_wanted: bool,
-}
+/// A row in the pool of a search, as a number whose order is that of the pool: the score, the best first; then the row; then
+/// whether it is wanted and whether it is still to be looked around from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u64);
 
 impl Entry {
+    const OPEN: u64 = 1;
+    const WANTED: u64 = 2;
+
+    #[inline]
+    fn new(scored: Scored, is_wanted: bool) -> Self {
+        let bits = scored.score.to_bits();
+        // Floats as numbers in the same order: the bits of negative ones are turned, the others get the highest bit.
+        let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        let wanted = if is_wanted { Self::WANTED } else { 0 };
+        Self(u64::from(!rising) << 32 | u64::from(scored.row) << 2 | wanted | Self::OPEN)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    fn row(self) -> u32 {
+        (self.0 as u32) >> 2
+    }
+
+    #[inline]
+    fn score(self) -> f32 {
+        let rising = !((self.0 >> 32) as u32);
+        f32::from_bits(if rising >> 31 == 1 { rising & !(1 << 31) } else { !rising })
+    }
+
+    #[inline]
+    fn is_open(self) -> bool {
+        self.0 & Self::OPEN != 0
+    }
+
+    #[inline]
+    fn is_wanted(self) -> bool {
+        self.0 & Self::WANTED != 0
+    }
+
+    #[inline]
+    fn close(&mut self) {
+        self.0 &= !Self::OPEN;
+    }
+
+    #[inline]
     fn scored(self) -> Scored {
-        Scored { score: self.score, row: self.row }
+        Scored { score: self.score(), row: self.row() }
     }
 }
 
@@ -90,7 +126,7 @@ impl Scratch {
 
     /// What the last search found, best first.
     pub(crate) fn found(&self) -> impl Iterator<Item = Scored> {
-        self.pool.iter().filter(|entry| entry.is_wanted).map(|entry| entry.scored())
+        self.pool.iter().filter(|entry| entry.is_wanted()).map(|entry| entry.scored())
     }
 }
 
@@ -210,19 +246,21 @@ impl Graph {
         scratch: &mut Scratch,
     ) -> bool {
         scratch.see(entry.row);
-        let first_is_wanted = is_wanted(entry.row);
+        let first = Entry::new(entry, is_wanted(entry.row));
         scratch.pool.clear();
-        scratch.pool.push(Entry { score: entry.score, row: entry.row, is_open: true, is_wanted: first_is_wanted });
-        let mut n_wanted = usize::from(first_is_wanted);
+        scratch.pool.push(first);
+        let mut n_wanted = usize::from(first.is_wanted());
         let mut n_scored = 1;
         let mut next = 0;
+        // What a row has to exceed once there are enough.
+        let mut worst = f32::NEG_INFINITY;
         loop {
-            while scratch.pool.get(next).is_some_and(|entry| !entry.is_open) {
+            while scratch.pool.get(next).is_some_and(|entry| !entry.is_open()) {
                 next += 1;
             }
             let Some(entry) = scratch.pool.get_mut(next) else { return true };
-            entry.is_open = false;
-            let row = entry.row;
+            entry.close();
+            let row = entry.row();
             scratch.batch.clear();
             for link in self.links(level, row) {
                 if *link == NONE {
@@ -238,33 +276,45 @@ impl Graph {
             if n_scored > budget {
                 return false;
             }
+            // Where the way probably goes on.
+            for soon in scratch.pool.iter().skip(next + 1).take(2) {
+                self.fetch_links(level, soon.row());
+            }
             scratch.score(focus, rows);
-            for place in 0..scratch.batch.len() {
-                let row = scratch.batch[place];
-                let score = scratch.sums[place] as f32 * rows.scale(row as usize);
-                let is_full = n_wanted >= ef;
-                if is_full && scratch.pool.last().is_some_and(|worst| score <= worst.score) {
+            for (row, sum) in scratch.batch.iter().zip(&scratch.sums) {
+                let scored = Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row };
+                if scored.score <= worst {
                     continue;
                 }
-                let is_wanted = is_wanted(row);
-                let scored = Scored { score, row };
-                let at = scratch.pool.partition_point(|other| other.scored().is_before(scored));
-                scratch.pool.insert(at, Entry { score, row, is_open: true, is_wanted });
+                let new = Entry::new(scored, is_wanted(*row));
+                let at = scratch.pool.partition_point(|other| *other < new);
+                scratch.pool.insert(at, new);
+                if at <= next + 1 {
+                    self.fetch_links(level, *row);
+                }
                 next = next.min(at);
-                n_wanted += usize::from(is_wanted);
+                n_wanted += usize::from(new.is_wanted());
                 if n_wanted > ef {
                     // The worst wanted row goes, and the ways behind the one that is then the worst.
-                    scratch.pool.pop();
+                    while scratch.pool.pop().is_some_and(|entry| !entry.is_wanted()) {}
                     n_wanted -= 1;
-                    while scratch.pool.last().is_some_and(|entry| !entry.is_wanted) {
+                }
+                if n_wanted == ef {
+                    while scratch.pool.last().is_some_and(|entry| !entry.is_wanted()) {
                         scratch.pool.pop();
                     }
+                    worst = scratch.pool.last().map_or(worst, |entry| entry.score());
                 }
             }
-            if let Some(soon) = scratch.pool.get(next) {
-                prefetch(self.links(level, soon.row).first());
-                prefetch(self.links(level, soon.row).get(16));
-            }
+        }
+    }
+
+    /// Asks for the links of a row before they are needed.
+    #[inline]
+    fn fetch_links(&self, level: u8, row: u32) {
+        const LINKS_A_LINE: usize = 16;
+        for line in self.links(level, row).chunks(LINKS_A_LINE) {
+            prefetch(line.first());
         }
     }
 

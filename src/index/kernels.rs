@@ -185,16 +185,23 @@ mod x86 {
         })
     }
 
-    /// 128 times the sum of the codes: what it adds that the other row's codes are taken as `code + 128`.
-    fn offset(row: &[Line]) -> i32 {
-        128 * row.iter().flat_map(|line| &line.0).map(|code| i32::from(*code)).sum::<i32>()
-    }
-
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     fn load512(line: &Line) -> __m512i {
         // SAFETY: a line has 64 bytes and is aligned to 64.
         unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) }
+    }
+
+    /// 128 times the sum of the codes: what it adds that the other row's codes are taken as `code + 128`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn offset(row: &[Line]) -> i32 {
+        let ones = _mm512_set1_epi8(1);
+        let mut sum = _mm512_setzero_si512();
+        for line in row {
+            sum = _mm512_dpbusd_epi32(sum, ones, load512(line));
+        }
+        128 * _mm512_reduce_add_epi32(sum)
     }
 
     /// Σ a·(b + 128): the instruction multiplies signed by unsigned.

@@ -16,13 +16,6 @@ impl Scored {
     pub(crate) fn order(one: &Self, other: &Self) -> std::cmp::Ordering {
         other.score.total_cmp(&one.score).then(one.row.cmp(&other.row))
     }
-
-    /// True when this one comes first.
-    #[inline]
-    #[expect(clippy::float_cmp, reason = "equal scores are ties, and of scores that differ the larger is first")]
-    pub(crate) fn is_before(self, other: Self) -> bool {
-        self.score > other.score || (self.score == other.score && self.row < other.row)
-    }
 }
 
 /// What may be among the `k` nearest, given that each score is at most `slack` away from the truth.
