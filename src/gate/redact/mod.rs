@@ -16,7 +16,9 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use self::rules::{Rule, Skips, mark_read, run_on, touches, window};
-use self::shape::{entropy, is_hash, looks_random, word_before, words};
+use self::shape::{
+    claims_nothing, encodes_a_name, entropy, is_hash, looks_random, repeats_a_group, word_before, words,
+};
 
 const MARK_START: &str = "[REDACTED:";
 /// Taking a secret out can bring another into view; real text needs two rounds.
@@ -158,8 +160,10 @@ impl Redactor {
         let shaped = match rule.check {
             "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
             "literal" => true,
+            "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters),
-            _ => looks_random(value),
+            "encoded" => looks_random(value),
+            _ => looks_random(value) && !encodes_a_name(value) && !repeats_a_group(value),
         };
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
     }
