@@ -6,7 +6,7 @@
 //!
 //! CASES has a JSON object a line: `rule`, `label` (1: a secret is in the text, 0: there is none), `b64` (the text). They
 //! are decoded in memory only. TRANSCRIPTS are files and folders of sessions: whatever `TranscriptReader` reads, and lines
-//! with `turns` of `role` and `text` as exported from SpecStory histories; `.gz` is unpacked. Printed: recall by rule, each
+//! with `turns` of `role` and `text` as exported from `SpecStory` histories; `.gz` is unpacked. Printed: recall by rule, each
 //! missed rule and each false alarm by name, and what was flagged in 1,000 distinct texts of the sessions. A flagged text
 //! is for a person to judge: a session may hold a true secret. No secret is printed: of what was flagged the rule, the
 //! length and the first two characters are shown.

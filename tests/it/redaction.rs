@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adage::{
-    CaptureConfig, HashingEmbedder, LessonDraft, Outcome, Playbook, Redactor, Request, TranscriptFormat,
-    TranscriptReader, Turn, build_lesson, suggest,
+    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Redactor, Request, Role,
+    TextHash, TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
 };
+use ndarray::Array2;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
@@ -172,6 +173,25 @@ impl Keys {
     }
 }
 
+/// Keeps what it was asked to embed.
+#[derive(Clone, Default)]
+struct Overheard(Arc<Mutex<String>>);
+
+impl Embedder for Overheard {
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError> {
+        self.0.lock().push_str(&texts.join("\n"));
+        HashingEmbedder.embed(texts, role)
+    }
+
+    fn fingerprint(&self) -> TextHash {
+        HashingEmbedder.fingerprint()
+    }
+
+    fn dimension(&self) -> Result<usize, EmbedError> {
+        HashingEmbedder.dimension()
+    }
+}
+
 /// Learns, shows, credits, verifies, merges, removes and restores, so that every file there is gets written.
 fn live_with(playbook: &Playbook, drafts: Vec<LessonDraft>, query: &str) {
     let learned = playbook.learn_lessons(drafts.clone()).unwrap();
@@ -194,11 +214,11 @@ fn live_with(playbook: &Playbook, drafts: Vec<LessonDraft>, query: &str) {
 }
 
 #[test]
-fn a_planted_key_is_in_no_file_and_in_no_line_of_the_log() {
-    let (log, mut keys) = (Log::default(), Keys::default());
+fn a_planted_key_is_in_no_file_in_no_line_of_the_log_and_not_embedded() {
+    let (log, overheard, mut keys) = (Log::default(), Overheard::default(), Keys::default());
     let home = tempfile::tempdir().unwrap();
     tracing::subscriber::with_default(log.clone(), || {
-        let playbook = Playbook::builder(home.path()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
+        let playbook = Playbook::builder(home.path()).with_embedder(Arc::new(overheard.clone())).open().unwrap();
         live_with(&playbook, in_every_field(&mut keys), &format!("push with {}", keys.fresh()));
         live_with(&playbook, mined(&mut keys), &format!("deploy with {}", keys.fresh()));
         playbook.learn_lesson(build_lesson("rotate keys", format!("the old one was {}", keys.fresh()))).unwrap();
@@ -206,6 +226,9 @@ fn a_planted_key_is_in_no_file_and_in_no_line_of_the_log() {
     let text = log.0.lock().clone();
     assert!(!text.is_empty(), "nothing was logged");
     keys.assert_none_in(text.as_bytes(), "the log");
+    let text = overheard.0.lock().clone();
+    assert!(text.contains("rotate keys") && text.contains("[REDACTED:"), "{text}");
+    keys.assert_none_in(text.as_bytes(), "what was embedded");
     assert!(keys.assert_none_below(home.path()) >= 3);
 }
 
