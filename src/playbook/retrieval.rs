@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use super::{Inner, Playbook, View};
 use crate::embed::{Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
+use crate::gate::Redactor;
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, render};
 use crate::store::{Event, Text};
@@ -16,7 +17,7 @@ impl Playbook {
     /// nothing when nothing is relevant.
     ///
     /// What is shown is counted, and the receipt of it handed out, unless the request is a peek. Counting appends one line to
-    /// the folder and never fails or delays the answer.
+    /// the folder and never fails or delays the answer. Secrets in a query are redacted before it is embedded.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on vectors; [`Error::Vector`] for a
@@ -86,7 +87,9 @@ impl Inner {
             }
             UnitVector::new(given)?
         } else {
-            let vectors = embed_units(embedder.as_ref(), &[query], Role::Query)?;
+            // The host's embedder may send it away or log it.
+            let query = Redactor::shared().redact(query);
+            let vectors = embed_units(embedder.as_ref(), &[&query], Role::Query)?;
             vectors.into_iter().next().ok_or(Error::NoEmbedder)?
         };
         let dimension = vector.as_slice().len();

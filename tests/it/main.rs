@@ -27,6 +27,7 @@ mod model;
 mod parity;
 #[cfg(feature = "cli")]
 mod processes;
+mod redaction;
 mod related;
 mod retrieval;
 mod transcripts;

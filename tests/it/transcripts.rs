@@ -15,7 +15,7 @@ use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn read(source: &[u8], format: TranscriptFormat) -> Reading {
+pub(crate) fn read(source: &[u8], format: TranscriptFormat) -> Reading {
     TranscriptReader::new().read(source, format).unwrap()
 }
 
@@ -378,12 +378,12 @@ fn a_long_session_needs_little_memory() {
 }
 
 /// Straight to standard error: the test runner keeps the output of tests that pass to itself.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
 
 /// The folder of real data, or a loud word that something was not measured.
-fn data(what: &str) -> Option<PathBuf> {
+pub(crate) fn data(what: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("ADAGE_DATA").map(PathBuf::from);
     if folder.is_none() {
         let text = format!("NOT MEASURED: {what}; set ADAGE_DATA to the folder that has it");
@@ -392,7 +392,7 @@ fn data(what: &str) -> Option<PathBuf> {
     folder
 }
 
-fn gunzipped(path: &Path) -> Vec<u8> {
+pub(crate) fn gunzipped(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     GzDecoder::new(fs::File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
     bytes
@@ -464,7 +464,7 @@ fn real_claude_code_sessions_are_read_whole() {
 }
 
 /// Histories of `SpecStory` as Anthropic messages.
-fn specstory(session: &Value) -> String {
+pub(crate) fn specstory(session: &Value) -> String {
     let turns = session["turns"].as_array().unwrap().iter().enumerate().filter(|(_, turn)| turn["side"] != true);
     let messages: Vec<Value> = turns
         .flat_map(|(n, turn)| match turn["role"].as_str().unwrap() {

@@ -163,7 +163,7 @@ mod tests {
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
             assert!(["prefix", "after", "word", "find"].contains(&rule.kind), "{}", rule.id);
-            let checks = ["any", "literal", "random", "unhashed", "qualified", "password"];
+            let checks = ["any", "literal", "claims", "random", "encoded", "unhashed", "qualified", "password"];
             assert!(checks.contains(&rule.check), "{}", rule.id);
         }
         let skips = Skips::parse();

@@ -1,4 +1,6 @@
-//! Tells random values from those made of words.
+//! Tells random values from those made of words, and from what only has a secret's form.
+
+use serde_json::Value;
 
 /// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
 pub(crate) fn entropy(text: &str) -> f64 {
@@ -56,6 +58,59 @@ pub(crate) fn looks_random(value: &str) -> bool {
         _ if longest >= 20 || jagged || mixed_in_one_run(value) => true,
         _ => wordy * 10 < (letters + digits) * 6,
     }
+}
+
+/// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
+/// and a password, what has blanks a passphrase.
+pub(crate) fn encodes_a_name(value: &str) -> bool {
+    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"._/-".contains(&b);
+    text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
+}
+
+/// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID goes by its form alone.
+pub(crate) fn repeats_a_group(value: &str) -> bool {
+    let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
+    let same = |three: &[&str]| three.first().is_some_and(|one| one.len() >= 3 && three.iter().all(|it| it == one));
+    !is_uuid && groups.windows(3).any(same)
+}
+
+/// True for a JSON Web Token (RFC 7519) whose payload can be read and claims nothing: no name, whole number, flag or list is
+/// in it that could stand for a person, a time or a right.
+pub(crate) fn claims_nothing(token: &str) -> bool {
+    let payload = token.split('.').nth(1).and_then(decode);
+    let payload = payload.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::Number(number) => number.is_f64(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    };
+    payload.is_some_and(|payload: Value| payload.as_object().is_some_and(|claims| claims.values().all(empty)))
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=');
+    let mut out = Vec::with_capacity(text.len());
+    let (mut bits, mut n_bits) = (0_u32, 0);
+    for byte in text.bytes() {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(digit)) & 0xffff;
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            out.extend(u8::try_from(bits >> n_bits & 0xff));
+        }
+    }
+    Some(out)
 }
 
 /// Spoken like a word: enough vowels and no long row of consonants.

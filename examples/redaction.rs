@@ -1,0 +1,246 @@
+//! Measures redaction: how many known secrets are found, and how often ordinary text is taken for one.
+//!
+//! ```text
+//! cargo run --release --example redaction -- CASES [TRANSCRIPTS]... [--json]
+//! ```
+//!
+//! CASES has a JSON object a line: `rule`, `label` (1: a secret is in the text, 0: there is none), `b64` (the text). They
+//! are decoded in memory only. TRANSCRIPTS are files and folders of sessions: whatever `TranscriptReader` reads, and lines
+//! with `turns` of `role` and `text` as exported from `SpecStory` histories; `.gz` is unpacked. Printed: recall by rule, each
+//! missed rule and each false alarm by name, and what was flagged in 1,000 distinct texts of the sessions. A flagged text
+//! is for a person to judge: a session may hold a true secret. No secret is printed: of what was flagged the rule, the
+//! length and the first two characters are shown.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program of its own")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use adage::{Redactor, Secret, TranscriptFormat, TranscriptReader, Turn};
+use serde_json::{Value, json};
+
+type Failure = Box<dyn Error>;
+
+fn main() -> Result<(), Failure> {
+    let (flags, files): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|one| one.starts_with("--"));
+    if let Some(flag) = flags.iter().find(|flag| *flag != "--json") {
+        return Err(format!("unknown option {flag}").into());
+    }
+    let (cases, sessions) = files.split_first().ok_or("name a file of cases")?;
+    let cases = Cases::measure(Path::new(cases))?;
+    let sessions = Sessions::measure(sessions)?;
+    if flags.is_empty() {
+        cases.print();
+        sessions.print();
+    } else {
+        println!("{}", json!({ "cases": cases.json(), "transcripts": sessions.json() }));
+    }
+    Ok(())
+}
+
+/// What the labelled cases came to.
+#[derive(Default)]
+struct Cases {
+    /// By rule: found and all.
+    found: BTreeMap<String, (usize, usize)>,
+    n_negatives: usize,
+    alarms: Vec<String>,
+}
+
+impl Cases {
+    fn measure(file: &Path) -> Result<Self, Failure> {
+        let mut cases = Self::default();
+        for line in String::from_utf8(bytes(file)?)?.lines() {
+            let row: Value = serde_json::from_str(line)?;
+            let told = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
+            let (rule, text) = (told("rule").to_owned(), decode(told("b64")));
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let found = Redactor::shared().find(&text);
+            if row.get("label").and_then(Value::as_i64) == Some(1) {
+                let (n_found, n_all) = cases.found.entry(rule).or_default();
+                *n_found += usize::from(!found.is_empty());
+                *n_all += 1;
+            } else {
+                cases.n_negatives += 1;
+                if let Some(first) = found.first() {
+                    cases.alarms.push(format!("{rule}: {}", masked(&text, first)));
+                }
+            }
+        }
+        Ok(cases)
+    }
+
+    fn totals(&self) -> (usize, usize) {
+        self.found.values().fold((0, 0), |(found, all), one| (found + one.0, all + one.1))
+    }
+
+    fn print(&self) {
+        let (n_found, n_all) = self.totals();
+        println!("found {n_found} of {n_all} secrets ({:.1}%)", percent(n_found, n_all));
+        let whole = self.found.values().filter(|(found, all)| found == all).count();
+        println!("  {whole} of {} rules whole; the others, found of all:", self.found.len());
+        for (rule, (found, all)) in self.found.iter().filter(|(_, (found, all))| found < all) {
+            println!("    {rule} {found}/{all}");
+        }
+        let (n_alarms, n_negatives) = (self.alarms.len(), self.n_negatives);
+        println!("false alarms {n_alarms} of {n_negatives} negatives ({:.1}%)", percent(n_alarms, n_negatives));
+        self.alarms.iter().for_each(|alarm| println!("    {alarm}"));
+    }
+
+    fn json(&self) -> Value {
+        let (n_found, n_secrets) = self.totals();
+        let rules: BTreeMap<&String, Value> =
+            self.found.iter().map(|(rule, (found, all))| (rule, json!({ "found": found, "all": all }))).collect();
+        json!({
+            "n_secrets": n_secrets, "n_found": n_found, "recall": percent(n_found, n_secrets) / 100.0,
+            "n_negatives": self.n_negatives, "n_alarms": self.alarms.len(),
+            "false_alarms": percent(self.alarms.len(), self.n_negatives) / 100.0,
+            "alarms": self.alarms, "rules": rules,
+        })
+    }
+}
+
+/// What the texts of the sessions came to.
+#[derive(Default)]
+struct Sessions {
+    texts: BTreeSet<String>,
+    /// Of each flagged text what was found first.
+    flagged: Vec<String>,
+}
+
+impl Sessions {
+    fn measure(paths: &[String]) -> Result<Self, Failure> {
+        let mut sessions = Self::default();
+        for file in paths.iter().map(|path| files(Path::new(path))).collect::<Result<Vec<_>, _>>()?.concat() {
+            sessions.read(&bytes(&file)?).map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        for text in &sessions.texts {
+            if let Some(first) = Redactor::shared().find(text).first() {
+                sessions.flagged.push(format!("{} in a text of {} bytes", masked(text, first), text.len()));
+            }
+        }
+        Ok(sessions)
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let rows = String::from_utf8_lossy(bytes);
+        let mut rows = rows.lines().map_while(|line| serde_json::from_str::<Value>(line).ok()).peekable();
+        if rows.peek().is_some_and(|row| row.get("turns").is_some()) {
+            for turn in rows.flat_map(|row| row.get("turns").and_then(Value::as_array).cloned().unwrap_or_default()) {
+                self.strings(&turn);
+            }
+            return Ok(());
+        }
+        for turn in TranscriptReader::new().read(bytes, TranscriptFormat::Auto)?.transcript.turns {
+            match turn {
+                Turn::User(text) | Turn::Assistant(text) => self.text(text),
+                Turn::ToolCall(call) => {
+                    self.strings(&call.input);
+                    self.text(call.result.unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: String) {
+        if !text.trim().is_empty() {
+            self.texts.insert(text);
+        }
+    }
+
+    /// Each string of a value, for itself.
+    fn strings(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.text(text.clone()),
+            Value::Array(list) => list.iter().for_each(|value| self.strings(value)),
+            Value::Object(row) => row.values().for_each(|value| self.strings(value)),
+            _ => {}
+        }
+    }
+
+    fn print(&self) {
+        if self.texts.is_empty() {
+            return;
+        }
+        let (n_flagged, n_texts) = (self.flagged.len(), self.texts.len());
+        let per_thousand = percent(n_flagged, n_texts) * 10.0;
+        println!(
+            "flagged {n_flagged} of {n_texts} distinct texts of sessions ({per_thousand:.2} of 1,000), to be judged"
+        );
+        self.flagged.iter().for_each(|one| println!("    {one}"));
+    }
+
+    fn json(&self) -> Value {
+        let (n_flagged, n_texts) = (self.flagged.len(), self.texts.len());
+        json!({
+            "n_texts": n_texts, "n_flagged": n_flagged,
+            "flagged_of_1000": percent(n_flagged, n_texts) * 10.0, "flagged": self.flagged,
+        })
+    }
+}
+
+/// The rule, the length and the first two characters.
+fn masked(text: &str, found: &Secret<'_>) -> String {
+    let secret = text.get(found.range.clone()).unwrap_or_default();
+    let head: String = secret.chars().take(2).collect();
+    format!("{} took {} characters, {head:?}…", found.rule, secret.chars().count())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share to be printed")]
+fn percent(part: usize, all: usize) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
+}
+
+/// The file, or the files of the folder, those below it too.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let path = entry?.path();
+        let name = path.to_string_lossy();
+        if path.is_dir() || [".jsonl", ".json", ".jsonl.gz", ".json.gz"].iter().any(|end| name.ends_with(end)) {
+            found.extend(files(&path)?);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
+    Ok(unpacked)
+}
+
+/// Base64 (RFC 4648), padding and blanks left out of account.
+fn decode(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (mut bits, mut n_bits) = (0_u32, 0);
+    for byte in text.bytes() {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = (bits << 6 | u32::from(digit)) & 0xffff;
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            out.extend(u8::try_from(bits >> n_bits & 0xff));
+        }
+    }
+    out
+}
