@@ -49,13 +49,14 @@ pub use ndarray;
 
 pub use capture::{
     Because, Broken, BrokenReason, Candidate, CommandLine, Explanation, Format as TranscriptFormat, Ground, Heuristic,
-    Hurdle, Owner, ReadLimits, ReadReport, Reading, Relation, Status, Suggestions, ToolCall, Transcript,
-    TranscriptReader, Turn, WordChange, error_line, suggest,
+    Hurdle, Ineligible, Owner, ReadLimits, ReadReport, Reading, Recurrence, Relation, Ripeness, SessionEntry,
+    SessionSummary, Standing, Status, Suggestions, ToolCall, Transcript, TranscriptReader, Turn, WordChange,
+    error_line, index as session_index, recurring, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     CaptureConfig, Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX,
-    RetentionConfig, RetrievalConfig, Selection, UtilityPolicy,
+    RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};

@@ -5,6 +5,7 @@ mod heuristics;
 mod injected;
 mod outcome;
 mod readers;
+mod sessions;
 mod terminal;
 mod transcript;
 
@@ -12,4 +13,5 @@ pub use command::{CommandLine, Relation, WordChange};
 pub use heuristics::{Because, Candidate, Explanation, Ground, Heuristic, Hurdle, Suggestions, suggest};
 pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
+pub use sessions::{Ineligible, Recurrence, Ripeness, SessionEntry, SessionSummary, Standing, index, recurring};
 pub use transcript::{Status, ToolCall, Transcript, Turn};
