@@ -10,6 +10,9 @@ mod learning;
 mod reading;
 mod removal;
 mod retrieval;
+mod session_files;
+mod session_run;
+mod sessions;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +34,9 @@ pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
+pub use session_files::{LeftOut, LeftOutReason};
+pub use session_run::{Ran, SessionRun};
+pub use sessions::{Due, SessionScan, Sessions, Waiting};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

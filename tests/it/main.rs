@@ -29,5 +29,6 @@ mod parity;
 mod processes;
 mod related;
 mod retrieval;
+mod sessions;
 mod transcripts;
 mod vector_memory;

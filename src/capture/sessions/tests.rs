@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chrono::{DateTime, FixedOffset, TimeDelta};
+use chrono::{DateTime, FixedOffset};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn eligible_is_what_a_person_left_alone() {
     };
     check(summary("s", 10, Some(at(-3 * 3_600))), None);
     let active = |idle| Some(Ineligible::Active { idle, min: hours(3) });
-    check(summary("s", 10, Some(at(-3 * 3_600 + 1))), active(hours(3) - Duration::from_secs(1)));
+    check(summary("s", 10, Some(at(-3 * 3_600 + 1))), active(Duration::from_secs(3 * 3_600 - 1)));
     // A time to come is the file's.
     check(summary("s", 10, Some(at(7_200))), active(Duration::ZERO));
     check(summary("s", 10, None), active(Duration::ZERO));
