@@ -6,6 +6,7 @@ mod embedder;
 mod health;
 mod learn;
 mod onnxruntime;
+mod sessions;
 mod show;
 
 use std::error::Error;
@@ -72,6 +73,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
+        Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
         Command::Check => health::check(&global, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
     }
