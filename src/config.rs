@@ -21,6 +21,8 @@ pub struct Config {
     pub index: IndexConfig,
     /// What is found in transcripts.
     pub capture: CaptureConfig,
+    /// Which sessions are read, and how often.
+    pub sessions: SessionsConfig,
 }
 
 impl Default for Config {
@@ -32,6 +34,7 @@ impl Default for Config {
             feedback: FeedbackConfig::default(),
             index: IndexConfig { graph_from: 200_000, ..IndexConfig::default() },
             capture: CaptureConfig::default(),
+            sessions: SessionsConfig::default(),
         }
     }
 }
@@ -276,13 +279,52 @@ impl Default for CaptureConfig {
     }
 }
 
+/// Which sessions are read, and how often (capture 4).
+#[derive(Clone, Debug)]
+pub struct SessionsConfig {
+    /// A session written to more recently may go on. 3 hours; specified.
+    pub min_idle: Duration,
+    /// User turns of a session worth reading. 10; specified.
+    pub min_user_turns: usize,
+    /// Between the starts of two runs. 30 minutes; specified.
+    pub min_gap: Duration,
+    /// Sessions read in one run. 10, at least 1; specified.
+    pub max_per_run: usize,
+    /// Lines of an index. 50, at least 1; specified.
+    pub max_lines: usize,
+    /// Attempts to read one version of a session before it is given up. 3, at least 1; chosen.
+    pub max_attempts: u32,
+    /// Runs on record; of more, the oldest are forgotten. 50, at least 1; chosen.
+    pub max_runs: usize,
+    /// Folders below the named one that are looked into. 8; chosen.
+    pub max_depth: usize,
+    /// A larger file is left out, and said so. 256 MiB, in bytes; chosen.
+    pub max_file_bytes: u64,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self {
+            min_idle: Duration::from_hours(3),
+            min_user_turns: 10,
+            min_gap: Duration::from_mins(30),
+            max_per_run: 10,
+            max_lines: 50,
+            max_attempts: 3,
+            max_runs: 50,
+            max_depth: 8,
+            max_file_bytes: 256 << 20,
+        }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture, sessions } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -301,6 +343,10 @@ impl Config {
             ("retrieval.max_tokens", retrieval.max_tokens),
             ("capture.recovery_window", capture.recovery_window),
             ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),
+            ("sessions.max_per_run", sessions.max_per_run),
+            ("sessions.max_lines", sessions.max_lines),
+            ("sessions.max_attempts", sessions.max_attempts as usize),
+            ("sessions.max_runs", sessions.max_runs),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
@@ -335,7 +381,8 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 12] = [
+        let bad: [(&str, Spoil); 13] = [
+            ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
             ("capture.min_run", |config| config.capture.min_run = 1),
             ("capture.recovery_window", |config| config.capture.recovery_window = 0),
             ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),

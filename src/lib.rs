@@ -17,6 +17,7 @@
 //! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
 //! - Sessions: a [`TranscriptReader`] reads what an agent wrote down of one into a [`Transcript`], and reports what is not
 //!   in it.
+//! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
@@ -49,13 +50,14 @@ pub use ndarray;
 
 pub use capture::{
     Because, Broken, BrokenReason, Candidate, CommandLine, Explanation, Format as TranscriptFormat, Ground, Heuristic,
-    Hurdle, Owner, ReadLimits, ReadReport, Reading, Relation, Status, Suggestions, ToolCall, Transcript,
-    TranscriptReader, Turn, WordChange, error_line, suggest,
+    Hurdle, Ineligible, Owner, ReadLimits, ReadReport, Reading, Recurrence, Relation, Ripeness, SessionEntry,
+    SessionSummary, Standing, Status, Suggestions, ToolCall, Transcript, TranscriptReader, Turn, WordChange,
+    error_line, index as session_index, recurring, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     CaptureConfig, Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX,
-    RetentionConfig, RetrievalConfig, Selection, UtilityPolicy,
+    RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -71,12 +73,13 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Finding, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Removal, Settled, Skips, Stats,
-    Touched, Undone, WaitingLesson, Window,
+    ChangeRecord, Check, Due, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran,
+    Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
+pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
 
 /// The README's examples are tests, where the model that they use is there.

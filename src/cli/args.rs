@@ -105,6 +105,14 @@ pub(crate) enum Command {
     },
     /// Print the playbook in figures
     Stats,
+    /// List the past sessions of an agent that are worth reading
+    Sessions {
+        /// Folder with the sessions: Claude Code, Codex, gemini-cli, `OpenAI` or Anthropic messages
+        folder: PathBuf,
+        /// Also those that are not, with the reason
+        #[arg(long)]
+        all: bool,
+    },
     /// Look for what is not in order in the folder; exit code 1 if anything is
     Check,
     /// Try out what this installation needs: folder, lock, model

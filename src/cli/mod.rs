@@ -7,6 +7,7 @@ mod health;
 mod learn;
 mod mine;
 mod onnxruntime;
+mod sessions;
 mod show;
 
 use std::error::Error;
@@ -77,6 +78,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
+        Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
         Command::Check => health::check(&global, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
     }

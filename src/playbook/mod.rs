@@ -11,6 +11,9 @@ mod mining;
 mod reading;
 mod removal;
 mod retrieval;
+mod session_files;
+mod session_run;
+mod sessions;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +36,9 @@ pub use learning::Pruned;
 pub use mining::{Mined, Skips};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
+pub use session_files::{LeftOut, LeftOutReason};
+pub use session_run::{Ran, SessionRun};
+pub use sessions::{Due, SessionScan, Sessions, Waiting};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

@@ -9,6 +9,7 @@ pub(crate) mod disk;
 pub(crate) mod documents;
 mod mapped;
 pub(crate) mod memory_vectors;
+pub(crate) mod mining;
 mod place;
 mod recover;
 pub(crate) mod sections;

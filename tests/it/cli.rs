@@ -358,3 +358,39 @@ fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
         assert!(embedder.contains("a recall takes"), "{embedder}");
     }
 }
+
+#[test]
+fn sessions_are_listed_and_nothing_is_made() {
+    let shell = Shell::new();
+    let folder = shell.path().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    let turn = |n: usize| json!({"role": "user", "content": format!("Please add page {n} to the manual.")}).to_string();
+    let write = |name: &str, n: usize| {
+        let head = json!({"sessionId": name, "startTime": "2026-02-01T10:00:00Z", "messages": []});
+        let message = |n: usize| {
+            json!({
+                "type": "user", "id": n.to_string(), "timestamp": "2026-02-01T10:00:00Z",
+                "content": format!("Please add page {n} to the manual.")
+            })
+        };
+        let mut document = head;
+        document["messages"] = (0..n).map(message).collect();
+        std::fs::write(folder.join(format!("{name}.json")), document.to_string()).unwrap();
+    };
+    write("long", 11);
+    write("short", 2);
+    std::fs::write(folder.join("a.jsonl"), turn(0)).unwrap();
+    std::fs::write(folder.join("b.json"), "{}").unwrap();
+    let folder = folder.to_str().unwrap();
+    let said = shell.call(&["sessions", folder]);
+    assert_eq!((said.code, said.out.lines().count()), (0, 1), "{}{}", said.out, said.err);
+    assert!(said.out.starts_with("[NEW] Please add page 0 to the manual. (11 user msgs) — "), "{}", said.out);
+    assert!(!shell.path().join("memory").exists());
+    let all = shell.call(&["sessions", folder, "--all"]);
+    assert!(all.out.contains("; not read: 2 user messages, at least 10 are needed"), "{}", all.out);
+    assert!(all.out.contains("left out: ") && all.out.lines().count() == 4, "{}", all.out);
+    let row = shell.json(&["sessions", folder]);
+    assert_eq!((row["id"].as_str(), row["standing"].as_str()), (Some("long"), Some("new")));
+    assert_eq!(row["n_user_turns"], 11);
+    assert_eq!(shell.call(&["sessions", "/nowhere"]).code, 1);
+}

@@ -30,5 +30,6 @@ mod processes;
 mod redaction;
 mod related;
 mod retrieval;
+mod sessions;
 mod transcripts;
 mod vector_memory;

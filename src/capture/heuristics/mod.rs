@@ -17,6 +17,7 @@ use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, Ground, Hurdle};
+pub(in crate::capture) use wording::{first_request, shorten};
 
 use session::Session;
 

@@ -56,7 +56,7 @@ fn is_pasted(line: &str) -> bool {
 
 /// What a turn asks for: the first sentence that says what to do, else the first that says anything; none for "yes, go on",
 /// for slash commands, and for a turn that only announces something: "implement the following plan:".
-pub(super) fn first_request(text: &str) -> Option<&str> {
+pub(in crate::capture) fn first_request(text: &str) -> Option<&str> {
     const MIN_WORDS: usize = 4;
     if text.trim_start().starts_with(['/', '<']) {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn first_request(text: &str) -> Option<&str> {
 }
 
 /// One line of at most `max_chars` characters, cut at a word's end with `…`.
-pub(super) fn shorten(text: &str, max_chars: usize) -> String {
+pub(in crate::capture) fn shorten(text: &str, max_chars: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= max_chars {
         return line;

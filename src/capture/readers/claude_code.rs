@@ -73,6 +73,7 @@ impl ClaudeCode {
             Some(mut side) if main.transcript.turns.is_empty() && self.n_side > 0 => {
                 side.report.n_records = main.report.n_records;
                 side.report.n_bytes = main.report.n_bytes;
+                side.report.last_record = main.report.last_record;
                 side.report.n_broken = main.report.n_broken;
                 side.report.broken.clone_from(&main.report.broken);
                 for (kind, n) in main.report.skipped {

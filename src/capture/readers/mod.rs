@@ -210,6 +210,9 @@ impl Session {
             return;
         }
         self.recorder.report.n_records += 1;
+        for time in ["/timestamp", "/lastUpdated", "/$set/lastUpdated"] {
+            self.recorder.report.at(record.pointer(time));
+        }
         match &mut self.records {
             Records::ClaudeCode(claude) => claude.read(record, &mut self.recorder),
             Records::Codex(codex) => codex.read(record, &mut self.recorder),

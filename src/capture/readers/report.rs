@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use super::Format;
 use crate::capture::Transcript;
 
@@ -22,6 +26,8 @@ pub struct ReadReport {
     pub format: Format,
     /// Whose session it is.
     pub owner: Owner,
+    /// The latest time that a record names: when the session was last written to, as far as it says.
+    pub last_record: Option<DateTime<FixedOffset>>,
     /// Records read: lines, or messages of a document, broken ones not counted.
     pub n_records: u64,
     /// Records and parts that are in no turn, by kind: an unknown type, a mirrored event, a duplicate.
@@ -39,7 +45,8 @@ pub struct ReadReport {
 }
 
 /// Whose words the user turns of a session are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Owner {
     /// A person's.
@@ -94,6 +101,7 @@ impl ReadReport {
         Self {
             format,
             owner: Owner::Person,
+            last_record: None,
             n_records: 0,
             skipped: BTreeMap::new(),
             n_broken: 0,
@@ -108,6 +116,11 @@ impl ReadReport {
         let kind: String = kind.chars().take(80).collect();
         let is_known = self.skipped.contains_key(&kind) || self.skipped.len() < MAX_KINDS;
         *self.skipped.entry(if is_known { kind } else { "other".to_owned() }).or_default() += 1;
+    }
+
+    pub(super) fn at(&mut self, time: Option<&Value>) {
+        let time = time.and_then(Value::as_str).and_then(|time| DateTime::parse_from_rfc3339(time).ok());
+        self.last_record = self.last_record.max(time);
     }
 
     pub(super) fn broken(&mut self, line: u64, reason: BrokenReason) {

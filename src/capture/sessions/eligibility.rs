@@ -1,0 +1,53 @@
+//! Which sessions are worth reading.
+
+use std::time::Duration;
+
+use chrono::{DateTime, FixedOffset};
+
+use super::SessionSummary;
+use crate::capture::Owner;
+use crate::config::SessionsConfig;
+
+/// Why a session is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Ineligible {
+    /// It is another agent's: nobody typed anything.
+    #[error("a sub-agent's session")]
+    SubAgent,
+    /// A person said too little.
+    #[error("{n_user_turns} user messages, at least {min} are needed")]
+    FewTurns {
+        /// User turns.
+        n_user_turns: usize,
+        /// How many are needed.
+        min: usize,
+    },
+    /// It may go on.
+    #[error("written to {} minutes ago, {} must have passed", idle.as_secs() / 60, min.as_secs() / 60)]
+    Active {
+        /// How long nothing was written to it; zero when it says a time to come.
+        idle: Duration,
+        /// How long nothing must have been.
+        min: Duration,
+    },
+}
+
+/// Why a session that was last written to at `updated` is not read at `now`; none when it can be.
+pub(super) fn hurdle(
+    summary: &SessionSummary,
+    updated: DateTime<FixedOffset>,
+    now: DateTime<FixedOffset>,
+    config: &SessionsConfig,
+) -> Option<Ineligible> {
+    let idle = (now - updated).to_std().unwrap_or_default();
+    if summary.owner == Owner::Agent {
+        Some(Ineligible::SubAgent)
+    } else if summary.n_user_turns < config.min_user_turns {
+        Some(Ineligible::FewTurns { n_user_turns: summary.n_user_turns, min: config.min_user_turns })
+    } else if idle < config.min_idle {
+        Some(Ineligible::Active { idle, min: config.min_idle })
+    } else {
+        None
+    }
+}

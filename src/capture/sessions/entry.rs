@@ -1,0 +1,125 @@
+//! The entries of an index and their order.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use chrono::{DateTime, FixedOffset};
+
+use super::{Ineligible, SessionSummary, eligibility};
+use crate::capture::Owner;
+use crate::config::SessionsConfig;
+
+/// A session of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionEntry {
+    /// What names it: the agent's id of the session, or the path where the source has none.
+    pub id: String,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// When it was last written to: the latest time in its records, else the file's. One session at two times is two versions.
+    pub updated: DateTime<FixedOffset>,
+    /// What it comes to.
+    pub summary: SessionSummary,
+    /// Whether this version of it was read.
+    pub standing: Standing,
+    /// Why it is not to be read; none when it is worth it.
+    pub hurdle: Option<Ineligible>,
+}
+
+/// How far the reading of one version of a session got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It was not read yet.
+    New {
+        /// How often it was tried.
+        n_attempts: u32,
+    },
+    /// It was tried as often as one tries, and failed.
+    GivenUp {
+        /// How often it was tried.
+        n_attempts: u32,
+    },
+    /// It was read to its end.
+    Read,
+}
+
+impl Standing {
+    /// `[NEW]` until it was really read, then `[old]`.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::New { .. } | Self::GivenUp { .. } => "[NEW]",
+            Self::Read => "[old]",
+        }
+    }
+
+    /// What is to be read first comes first.
+    fn rank(self) -> (u8, u32) {
+        match self {
+            Self::New { n_attempts } => (0, n_attempts),
+            Self::GivenUp { n_attempts } => (1, n_attempts),
+            Self::Read => (2, 0),
+        }
+    }
+}
+
+impl SessionEntry {
+    /// An entry as it stands at `now`.
+    #[must_use]
+    pub fn new(
+        path: PathBuf,
+        modified: DateTime<FixedOffset>,
+        summary: SessionSummary,
+        now: DateTime<FixedOffset>,
+        config: &SessionsConfig,
+    ) -> Self {
+        // A record that names a time to come would never be idle; no file is older than what is in it.
+        let updated = summary.last_record.map_or(modified, |last| last.min(modified));
+        let id = if summary.session.is_empty() { path.display().to_string() } else { summary.session.clone() };
+        let hurdle = eligibility::hurdle(&summary, updated, now, config);
+        Self { id, path, updated, summary, standing: Standing::New { n_attempts: 0 }, hurdle }
+    }
+
+    /// True when it waits to be read.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.hurdle.is_none() && matches!(self.standing, Standing::New { .. })
+    }
+}
+
+/// `[NEW] intent | workflow: hint (12 user msgs) — path`, on one line whatever the path is.
+impl fmt::Display for SessionEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SessionSummary { intent, workflow, n_user_turns, .. } = &self.summary;
+        let headline = if intent.is_empty() { "(no request)" } else { intent };
+        write!(f, "{} {headline}", self.standing.mark())?;
+        if !workflow.is_empty() {
+            write!(f, " | workflow: {workflow}")?;
+        }
+        let path = self.path.display().to_string().replace(char::is_control, "\u{fffd}");
+        write!(f, " ({n_user_turns} user msgs) — {path}")
+    }
+}
+
+/// Puts sessions into the order of an index: of several copies of a session the newest alone; those to be read first, the
+/// fewest attempts before more, the newest before older; then those given up, then those that were read. Ties by path.
+///
+/// A sub-agent's session has its parent's id and is no copy of it.
+#[must_use]
+pub fn index(entries: Vec<SessionEntry>) -> Vec<SessionEntry> {
+    let mut entries = entries;
+    entries.sort_by(|a, b| {
+        let newest_first = |entry: &SessionEntry| (Reverse(entry.updated), Reverse(entry.summary.n_turns));
+        newest_first(a).cmp(&newest_first(b)).then_with(|| a.path.cmp(&b.path))
+    });
+    let mut seen = HashSet::new();
+    entries.retain(|entry| {
+        let part = (entry.summary.owner == Owner::Agent).then(|| entry.path.clone());
+        seen.insert((entry.id.clone(), part))
+    });
+    // The sort is stable: of equals the newest stays first.
+    entries.sort_by_key(|entry| entry.standing.rank());
+    entries
+}

@@ -1,0 +1,87 @@
+//! What was suggested by more than one session (capture 4.5).
+
+use std::collections::BTreeSet;
+
+use crate::capture::command::CommandLine;
+use crate::capture::{Candidate, Heuristic};
+
+/// How much speaks for a workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ripeness {
+    /// One session alone: it stays a draft.
+    Draft,
+    /// Two sessions or more: it can become a skill.
+    Skill,
+}
+
+/// A workflow with the sessions that suggest it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recurrence {
+    /// The best candidate of it: the highest score, the first of equals.
+    pub candidate: Candidate,
+    /// The sessions, each once, in the order in which they were given.
+    pub sessions: Vec<String>,
+}
+
+impl Recurrence {
+    /// A skill from two sessions on.
+    #[must_use]
+    pub fn ripeness(&self) -> Ripeness {
+        if self.sessions.len() < 2 { Ripeness::Draft } else { Ripeness::Skill }
+    }
+}
+
+/// Finds the workflows that sessions have in common. Candidates are one workflow when the same rule gave them the same name
+/// and at least half of the commands of the one with more, in normal form, are the other's too. A session that is named
+/// twice, because it was resumed, counts once.
+///
+/// The order is that of the first candidate of each workflow.
+#[must_use]
+pub fn recurring(found: &[(String, Vec<Candidate>)]) -> Vec<Recurrence> {
+    let mut workflows: Vec<(Form, Recurrence)> = Vec::new();
+    for (session, candidates) in found {
+        for candidate in candidates {
+            let form = Form::of(candidate);
+            match workflows.iter_mut().find(|(known, _)| known.is_alike(&form)) {
+                Some((_, workflow)) => {
+                    if !workflow.sessions.contains(session) {
+                        workflow.sessions.push(session.clone());
+                    }
+                    if candidate.score > workflow.candidate.score {
+                        workflow.candidate = candidate.clone();
+                    }
+                }
+                None => {
+                    workflows
+                        .push((form, Recurrence { candidate: candidate.clone(), sessions: vec![session.clone()] }));
+                }
+            }
+        }
+    }
+    workflows.into_iter().map(|(_, workflow)| workflow).collect()
+}
+
+/// By what a workflow is told.
+struct Form {
+    heuristic: Heuristic,
+    name: String,
+    commands: BTreeSet<String>,
+}
+
+impl Form {
+    fn of(candidate: &Candidate) -> Self {
+        let row = candidate.draft.to_json();
+        let solution = row.get("correct_pattern").or_else(|| row.get("solution")).and_then(serde_json::Value::as_str);
+        // The rules write commands between back-ticks, every second piece.
+        let quoted = solution.unwrap_or_default().split('`').skip(1).step_by(2);
+        let commands = quoted.map(|command| CommandLine::parse(command).normal_form()).filter(|form| !form.is_empty());
+        Self { heuristic: candidate.heuristic, name: candidate.name.clone(), commands: commands.collect() }
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        let n_shared = self.commands.intersection(&other.commands).count();
+        self.heuristic == other.heuristic
+            && self.name == other.name
+            && n_shared * 2 >= self.commands.len().max(other.commands.len())
+    }
+}

@@ -1,0 +1,53 @@
+//! What an index knows of one session.
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+
+use super::{intent, workflow};
+use crate::capture::{Owner, Reading, Turn};
+
+/// What a session comes to, without its text: enough to decide whether it is worth reading.
+///
+/// ```
+/// use adage::{SessionSummary, TranscriptFormat, TranscriptReader};
+/// let source = r#"[{"role": "user", "content": "Please make the parser faster."}]"#;
+/// let reading = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Auto)?;
+/// let summary = SessionSummary::of(&reading);
+/// assert_eq!((summary.intent.as_str(), summary.n_user_turns), ("Please make the parser faster.", 1));
+/// # Ok::<(), adage::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSummary {
+    /// The agent's name of it; empty when the source has none.
+    pub session: String,
+    /// The latest time that a record names; none where the records name none.
+    pub last_record: Option<DateTime<FixedOffset>>,
+    /// Turns that a person typed.
+    pub n_user_turns: usize,
+    /// Turns of every kind; 0 for a file that is no session.
+    pub n_turns: usize,
+    /// Whose session it is.
+    pub owner: Owner,
+    /// What a person asked for first: one line of at most 80 characters, cut at a word, without secrets and URLs.
+    pub intent: String,
+    /// What was done, such as `Read -> Bash: cargo | paths src/lib.rs | validated`: one line of at most 160 characters, with
+    /// the names of tools, programs and files, never arguments, URLs or secrets. Empty when no tool was called.
+    pub workflow: String,
+}
+
+impl SessionSummary {
+    /// Sums a session up. The same session, the same summary.
+    #[must_use]
+    pub fn of(reading: &Reading) -> Self {
+        let transcript = &reading.transcript;
+        Self {
+            session: transcript.session.clone(),
+            last_record: reading.report.last_record,
+            n_user_turns: transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).count(),
+            n_turns: transcript.turns.len(),
+            owner: reading.report.owner,
+            intent: intent::intent(transcript),
+            workflow: workflow::hint(transcript),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! One run over the sessions that are due: every step is on disk before the next one begins.
+
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::session_files::SessionFile;
+use super::sessions::{Due, SessionScan, Sessions, Waiting};
+use crate::capture::{Reading, SessionEntry, SessionSummary};
+use crate::error::Result;
+use crate::gate::Redactor;
+use crate::store::disk::Lock;
+use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
+
+/// Characters of an error that are kept.
+const MAX_ERROR_CHARS: usize = 300;
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// It ended; this is what is on record.
+    Ended(RunRecord),
+    /// Nothing was to be read.
+    Waiting(Waiting),
+}
+
+/// A run that goes on. While there is one, nobody else begins another.
+///
+/// Dropped without [`finish`](Self::finish), or killed, it is found by the next one: that puts it on record as died, and what
+/// it had still to read is read first. A session that kills its reader is counted as tried before it is read, so that it is
+/// given up like any other.
+pub struct SessionRun {
+    sessions: Sessions,
+    to_read: VecDeque<SessionEntry>,
+    /// What this run put into the queue by itself.
+    own: Vec<PathBuf>,
+    _lock: Lock,
+}
+
+impl Sessions {
+    /// Begins a run, for a host that wants to do its steps itself; [`run`](Self::run) does them all.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, Waiting>> {
+        let inner = self.inner();
+        self.0.check_writable()?;
+        let place = &inner.store.place;
+        let Some(lock) = place.lock_mining()? else {
+            return Ok(Err(Waiting::Locked { owner: place.read_mining()?.running }));
+        };
+        let known = place.read_mining()?;
+        let to_read = match self.choose(scan, &known) {
+            Due::Sessions(sessions) => VecDeque::from(sessions),
+            Due::Waiting(waiting) => return Ok(Err(waiting)),
+        };
+        let owner = RunOwner { pid: std::process::id(), started: inner.clock.now() };
+        let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
+        let own = place.change_mining(self.config(), |mining| {
+            mining.begin(owner);
+            // What can no longer be read was left out by the choice, unless there were too many.
+            let n_chosen = to_read.len();
+            let is_full = n_chosen >= self.config().max_per_run;
+            mining.queued.retain(|path| is_chosen(path) || is_full || !known.queued.contains(path));
+            let paths = to_read.iter().map(|entry| entry.path.clone());
+            let own: Vec<PathBuf> = paths.filter(|path| !mining.queued.contains(path)).collect();
+            mining.queued.extend(own.iter().cloned());
+            own
+        })?;
+        Ok(Ok(SessionRun { sessions: self.clone(), to_read, own, _lock: lock }))
+    }
+
+    /// Reads the sessions of a folder that are due and hands each to `mine`, which says how many candidates it found. A
+    /// session that cannot be read, and one that `mine` fails at, is tried again by later runs, three times in all by default.
+    /// `cancel` is looked at between sessions: what was done is kept, the rest stays as it was.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) when the folder cannot be looked into; those of a write. An error of `mine` is on record.
+    pub fn run<E: Display>(
+        &self,
+        folder: &Path,
+        cancel: &AtomicBool,
+        mut mine: impl FnMut(&Reading) -> Result<usize, E>,
+    ) -> Result<Ran> {
+        let mut run = match self.begin_run(&self.scan(folder)?)? {
+            Ok(run) => run,
+            Err(waiting) => return Ok(Ran::Waiting(waiting)),
+        };
+        while !run.to_read.is_empty() {
+            if cancel.load(Ordering::Acquire) {
+                return run.finish(RunEnd::Cancelled).map(Ran::Ended);
+            }
+            run.read_next(&mut mine)?;
+        }
+        run.finish(RunEnd::Finished).map(Ran::Ended)
+    }
+}
+
+impl SessionRun {
+    /// What is still to be read, in order.
+    pub fn to_read(&self) -> impl Iterator<Item = &SessionEntry> {
+        self.to_read.iter()
+    }
+
+    /// Reads the next session and hands it to `mine`. None when there is none left.
+    ///
+    /// # Errors
+    /// Those of a write; the session counts as tried.
+    pub fn read_next<E: Display>(
+        &mut self,
+        mine: impl FnOnce(&Reading) -> Result<usize, E>,
+    ) -> Result<Option<SessionOutcome>> {
+        let Some(entry) = self.to_read.pop_front() else { return Ok(None) };
+        let config = self.sessions.config();
+        let place = &self.sessions.inner().store.place;
+        let SessionEntry { id, mut updated, .. } = entry;
+        place.change_mining(config, |mining| mining.attempt(&id, updated))?;
+        let found = match self.sessions.open(&entry.path) {
+            Ok((version, reading)) => {
+                // It may have gone on since the scan: what counts is what was read.
+                updated = version.updated;
+                mine(&reading).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error),
+        };
+        let (n_candidates, error) = match found {
+            Ok(n_candidates) => (Some(n_candidates), None),
+            Err(error) => (None, Some(presentable(&error))),
+        };
+        let outcome = SessionOutcome { id, updated, n_candidates, error };
+        place.change_mining(config, |mining| {
+            mining.settle(&outcome);
+            mining.queued.retain(|path| *path != entry.path);
+        })?;
+        Ok(Some(outcome))
+    }
+
+    /// Ends the run and puts it on record. What it did not come to waits for a later one.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
+        let inner = self.sessions.inner();
+        let now = inner.clock.now();
+        let record = inner.store.place.change_mining(self.sessions.config(), |mining| {
+            mining.queued.retain(|path| !self.own.contains(path));
+            mining.close(now, end)
+        })?;
+        // None only if somebody took the file away meanwhile.
+        let owner = || RunOwner { pid: std::process::id(), started: now };
+        Ok(record.unwrap_or_else(|| RunRecord { owner: owner(), ended: now, end, sessions: Vec::new() }))
+    }
+}
+
+impl Sessions {
+    /// A session and the version of it that was read.
+    fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
+        let file = SessionFile::look(path).map_err(|error| error.to_string())?;
+        let reading = file.read(self.config()).map_err(|error| error.to_string())?;
+        let summary = SessionSummary::of(&reading);
+        let version =
+            SessionEntry::new(file.path.clone(), file.modified, summary, self.inner().clock.now(), self.config());
+        Ok((version, reading))
+    }
+}
+
+/// An error as it can be kept: on one line, short, without secrets.
+fn presentable(error: &str) -> String {
+    let line = Redactor::shared().redact(error).replace(char::is_control, " ");
+    line.chars().take(MAX_ERROR_CHARS).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the sessions are written by the test")]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+
+    use chrono::TimeDelta;
+    use serde_json::json;
+
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::store::disk::{Disk, RealDisk};
+    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::{ManualClock, Playbook};
+
+    fn open(folder: &Path, clock: &Arc<ManualClock>, disk: Box<dyn Disk>) -> Result<Playbook> {
+        let clock = Arc::clone(clock);
+        Playbook::builder(folder).without_embedder().with_clock(clock).with_disk(disk).open()
+    }
+
+    /// Two sessions of ten turns each.
+    fn write_sessions(folder: &Path) {
+        std::fs::create_dir(folder).unwrap();
+        for session in ["one", "two"] {
+            let messages: Vec<_> = (0..10)
+                .map(|n| json!({"type": "user", "id": n.to_string(), "content": format!("add page {n}"), "timestamp": at(n)}))
+                .collect();
+            let document = json!({"sessionId": session, "startTime": at(0), "messages": messages});
+            std::fs::write(folder.join(format!("{session}.json")), document.to_string()).unwrap();
+        }
+    }
+
+    /// Runs until nothing is to be read; the sessions that were handed over, in order.
+    fn run(playbook: &Playbook, folder: &Path, clock: &ManualClock, read: &mut Vec<String>) -> Result<()> {
+        loop {
+            let mut mine = |reading: &Reading| {
+                read.push(reading.transcript.session.clone());
+                Ok::<_, crate::Error>(1)
+            };
+            match playbook.sessions().run(folder, &AtomicBool::new(false), &mut mine)? {
+                Ran::Waiting(Waiting::NothingEligible) => return Ok(()),
+                _ => clock.advance(TimeDelta::hours(1)),
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_the_disk_does_every_session_is_read_and_the_record_stays_whole() {
+        let sessions = tempfile::tempdir().unwrap();
+        let folder = sessions.path().join("sessions");
+        write_sessions(&folder);
+        for fault in [Fault::Once, Fault::Freeze] {
+            for number in 1.. {
+                let memory = tempfile::tempdir().unwrap();
+                let clock = Arc::new(ManualClock::new(at(86_400)));
+                let done = Arc::new(AtomicUsize::new(0));
+                let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+                let mut read = Vec::new();
+                let failed = open(memory.path(), &clock, Box::new(disk))
+                    .and_then(|playbook| run(&playbook, &folder, &clock, &mut read));
+                let is_over = done.load(Ordering::SeqCst) < number;
+                assert!(!is_over || failed.is_ok(), "{fault:?} {number}: {failed:?}");
+                let n_before = read.len();
+
+                let playbook = open(memory.path(), &clock, Box::new(RealDisk)).unwrap();
+                run(&playbook, &folder, &clock, &mut read).unwrap();
+                for session in ["one", "two"] {
+                    let times = read.iter().filter(|id| *id == session).count();
+                    // The one that was being noted when the disk failed is read once more.
+                    assert!((1..=2).contains(&times), "{fault:?} {number}: {session} {times} times");
+                }
+                assert!(read.len() <= 3 && (!is_over || read.len() == n_before), "{fault:?} {number}: {read:?}");
+                assert!(!memory.path().join("quarantine").exists(), "{fault:?} {number}");
+                if is_over {
+                    assert!(number > 20, "only {number} operations were made to fail");
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Past sessions: what there is in a folder, and what is due to be read (capture 4).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, FixedOffset, TimeDelta};
+
+use super::session_files::{LeftOut, LeftOutReason, SessionFile, files};
+use super::{Inner, Playbook};
+use crate::capture::{SessionEntry, SessionSummary, Standing, index};
+use crate::config::SessionsConfig;
+use crate::error::{Error, Result};
+use crate::store::mining::{Mining, RunOwner, RunRecord, SeenFile};
+
+/// Files that are read before what was found in them is written down.
+const BATCH: usize = 200;
+/// Sessions that can wait in the queue; of more, the oldest are dropped.
+const MAX_QUEUED: usize = 100;
+
+/// The past sessions of an agent, as the playbook's folder knows them; [`Playbook::sessions`] makes one.
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+/// use adage::{Playbook, Ran, Waiting};
+///
+/// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// for entry in playbook.sessions().scan(sessions.path())?.shown() {
+///     println!("{entry}");
+/// }
+/// let stop = AtomicBool::new(false);
+/// let ran = playbook.sessions().run(sessions.path(), &stop, |reading| {
+///     Ok::<_, adage::Error>(adage::suggest(&reading.transcript, &playbook.config().capture).candidates.len())
+/// })?;
+/// assert!(matches!(ran, Ran::Waiting(Waiting::NothingEligible)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Sessions(pub(super) Playbook);
+
+/// What a folder has of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionScan {
+    /// Every session, the newest copy of each, in the order of an index; also those that are not worth reading.
+    pub entries: Vec<SessionEntry>,
+    /// What is in no entry, by path: files that are no sessions, links, what is too large or too far down.
+    pub left_out: Vec<LeftOut>,
+    max_lines: usize,
+}
+
+impl SessionScan {
+    /// The lines of the index: the sessions that are worth reading, at most 50 of them by default.
+    #[must_use]
+    pub fn shown(&self) -> Vec<&SessionEntry> {
+        self.entries.iter().filter(|entry| entry.hurdle.is_none()).take(self.max_lines).collect()
+    }
+}
+
+/// What is to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// These, in this order.
+    Sessions(Vec<SessionEntry>),
+    /// Nothing.
+    Waiting(Waiting),
+}
+
+/// Why nothing is to be read. It is a normal result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// The last run is too short a time ago.
+    Throttled {
+        /// When the next one may begin.
+        until: DateTime<FixedOffset>,
+    },
+    /// A run goes on, of this process or another.
+    Locked {
+        /// Whose, where it is known; for people. What counts is the lock, which the kernel frees when its owner dies.
+        owner: Option<RunOwner>,
+    },
+    /// Every session that is worth reading was read, or given up.
+    NothingEligible,
+}
+
+impl Playbook {
+    /// The past sessions of an agent.
+    #[must_use]
+    pub fn sessions(&self) -> Sessions {
+        Sessions(self.clone())
+    }
+}
+
+impl Sessions {
+    /// Looks at the sessions in a folder and those below it: `*.jsonl` and `*.json` of every known format, links not
+    /// followed. A file is read once for each length and time that it has.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
+    pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
+        let (inner, config) = (self.inner(), self.config());
+        let folder = fs::canonicalize(folder).map_err(Error::io("look into", folder))?;
+        let (files, mut left_out) = files(&folder, config)?;
+        let place = &inner.store.place;
+        let mut mining = place.read_mining()?;
+        for batch in files.chunks(BATCH) {
+            let mut fresh = Vec::new();
+            for file in batch.iter().filter(|file| known(&mining, file).is_none()) {
+                match seen(file, config) {
+                    Ok(seen) => fresh.push((file.path.clone(), seen)),
+                    Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
+                }
+            }
+            if !fresh.is_empty() && place.may_write() {
+                place.change_mining(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
+            }
+            mining.files.extend(fresh);
+        }
+        let mut entries = Vec::new();
+        for file in &files {
+            match known(&mining, file) {
+                Some(SeenFile { summary: Some(summary), .. }) => {
+                    entries.push(self.entry(file, summary.clone(), &mining));
+                }
+                Some(SeenFile { error, .. }) => {
+                    let reason = LeftOutReason::NoSession(error.clone().unwrap_or_default());
+                    left_out.push(left(file, reason));
+                }
+                None => {}
+            }
+        }
+        left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(SessionScan { entries: index(entries), left_out, max_lines: config.max_lines })
+    }
+
+    /// What a run would read now: first what is queued, whatever else; then, half an hour after the last run, the sessions
+    /// of the scan that wait, at most 10 in all by default.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn due(&self, scan: &SessionScan) -> Result<Due> {
+        let place = &self.inner().store.place;
+        let mining = place.read_mining()?;
+        // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
+        if mining.running.is_some() && place.may_write() && place.lock_mining()?.is_none() {
+            return Ok(Due::Waiting(Waiting::Locked { owner: mining.running }));
+        }
+        Ok(self.choose(scan, &mining))
+    }
+
+    /// Asks for a session to be read by the next run, wherever it lies and however fresh it is. A host that mines a session
+    /// on a thread queues it first, so that it is not lost when the process ends before the thread.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there is no such file; those of a write.
+    pub fn queue(&self, path: &Path) -> Result<()> {
+        let path = fs::canonicalize(path).map_err(Error::io("find", path))?;
+        self.inner().store.place.change_mining(self.config(), |mining| {
+            mining.queued.retain(|queued| *queued != path);
+            mining.queued.push(path);
+            let n_surplus = mining.queued.len().saturating_sub(MAX_QUEUED);
+            mining.queued.drain(..n_surplus);
+        })
+    }
+
+    /// The runs on record, oldest first, failed ones too; the last 50 by default.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn history(&self) -> Result<Vec<RunRecord>> {
+        Ok(self.inner().store.place.read_mining()?.runs)
+    }
+
+    pub(super) fn inner(&self) -> &Inner {
+        &self.0.0
+    }
+
+    pub(super) fn config(&self) -> &SessionsConfig {
+        &self.0.0.config.sessions
+    }
+
+    /// What to read, by what is known.
+    pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> Due {
+        let (config, now) = (self.config(), self.inner().clock.now());
+        let mut chosen: Vec<SessionEntry> = mining.queued.iter().filter_map(|path| self.queued(path, mining)).collect();
+        let gap = TimeDelta::from_std(config.min_gap).unwrap_or(TimeDelta::MAX);
+        let until = mining.last_run.and_then(|last| last.checked_add_signed(gap));
+        // A last run in the future is a clock that was set back.
+        let throttled = until.filter(|until| now < *until && mining.last_run.is_some_and(|last| last <= now));
+        if throttled.is_none() {
+            let refreshed = scan.entries.iter().map(|entry| {
+                let standing = mining.standing(entry, config);
+                SessionEntry { standing, ..entry.clone() }
+            });
+            for entry in index(refreshed.collect()).into_iter().filter(SessionEntry::is_due) {
+                if chosen.iter().all(|known| known.id != entry.id) {
+                    chosen.push(entry);
+                }
+            }
+        }
+        chosen.truncate(config.max_per_run);
+        match (chosen.is_empty(), throttled) {
+            (false, _) => Due::Sessions(chosen),
+            (true, Some(until)) => Due::Waiting(Waiting::Throttled { until }),
+            (true, None) => Due::Waiting(Waiting::NothingEligible),
+        }
+    }
+
+    /// A queued session, unless it is gone, was read, or was given up. Age and length do not matter: it was asked for.
+    fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
+        let file = SessionFile::look(path).ok()?;
+        let summary = match known(mining, &file) {
+            Some(seen) => seen.summary.clone(),
+            None => seen(&file, self.config()).ok()?.summary,
+        };
+        let entry = self.entry(&file, summary?, mining);
+        matches!(entry.standing, Standing::New { .. }).then_some(entry)
+    }
+
+    pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
+        let config = self.config();
+        let now = self.inner().clock.now();
+        let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, config);
+        let standing = mining.standing(&entry, config);
+        SessionEntry { standing, ..entry }
+    }
+}
+
+/// What was found in a file, if it is still the same.
+fn known<'m>(mining: &'m Mining, file: &SessionFile) -> Option<&'m SeenFile> {
+    let seen = mining.files.get(&file.path);
+    seen.filter(|seen| (seen.n_bytes, seen.modified) == (file.n_bytes, file.modified))
+}
+
+/// Reads a file. One that is no session is known as that; one that cannot be opened may be another time.
+fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
+    let (summary, error) = match file.read(config) {
+        Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
+        Ok(reading) => (Some(SessionSummary::of(&reading)), None),
+        Err(error @ (Error::Io { .. } | Error::TranscriptSource { .. })) => return Err(error),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    Ok(SeenFile { n_bytes: file.n_bytes, modified: file.modified, summary, error })
+}
+
+fn left(file: &SessionFile, reason: LeftOutReason) -> LeftOut {
+    LeftOut { path: PathBuf::from(&file.path), reason }
+}

@@ -1,0 +1,347 @@
+//! What the memory knows of past sessions: which were read, which runs there were, what is left to do. One small JSON file.
+//!
+//! The file is a cache with a memory: without it sessions are read once more, nothing else is lost. So an unreadable one goes
+//! to quarantine and an empty one takes its place. It is changed under the folder's lock, read and replaced whole; while a run
+//! goes on, its process holds `mining.lock`, which the kernel frees when that process dies.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Place;
+use super::disk::Lock;
+use crate::capture::{SessionEntry, SessionSummary, Standing};
+use crate::config::SessionsConfig;
+use crate::error::{Error, Result};
+
+/// The version of the file that this program writes.
+const SCHEMA: u64 = 1;
+/// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there.
+const MAX_KEPT: usize = 10_000;
+
+/// The file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Mining {
+    schema: u64,
+    /// Who is at it, or died at it.
+    pub(crate) running: Option<RunOwner>,
+    /// What the one who is at it tried so far, in order.
+    tried: Vec<SessionOutcome>,
+    /// When the last run began.
+    pub(crate) last_run: Option<DateTime<FixedOffset>>,
+    /// What a run was asked to read and did not come to, oldest first.
+    pub(crate) queued: Vec<PathBuf>,
+    /// Runs that ended, oldest first.
+    pub(crate) runs: Vec<RunRecord>,
+    /// How far each session got, by its id.
+    pub(crate) sessions: BTreeMap<String, Progress>,
+    /// What was found in each file, by its path.
+    pub(crate) files: BTreeMap<PathBuf, SeenFile>,
+    /// What a later version of this program put there.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Who does a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOwner {
+    /// Its process.
+    pub pid: u32,
+    /// Since when.
+    pub started: DateTime<FixedOffset>,
+}
+
+/// A run that ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Who did it, and since when.
+    #[serde(flatten)]
+    pub owner: RunOwner,
+    /// When it ended, or was found to have ended.
+    pub ended: DateTime<FixedOffset>,
+    /// How it ended.
+    pub end: RunEnd,
+    /// The sessions that it tried, in order.
+    pub sessions: Vec<SessionOutcome>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunEnd {
+    /// It tried every session.
+    Finished,
+    /// It was asked to stop, and did between two sessions.
+    Cancelled,
+    /// Its process ended in the middle of it. What it had still to do is queued.
+    Died,
+}
+
+/// What became of a session in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOutcome {
+    /// The session.
+    pub id: String,
+    /// When the version that was read was last written to.
+    pub updated: DateTime<FixedOffset>,
+    /// Candidates found in it; none when it failed.
+    pub n_candidates: Option<usize>,
+    /// Why it failed, shortened and without secrets; none when it did not.
+    pub error: Option<String>,
+}
+
+/// How far the reading of a session got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// The version.
+    pub(crate) updated: DateTime<FixedOffset>,
+    pub(crate) n_attempts: u32,
+    pub(crate) is_read: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) last_error: Option<String>,
+}
+
+/// What was found in a file while it had this length and time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SeenFile {
+    pub(crate) n_bytes: u64,
+    pub(crate) modified: DateTime<FixedOffset>,
+    /// None when it is no session.
+    pub(crate) summary: Option<SessionSummary>,
+    /// Why it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Mining {
+    /// How far this version of a session got.
+    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> Standing {
+        match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
+            None => Standing::New { n_attempts: 0 },
+            Some(known) if known.is_read => Standing::Read,
+            Some(Progress { n_attempts, .. }) if *n_attempts >= config.max_attempts => {
+                Standing::GivenUp { n_attempts: *n_attempts }
+            }
+            Some(Progress { n_attempts, .. }) => Standing::New { n_attempts: *n_attempts },
+        }
+    }
+
+    /// Counts an attempt, before it is made: one that kills the process counts too.
+    pub(crate) fn attempt(&mut self, id: &str, updated: DateTime<FixedOffset>) {
+        let fresh = Progress { updated, n_attempts: 0, is_read: false, last_error: None };
+        let known = self.sessions.entry(id.to_owned()).or_insert_with(|| fresh.clone());
+        if known.updated != updated {
+            *known = fresh;
+        }
+        known.n_attempts = known.n_attempts.saturating_add(1);
+        let error = Some("the attempt did not end".to_owned());
+        self.tried.retain(|tried| tried.id != id);
+        self.tried.push(SessionOutcome { id: id.to_owned(), updated, n_candidates: None, error });
+    }
+
+    /// Notes what an attempt came to.
+    pub(crate) fn settle(&mut self, outcome: &SessionOutcome) {
+        let SessionOutcome { id, updated, n_candidates, error } = outcome;
+        if self.sessions.get(id).is_none_or(|known| known.updated != *updated) {
+            self.attempt(id, *updated);
+        }
+        if let Some(known) = self.sessions.get_mut(id) {
+            known.is_read = n_candidates.is_some();
+            known.last_error.clone_from(error);
+        }
+        if let Some(tried) = self.tried.iter_mut().find(|tried| tried.id == *id) {
+            tried.clone_from(outcome);
+        }
+    }
+
+    /// Begins a run. One that is on the table still belongs to somebody who died: who begins holds the lock.
+    pub(crate) fn begin(&mut self, owner: RunOwner) {
+        self.close(owner.started, RunEnd::Died);
+        self.tried.clear();
+        self.last_run = Some(owner.started);
+        self.running = Some(owner);
+    }
+
+    /// Takes a run that is over off the table and puts it on record.
+    pub(crate) fn close(&mut self, ended: DateTime<FixedOffset>, end: RunEnd) -> Option<RunRecord> {
+        let sessions = std::mem::take(&mut self.tried);
+        let record = RunRecord { owner: self.running.take()?, ended, end, sessions };
+        self.runs.push(record.clone());
+        Some(record)
+    }
+
+    fn trim(&mut self, config: &SessionsConfig) {
+        self.schema = SCHEMA;
+        let n_surplus = self.runs.len().saturating_sub(config.max_runs);
+        self.runs.drain(..n_surplus);
+        forget_oldest(&mut self.sessions, |known| known.updated);
+        forget_oldest(&mut self.files, |seen| seen.modified);
+    }
+}
+
+fn forget_oldest<K: Ord, V>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> DateTime<FixedOffset>) {
+    if rows.len() > MAX_KEPT {
+        let mut times: Vec<DateTime<FixedOffset>> = rows.values().map(&time).collect();
+        times.sort_unstable();
+        let oldest = times.get(rows.len() - MAX_KEPT).copied();
+        rows.retain(|_, row| oldest.is_none_or(|oldest| time(row) >= oldest));
+    }
+}
+
+impl Place {
+    fn mining(&self) -> PathBuf {
+        self.folder.path().join("mining.json")
+    }
+
+    /// What is known; an unreadable file counts as none.
+    pub(crate) fn read_mining(&self) -> Result<Mining> {
+        let bytes = self.read_or_empty(&self.mining(), 0)?;
+        Ok(parse(&bytes).unwrap_or_default())
+    }
+
+    /// Changes what is known, under the folder's lock, on its newest state. An unreadable file goes to quarantine.
+    pub(crate) fn change_mining<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
+        let _lock = self.lock()?;
+        let path = self.mining();
+        let bytes = self.read_or_empty(&path, 0)?;
+        let known = match parse(&bytes) {
+            Ok(mining) => mining,
+            Err(reason) => {
+                let kept = self.quarantine(&bytes, "mining", "json")?;
+                tracing::warn!(%reason, kept = %kept.display(), "the record of read sessions was broken and begins anew");
+                Mining::default()
+            }
+        };
+        if known.schema > SCHEMA {
+            return Err(Error::NewerSchema { found: known.schema, supported: SCHEMA });
+        }
+        let mut mining = known.clone();
+        let value = change(&mut mining);
+        mining.trim(config);
+        if mining != known {
+            let mut bytes = serde_json::json!(mining).to_string().into_bytes();
+            bytes.push(b'\n');
+            let temporary = self.write_temporary("mining.json", &bytes)?;
+            self.rename(&temporary, &path)?;
+            self.sync_folder(self.folder.path())?;
+        }
+        Ok(value)
+    }
+
+    /// The right to do a run; none while another process, or handle, has it.
+    pub(crate) fn lock_mining(&self) -> Result<Option<Lock>> {
+        if !self.is_writable() {
+            return Err(Error::ReadOnly { path: self.folder.path().to_owned() });
+        }
+        let path: &Path = &self.folder.path().join("mining.lock");
+        self.disk.try_lock_exclusive(path).map_err(Error::io("lock", path))
+    }
+}
+
+/// An empty file is an empty record: a crash can leave none other.
+fn parse(bytes: &[u8]) -> std::result::Result<Mining, serde_json::Error> {
+    if bytes.is_empty() { Ok(Mining::default()) } else { serde_json::from_slice(bytes) }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests break files by themselves")]
+mod tests {
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::store::Access;
+    use crate::store::disk::RealDisk;
+
+    fn place(folder: &Path, access: Access) -> Place {
+        Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+    }
+
+    fn outcome(seconds: i64, n_candidates: Option<usize>) -> SessionOutcome {
+        let error = n_candidates.is_none().then(|| "no".to_owned());
+        SessionOutcome { id: "s".into(), updated: at(seconds), n_candidates, error }
+    }
+
+    #[test]
+    fn a_version_is_given_up_after_three_attempts_and_a_new_version_is_new() {
+        let config = SessionsConfig::default();
+        let mut mining = Mining::default();
+        let summary = SessionSummary {
+            session: "s".into(),
+            last_record: None,
+            n_user_turns: 10,
+            n_turns: 20,
+            owner: crate::Owner::Person,
+            intent: String::new(),
+            workflow: String::new(),
+        };
+        let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
+        for n_attempts in 0..3 {
+            assert_eq!(mining.standing(&entry(0), &config), Standing::New { n_attempts });
+            mining.attempt("s", at(0));
+            mining.settle(&outcome(0, None));
+        }
+        assert_eq!(mining.standing(&entry(0), &config), Standing::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.standing(&entry(1), &config), Standing::New { n_attempts: 0 });
+        // It went on between the look and the reading: what was read is the later version.
+        mining.settle(&outcome(1, Some(2)));
+        assert_eq!(mining.standing(&entry(1), &config), Standing::Read);
+        assert_eq!(mining.standing(&entry(2), &config), Standing::New { n_attempts: 0 });
+    }
+
+    #[test]
+    fn the_record_is_bounded_and_survives() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place(folder.path(), Access::ReadWrite);
+        let config = SessionsConfig { max_runs: 2, ..SessionsConfig::default() };
+        for n in 0..4 {
+            let run = |mining: &mut Mining| {
+                mining.begin(RunOwner { pid: 1, started: at(n) });
+                mining.attempt("s", at(n));
+                mining.close(at(n + 1), RunEnd::Finished);
+            };
+            place.change_mining(&config, run).unwrap();
+        }
+        let mining = place.read_mining().unwrap();
+        assert_eq!(mining.runs.iter().map(|run| run.owner.started).collect::<Vec<_>>(), [at(2), at(3)]);
+        let mut rows: BTreeMap<i64, i64> = (0..10_010).map(|n| (n, n)).collect();
+        forget_oldest(&mut rows, |n| at(*n));
+        assert_eq!((rows.len(), rows.first_key_value()), (10_000, Some((&10, &10))));
+    }
+
+    #[test]
+    fn a_broken_file_goes_to_quarantine_and_a_newer_one_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = SessionsConfig::default();
+        let path = folder.path().join("mining.json");
+        std::fs::write(&path, b"{\"runs\": 3").unwrap();
+        let reader = place(folder.path(), Access::ReadOnly);
+        assert_eq!(reader.read_mining().unwrap(), Mining::default());
+        assert!(matches!(reader.change_mining(&config, |_| ()), Err(Error::ReadOnly { .. })));
+        let writer = place(folder.path(), Access::ReadWrite);
+        writer.change_mining(&config, |mining| mining.queued.push("a".into())).unwrap();
+        assert_eq!(writer.read_mining().unwrap().queued, [PathBuf::from("a")]);
+        assert_eq!(std::fs::read_dir(folder.path().join("quarantine")).unwrap().count(), 1);
+
+        let newer = b"{\"schema\": 2, \"more\": [1], \"queued\": [\"b\"]}";
+        std::fs::write(&path, newer).unwrap();
+        assert_eq!(writer.read_mining().unwrap().queued, [PathBuf::from("b")]);
+        let refused = writer.change_mining(&config, |_| ());
+        assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
+        assert_eq!(std::fs::read(&path).unwrap(), newer);
+    }
+
+    #[test]
+    fn one_handle_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (place(folder.path(), Access::ReadWrite), place(folder.path(), Access::ReadWrite));
+        let lock = one.lock_mining().unwrap();
+        assert!(lock.is_some());
+        assert!(two.lock_mining().unwrap().is_none());
+        drop(lock);
+        assert!(two.lock_mining().unwrap().is_some());
+    }
+}
