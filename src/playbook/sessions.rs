@@ -229,7 +229,8 @@ impl Sessions {
 /// What was found in a file, if it is still the same.
 fn known<'m>(mining: &'m Mining, file: &SessionFile) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
-    seen.filter(|seen| (seen.n_bytes, seen.modified) == (file.n_bytes, file.modified))
+    let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
+    seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present)
 }
 
 /// Reads a file. One that is no session is known as that; one that cannot be opened may be another time.
@@ -240,7 +241,7 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
         Err(error @ (Error::Io { .. } | Error::TranscriptSource { .. })) => return Err(error),
         Err(error) => (None, Some(error.to_string())),
     };
-    Ok(SeenFile { n_bytes: file.n_bytes, modified: file.modified, summary, error })
+    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes: file.n_bytes, modified: file.modified, summary, error })
 }
 
 fn left(file: &SessionFile, reason: LeftOutReason) -> LeftOut {

@@ -109,6 +109,9 @@ pub(crate) struct Progress {
 /// What was found in a file while it had this length and time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeenFile {
+    /// The version of the summary.
+    #[serde(default)]
+    pub(crate) version: u32,
     pub(crate) n_bytes: u64,
     pub(crate) modified: DateTime<FixedOffset>,
     /// None when it is no session.

@@ -36,6 +36,10 @@ pub struct SessionSummary {
 }
 
 impl SessionSummary {
+    /// The version of what a summary says; a kept one of another version is made anew. Raise it with any change of
+    /// `intent` or `workflow`.
+    pub(crate) const VERSION: u32 = 1;
+
     /// Sums a session up. The same session, the same summary.
     #[must_use]
     pub fn of(reading: &Reading) -> Self {
