@@ -40,7 +40,9 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-pub use capture::{Status, ToolCall, Transcript, Turn};
+pub use capture::{
+    MIN_QUOTE_WORDS, NoEvidence, Speaker, Status, ToolCall, Transcript, Turn, check_evidence, find_evidence,
+};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
-pub(crate) use render::{EMPTY_PLAYBOOK, recent_failures, render, tame};
+pub(crate) use render::{EMPTY_PLAYBOOK, recent_failures, render, tame, visible};
 pub(crate) use tiers::{Library, Ranked};
 
 /// What is asked. A query about something can never be answered by what happens to be new.
