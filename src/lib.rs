@@ -2,7 +2,7 @@
 //!
 //! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
 //! [`get_playbook_context`](Playbook::get_playbook_context) before a task; between the two, the [`Playbook`] keeps the few
-//! lessons that earn their place. No server, no network, no language model: a local embedder, an in-process index, and a
+//! lessons that earn their place. No server, no network, no language model needed: a local embedder, an in-process index, and a
 //! folder that a person can read.
 //!
 //! # A tour
@@ -14,6 +14,8 @@
 //! - Feedback: [`record_outcome`](Playbook::record_outcome) credits exactly what a receipt showed. [`utility`] decides who
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
+//! - Sessions: [`extract_lessons`] asks the host's [`LanguageModel`] what a [`Transcript`] teaches and takes only what it
+//!   can show in the user's own words: [`find_evidence`].
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
@@ -41,11 +43,14 @@ pub use chrono;
 pub use ndarray;
 
 pub use capture::{
-    MIN_QUOTE_WORDS, NoEvidence, Speaker, Status, ToolCall, Transcript, Turn, check_evidence, find_evidence,
+    CancelHook, CancelToken, Completion, Existing, ExtractRequest, Extracted, Extraction, LanguageModel,
+    MIN_QUOTE_WORDS, ModelError, NoEvidence, Refused, RefusedBecause, ScriptedModel, Speaker, Status, ToolCall,
+    Transcript, Turn, Unreadable, check_evidence, extract_lessons, find_evidence,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    Config, DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, UtilityPolicy,
+    Config, DedupPolicy, ExtractConfig, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig,
+    UtilityPolicy,
 };
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(feature = "rten")]

@@ -1,7 +1,17 @@
 //! From what an agent wrote down of a session to candidates for lessons (capture 1–3). Pure stages over one [`Transcript`].
 
+mod cancel;
 mod evidence;
+mod extract;
+mod model;
+mod scripted;
 mod transcript;
 
+pub use cancel::{CancelHook, CancelToken};
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
+pub use extract::{
+    Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
+};
+pub use model::{Completion, LanguageModel, ModelError};
+pub use scripted::ScriptedModel;
 pub use transcript::{Status, ToolCall, Transcript, Turn};
