@@ -21,7 +21,7 @@
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `bundled-model` links all-MiniLM-L6-v2 (both default); `cli` builds the
-//! command line. Without `rten` the crate takes the host's [`Embedder`] or retrieves by words.
+//! command line; `http-llm` adds a client of OpenAI-compatible servers, `HttpModel`. Without `rten` the crate takes the host's [`Embedder`] or retrieves by words.
 
 mod capture;
 mod clock;
@@ -42,6 +42,8 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
+#[cfg(feature = "http-llm")]
+pub use capture::HttpModel;
 pub use capture::{
     CancelHook, CancelToken, Completion, Existing, ExtractRequest, Extracted, Extraction, LanguageModel,
     MIN_QUOTE_WORDS, ModelError, NoEvidence, Refused, RefusedBecause, ScriptedModel, Speaker, Status, ToolCall,

@@ -3,6 +3,8 @@
 mod cancel;
 mod evidence;
 mod extract;
+#[cfg(feature = "http-llm")]
+mod http;
 mod model;
 mod scripted;
 mod transcript;
@@ -12,6 +14,8 @@ pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_ev
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
+#[cfg(feature = "http-llm")]
+pub use http::HttpModel;
 pub use model::{Completion, LanguageModel, ModelError};
 pub use scripted::ScriptedModel;
 pub use transcript::{Status, ToolCall, Transcript, Turn};

@@ -16,6 +16,8 @@ mod cli;
 mod extract;
 mod feedback;
 mod hand_edits;
+#[cfg(feature = "http-llm")]
+mod http_model;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod measured;
