@@ -23,6 +23,8 @@ pub struct Config {
     pub capture: CaptureConfig,
     /// Which sessions are read, and how often.
     pub sessions: SessionsConfig,
+    /// What a language model is asked.
+    pub extract: ExtractConfig,
 }
 
 impl Default for Config {
@@ -35,6 +37,7 @@ impl Default for Config {
             index: IndexConfig { graph_from: 200_000, ..IndexConfig::default() },
             capture: CaptureConfig::default(),
             sessions: SessionsConfig::default(),
+            extract: ExtractConfig::default(),
         }
     }
 }
@@ -319,13 +322,59 @@ impl Default for SessionsConfig {
     }
 }
 
+/// What a language model is asked about a session (capture 3).
+#[derive(Clone, Debug)]
+pub struct ExtractConfig {
+    /// Proposals of one answer that are looked at. 3, at least 1; specified.
+    pub max_lessons: usize,
+    /// Known lessons that the model is shown. 20; specified.
+    pub max_existing: usize,
+    /// A longer user turn keeps its head, its tail and what corrects. 2,000, in characters; chosen.
+    pub max_user_turn_chars: usize,
+    /// Any other longer text (the assistant's, a call's input or result) keeps its head and its tail. 500, in characters; chosen.
+    pub max_other_turn_chars: usize,
+    /// Of a longer session, what the user said last and what stands beside it goes first. 48,000, in characters (about
+    /// 12,000 tokens), at least four times a user turn's; chosen. Corrections within one turn take up to a quarter of it.
+    pub max_session_chars: usize,
+    /// The longest answer. 4,096, in the model's tokens; specified.
+    pub max_tokens: u32,
+    /// The longest answer that is read. 256 KiB, in bytes; chosen.
+    pub max_reply_bytes: usize,
+    /// The model's sampling temperature. 0.3, in [0, 2]; specified.
+    pub temperature: f64,
+    /// How long one call may take. 2 min; chosen.
+    pub time_limit: Duration,
+    /// How long to wait before the second attempt, unless the server says. 2 s; chosen.
+    pub retry_delay: Duration,
+    /// A server that asks for more time than this is not asked again. 30 s; chosen.
+    pub max_retry_delay: Duration,
+}
+
+impl Default for ExtractConfig {
+    fn default() -> Self {
+        Self {
+            max_lessons: 3,
+            max_existing: 20,
+            max_user_turn_chars: 2_000,
+            max_other_turn_chars: 500,
+            max_session_chars: 48_000,
+            max_tokens: 4_096,
+            max_reply_bytes: 256 * 1024,
+            temperature: 0.3,
+            time_limit: Duration::from_mins(2),
+            retry_delay: Duration::from_secs(2),
+            max_retry_delay: Duration::from_secs(30),
+        }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture, sessions } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -348,9 +397,16 @@ impl Config {
             ("sessions.max_lines", sessions.max_lines),
             ("sessions.max_attempts", sessions.max_attempts as usize),
             ("sessions.max_runs", sessions.max_runs),
+            ("extract.max_lessons", extract.max_lessons),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
+        // Escaped in JSON, a turn at most doubles: the last correction always fits.
+        let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
+        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
+        check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
+        let temperature = extract.temperature;
+        check("extract.temperature", &temperature, (0.0..=2.0).contains(&temperature), "in [0, 2]")?;
         for (setting, value) in distances {
             check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
         }
@@ -382,7 +438,7 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 13] = [
+        let bad: [(&str, Spoil); 16] = [
             ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
             ("capture.min_run", |config| config.capture.min_run = 1),
             ("capture.recovery_window", |config| config.capture.recovery_window = 0),
@@ -395,6 +451,9 @@ mod tests {
             ("index.links", |config| config.index.links = 65),
             ("index.ef_construction", |config| config.index.ef_construction = 7),
             ("index.ef", |config| config.index.ef = 0),
+            ("extract.max_lessons", |config| config.extract.max_lessons = 0),
+            ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 20_000),
+            ("extract.temperature", |config| config.extract.temperature = f64::NAN),
             ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
         ];
         for (setting, spoil) in bad {

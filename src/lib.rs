@@ -2,7 +2,7 @@
 //!
 //! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
 //! [`get_playbook_context`](Playbook::get_playbook_context) before a task; between the two, the [`Playbook`] keeps the few
-//! lessons that earn their place. No server, no network, no language model: a local embedder, an in-process index, and a
+//! lessons that earn their place. No server, no network, no language model needed: a local embedder, an in-process index, and a
 //! folder that a person can read.
 //!
 //! # A tour
@@ -18,12 +18,15 @@
 //! - Sessions: a [`TranscriptReader`] reads what an agent wrote down of one into a [`Transcript`], and reports what is not
 //!   in it.
 //! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
+//! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a [`Transcript`] teaches and takes only what it
+//!   can show in the user's own words: [`find_evidence`].
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all default); `cli` builds the command line. Without an engine the crate takes the host's [`Embedder`] or
+//! all-MiniLM-L6-v2 (all default); `cli` builds the command line; `http-llm` adds a client of
+//! OpenAI-compatible servers. Without an engine the crate takes the host's [`Embedder`] or
 //! retrieves by words.
 
 mod capture;
@@ -48,16 +51,20 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
+#[cfg(feature = "http-llm")]
+pub use capture::HttpModel;
 pub use capture::{
-    Because, Broken, BrokenReason, Candidate, CommandLine, Explanation, Format as TranscriptFormat, Ground, Heuristic,
-    Hurdle, Ineligible, Owner, ReadLimits, ReadReport, Reading, Recurrence, Relation, Ripeness, SessionEntry,
-    SessionSummary, Standing, Status, Suggestions, ToolCall, Transcript, TranscriptReader, Turn, WordChange,
-    error_line, index as session_index, recurring, suggest,
+    Because, Broken, BrokenReason, CancelHook, CancelToken, Candidate, CommandLine, Completion, Existing, Explanation,
+    ExtractRequest, Extracted, Extraction, Format as TranscriptFormat, Ground, Heuristic, Hurdle, Ineligible,
+    LanguageModel, MIN_QUOTE_WORDS, ModelError, NoEvidence, Owner, ReadLimits, ReadReport, Reading, Recurrence,
+    Refused, RefusedBecause, Relation, Ripeness, ScriptedModel, SessionEntry, SessionSummary, Speaker, Standing,
+    Status, Suggestions, ToolCall, Transcript, TranscriptReader, Turn, Unreadable, WordChange, check_evidence,
+    error_line, extract_lessons, find_evidence, index as session_index, recurring, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    CaptureConfig, Config, DedupPolicy, FeedbackConfig, IndexConfig, IndexKind, LearnConfig, PLAYBOOK_MAX,
-    RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind, LearnConfig,
+    PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};

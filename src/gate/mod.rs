@@ -17,6 +17,7 @@ use crate::lesson::{Lesson, LessonDraft, NotALesson};
 use crate::retrieve::tame;
 
 pub use redact::{Finding as Secret, Redactor};
+pub(crate) use redact::{Part, Traced};
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
 /// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.

@@ -28,6 +28,7 @@ pub use book::ReviewReason;
 use book::{Action, Book, Change, Edit, Waiting, Why};
 use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
+pub(crate) use guard::difference;
 pub use guard::{Difference, Field};
 use register::Register;
 use retention::Trim;

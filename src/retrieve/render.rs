@@ -157,8 +157,12 @@ fn fence_for(code: &str) -> String {
 /// A text without what a person does not see and a model may obey: control characters (line ends become newlines, tabs
 /// stay), direction marks, tag characters, invisible blanks, supplementary variation selectors.
 pub(crate) fn tame(text: &str) -> String {
-    let unified = text.replace("\r\n", "\n");
-    let visible = unified.chars().filter_map(|c| match c {
+    text.replace("\r\n", "\n").chars().filter_map(visible).collect()
+}
+
+/// What stays of one character.
+pub(crate) fn visible(c: char) -> Option<char> {
+    match c {
         '\r' | '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => Some('\n'),
         '\n' | '\t' => Some(c),
         '\u{200b}'
@@ -173,8 +177,7 @@ pub(crate) fn tame(text: &str) -> String {
         | '\u{e0000}'..='\u{e0fff}' => None,
         c if c.is_control() => None,
         c => Some(c),
-    });
-    visible.collect()
+    }
 }
 
 /// The last mistakes, for a prompt (playbook 7).

@@ -13,8 +13,11 @@
 mod bench;
 #[cfg(feature = "cli")]
 mod cli;
+mod extract;
 mod feedback;
 mod hand_edits;
+#[cfg(feature = "http-llm")]
+mod http_model;
 mod large;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]

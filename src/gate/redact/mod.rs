@@ -8,6 +8,7 @@ mod rules;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod traced;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use self::rules::{Rule, Skips, mark_read, run_on, touches, window};
 use self::shape::{
     claims_nothing, encodes_a_name, entropy, is_hash, looks_random, repeats_a_group, word_before, words,
 };
+pub(crate) use self::traced::{Part, Traced};
 
 const MARK_START: &str = "[REDACTED:";
 /// Taking a secret out can bring another into view; real text needs two rounds.
@@ -33,6 +35,13 @@ pub struct Finding<'r> {
     pub rule: &'r str,
     /// Byte range of the secret alone, on character boundaries of the text.
     pub range: Range<usize>,
+}
+
+impl Finding<'_> {
+    /// The length in bytes of what stands for the secret.
+    fn mark_len(&self) -> usize {
+        MARK_START.len() + self.rule.len() + 1
+    }
 }
 
 /// Finds secrets and takes them out. Building one takes some milliseconds; share it.

@@ -1,0 +1,189 @@
+//! Long turns cut to their head, their tail and what corrects (capture 3.6).
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Words by which people correct and state rules. A few too many cost a little room, one too few costs the lesson.
+const CUES: [&str; 27] = [
+    "no",
+    "nope",
+    "not",
+    "don't",
+    "dont",
+    "doesn't",
+    "never",
+    "always",
+    "instead",
+    "rather",
+    "actually",
+    "wrong",
+    "incorrect",
+    "mistake",
+    "stop",
+    "should",
+    "shouldn't",
+    "must",
+    "mustn't",
+    "try",
+    "different",
+    "prefer",
+    "only",
+    "remember",
+    "undo",
+    "revert",
+    "again",
+];
+
+/// A sentence that is longer (a paste without punctuation) is kept around its first cue only.
+const MAX_SENTENCE_CHARS: usize = 1_000;
+
+/// A cut moves this far to fall between words.
+const SLACK_CHARS: usize = 40;
+
+/// True when a person may be correcting something or stating a rule here.
+pub(super) fn has_cue(text: &str) -> bool {
+    text.unicode_words().any(is_cue)
+}
+
+/// The text, or its head and tail of `max_chars` together and every sentence between them that [has a cue](has_cue), up to
+/// `max_chars_in_all`; of more such sentences, the last ones. What is left out leaves a mark.
+pub(super) fn clip(text: &str, max_chars: usize, max_chars_in_all: usize) -> Cow<'_, str> {
+    // Byte offset of each character, and of the end.
+    let places: Vec<usize> = text.char_indices().map(|(place, _)| place).chain([text.len()]).collect();
+    let n_chars = places.len() - 1;
+    if n_chars <= max_chars {
+        return Cow::Borrowed(text);
+    }
+    let byte = |position: usize| places.get(position).copied().unwrap_or(text.len());
+    let head = text.get(..byte(max_chars / 2)).unwrap_or_default();
+    let tail = text.get(byte(n_chars - max_chars / 2)..).unwrap_or_default();
+    let slack = |part: &str| part.chars().count().saturating_sub(SLACK_CHARS);
+    let head_end = head
+        .rfind(char::is_whitespace)
+        .filter(|end| head.get(..*end).unwrap_or_default().chars().count() >= slack(head));
+    let tail_start = tail
+        .find(char::is_whitespace)
+        .filter(|start| tail.get(*start..).unwrap_or_default().chars().count() >= slack(tail));
+    let head_end = head_end.unwrap_or(head.len());
+    let tail_start = text.len() - tail.len() + tail_start.unwrap_or(0);
+
+    let mut kept = vec![0..head_end, tail_start..text.len()];
+    let mut left = max_chars_in_all.saturating_sub(max_chars);
+    let sentences: Vec<Range<usize>> =
+        corrections(text).filter(|at| at.end > head_end && at.start < tail_start).collect();
+    for sentence in sentences.into_iter().rev() {
+        let length = text.get(sentence.clone()).unwrap_or_default().chars().count();
+        let Some(rest) = left.checked_sub(length) else { break };
+        left = rest;
+        kept.push(sentence);
+    }
+    kept.sort_by_key(|part| part.start);
+    Cow::Owned(join(text, &kept))
+}
+
+fn is_cue(word: &str) -> bool {
+    let plain = word.replace('’', "'").to_lowercase();
+    CUES.contains(&plain.as_str())
+}
+
+/// The sentences with a cue, without the blanks behind them.
+fn corrections(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.split_sentence_bound_indices().filter_map(|(start, sentence)| {
+        let (cue, _) = sentence.unicode_word_indices().find(|(_, word)| is_cue(word))?;
+        let sentence = sentence.trim_end();
+        if sentence.chars().count() <= MAX_SENTENCE_CHARS {
+            return Some(start..start + sentence.len());
+        }
+        let back = |part: &str| part.char_indices().rev().nth(MAX_SENTENCE_CHARS / 2 - 1).map_or(0, |(place, _)| place);
+        let on = |part: &str| part.char_indices().nth(MAX_SENTENCE_CHARS / 2).map_or(part.len(), |(place, _)| place);
+        let (before, after) = sentence.split_at_checked(cue)?;
+        Some(start + back(before)..start + cue + on(after))
+    })
+}
+
+/// The ranges, which may overlap, with marks between them.
+fn join(text: &str, kept: &[Range<usize>]) -> String {
+    let mut out = String::new();
+    let mut end = 0;
+    for part in kept {
+        if part.end <= end {
+            continue;
+        }
+        let gap = text.get(end..part.start.max(end)).unwrap_or_default();
+        if gap.trim().is_empty() {
+            out.push_str(gap);
+        } else {
+            let n_chars = gap.chars().count();
+            // Writing to a string does not fail.
+            let _ = write!(out, " [… {n_chars} characters left out …] ");
+        }
+        out.push_str(text.get(part.start.max(end)..part.end).unwrap_or_default());
+        end = part.end;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn short_texts_stay_as_they_are() {
+        assert!(matches!(clip("no more", 7, 7), Cow::Borrowed("no more")));
+        assert_eq!(clip("", 0, 0), "");
+    }
+
+    #[test]
+    fn head_tail_and_corrections_stay() {
+        let filler = "This line says what it says. ".repeat(20);
+        let text = format!("Begin here. {filler}Please use the lock file instead. {filler}End there.");
+        let cut = clip(&text, 100, 1_000);
+        assert!(cut.starts_with("Begin here. This line"), "{cut}");
+        assert!(cut.contains("left out …] Please use the lock file instead. [… "), "{cut}");
+        assert!(cut.ends_with("what it says. End there."), "{cut}");
+        assert_eq!(cut.matches("left out").count(), 2);
+        // "another" and "know" are no cues.
+        assert!(!has_cue("another one that I know; nothing noted"));
+        assert!(has_cue("NO!") && has_cue("That isn’t it, don’t"));
+    }
+
+    #[test]
+    fn a_paste_full_of_cues_stays_within_the_limit() {
+        let paste = "error: no such file or directory\n".repeat(5_000);
+        let cut = clip(&paste, 2_000, 8_000);
+        assert!((7_000..10_000).contains(&cut.chars().count()), "{}", cut.chars().count());
+        let endless = format!("{} no {}", "x".repeat(50_000), "y".repeat(50_000));
+        let cut = clip(&endless, 2_000, 8_000);
+        assert!(cut.contains("x no y") && cut.chars().count() < 3_200, "{}", cut.chars().count());
+    }
+
+    proptest! {
+        #[test]
+        fn a_correction_is_never_lost(
+            before in prop::collection::vec("[A-Z][a-z]{2,9}( [a-z]{4,9}){0,9}\\.", 0..60),
+            after in prop::collection::vec("[A-Z][a-z]{2,9}( [a-z]{4,9}){0,9}\\.", 0..60),
+            blank in prop::sample::select(vec![" ", "\n", "\n\n"]),
+            max in 0..400_usize,
+        ) {
+            let correction = "That was wrong, use the größere v1.2 lock file.";
+            let sentences = [before, vec![correction.to_owned()], after].concat();
+            let text = sentences.join(blank);
+            let cut = clip(&text, max, max + 100_000);
+            prop_assert!(cut.contains(correction), "{}", cut);
+            // What is left stands so in the text.
+            for part in cut.split("left out …] ").map(|part| part.split(" [… ").next().unwrap_or_default()) {
+                prop_assert!(text.contains(part), "{}", part);
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in "(.|\\n| no |\u{1f469}\u{200d}){0,200}", max in 0..60_usize, in_all in 0..120_usize) {
+            let _ = clip(&text, max, in_all);
+        }
+    }
+}

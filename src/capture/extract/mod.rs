@@ -1,0 +1,226 @@
+//! Lessons drawn from a session by a language model (capture 3), each of which has to show the user's own words.
+//!
+//! The model decides and proposes; what it says is believed in nothing. A proposal becomes a draft only with evidence that
+//! is found in what a person typed, and the gate looks at the draft again when it is learned.
+
+mod clip;
+mod json;
+mod judge;
+mod prompt;
+mod record;
+mod reply;
+mod tags;
+
+use super::evidence::UserTurns;
+use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence, Transcript};
+use crate::config::ExtractConfig;
+use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm};
+use judge::Bench;
+use prompt::Prompt;
+use reply::Reply;
+
+pub use reply::Unreadable;
+
+/// A lesson that is known already, so that the model can say that a new one replaces it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Existing {
+    /// Which one.
+    pub id: LessonId,
+    /// When it holds.
+    pub trigger: String,
+    /// What to do.
+    pub solution: String,
+}
+
+impl From<&Lesson> for Existing {
+    fn from(lesson: &Lesson) -> Self {
+        Self { id: lesson.id, trigger: lesson.trigger.clone(), solution: lesson.correct_pattern.clone() }
+    }
+}
+
+/// What a model is asked about.
+#[derive(Clone, Debug)]
+pub struct ExtractRequest<'a> {
+    /// The session.
+    pub transcript: &'a Transcript,
+    /// Where the lessons are to hold.
+    pub realm: Realm,
+    /// The known lessons of the realm that are nearest to the session, nearest first; as many of them are shown as
+    /// [`ExtractConfig::max_existing`] says.
+    pub existing: Vec<Existing>,
+    /// Ends the call early.
+    pub cancel: CancelToken,
+}
+
+impl<'a> ExtractRequest<'a> {
+    /// A session of the realm of its project, with nothing known yet.
+    #[must_use]
+    pub fn new(transcript: &'a Transcript) -> Self {
+        let realm = Realm { project: transcript.project.clone(), ..Realm::default() };
+        Self { transcript, realm, existing: Vec::new(), cancel: CancelToken::default() }
+    }
+}
+
+/// What came of asking. A model that failed, an answer that cannot be read and a session that teaches nothing are three
+/// things.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Extraction {
+    /// The model decided to learn. Every proposal is in one of the two lists, in its order.
+    Proposed {
+        /// With evidence, ready to be learned.
+        lessons: Vec<Extracted>,
+        /// Without, or not usable.
+        refused: Vec<Refused>,
+    },
+    /// The model read the session and decided that it teaches nothing.
+    NothingToLearn,
+    /// No person typed anything; the model was not asked.
+    NobodyTyped,
+    /// The model answered, and not as it was asked to. Nothing was taken from it.
+    Unreadable {
+        /// What is wrong with the answer.
+        reason: Unreadable,
+    },
+    /// The model gave no answer.
+    ModelFailed {
+        /// Why, the last time.
+        error: ModelError,
+        /// How often it was asked, at least once.
+        n_attempts: usize,
+    },
+}
+
+/// A lesson that a model proposed and a user's words stand behind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extracted {
+    /// What to learn: origin mined, with session, evidence and realm. Whether the session had read untrusted content by
+    /// then is for the gate to say.
+    pub draft: LessonDraft,
+    /// The words, and where they stand.
+    pub evidence: Evidence,
+    /// The known lesson that the model says it replaces.
+    pub supersedes: Option<LessonId>,
+}
+
+/// A proposal that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The beginning of what it said, secrets redacted.
+    pub rule: String,
+    /// Why.
+    pub because: RefusedBecause,
+}
+
+/// Why a proposal was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RefusedBecause {
+    /// Its quote is no evidence.
+    #[error("no evidence: {0}")]
+    NoEvidence(NoEvidence),
+    /// It says not what to do.
+    #[error("it has no rule")]
+    NoRule,
+    /// It says not when it holds.
+    #[error("it has no trigger")]
+    NoTrigger,
+    /// It says what an earlier proposal of the same answer says.
+    #[error("it repeats lesson {lesson} of the same answer")]
+    Repeats {
+        /// The index of that one among the lessons taken.
+        lesson: usize,
+    },
+    /// More were proposed than are taken.
+    #[error("only the first {max} proposals of an answer are looked at")]
+    TooMany {
+        /// How many are taken.
+        max: usize,
+    },
+    /// It is not in the shape that was asked for.
+    #[error("it is not in the shape that was asked for: {reason}")]
+    Malformed {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Asks a model what a session teaches, and checks its answer.
+///
+/// The session is redacted before the model sees it. A call that failed for a reason that passes is tried once more.
+///
+/// ```
+/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, Transcript, Turn, extract_lessons};
+///
+/// let transcript = Transcript {
+///     turns: vec![
+///         Turn::Assistant("I installed it with npm.".into()),
+///         Turn::User("No, this repository uses pnpm, never npm.".into()),
+///     ],
+///     ..Transcript::default()
+/// };
+/// let model = ScriptedModel::new([Ok(r#"{"decision": "LEARN", "lessons": [{
+///     "trigger": "installing packages in this repository", "rule": "Use pnpm, not npm.", "confidence": "high",
+///     "tags": ["pnpm"], "evidence": "this repository uses pnpm, never npm"
+/// }]}"#.into())]);
+/// let extraction = extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default());
+/// let Extraction::Proposed { lessons, .. } = extraction else { panic!("{extraction:?}") };
+/// assert_eq!(lessons[0].evidence.turn, 1);
+/// assert_eq!(lessons[0].draft.to_json()["confidence"], 0.9);
+/// ```
+#[must_use]
+pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, config: &ExtractConfig) -> Extraction {
+    let ExtractRequest { transcript, realm, existing, cancel } = request;
+    let said = UserTurns::of(transcript);
+    if said.texts().all(|(_, text)| text.trim().is_empty()) {
+        return Extraction::NobodyTyped;
+    }
+    let existing = existing.get(..config.max_existing).unwrap_or(existing);
+    let Prompt { system, user } = prompt::prompt(&record::record(transcript, &said, config), existing, config);
+    let completion = Completion {
+        system,
+        user,
+        max_tokens: config.max_tokens,
+        temperature: config.temperature,
+        time_limit: config.time_limit,
+        cancel: cancel.clone(),
+    };
+    let reply = match ask(model, &completion, config) {
+        Ok(reply) => reply,
+        Err((error, n_attempts)) => return Extraction::ModelFailed { error, n_attempts },
+    };
+    let (n_bytes, max) = (reply.len(), config.max_reply_bytes);
+    if n_bytes > max {
+        return Extraction::Unreadable { reason: Unreadable::TooLong { n_bytes, max } };
+    }
+    match reply::read(&reply) {
+        Err(reason) => Extraction::Unreadable { reason },
+        Ok(Reply::Nothing) => Extraction::NothingToLearn,
+        Ok(Reply::Learn(proposals)) if proposals.is_empty() => Extraction::NothingToLearn,
+        Ok(Reply::Learn(proposals)) => {
+            let bench = Bench { said: &said, session: &transcript.session, realm, existing, config };
+            let (lessons, refused) = bench.judge(proposals);
+            Extraction::Proposed { lessons, refused }
+        }
+    }
+}
+
+/// Asks, and once more where that may help; the error comes with the number of attempts.
+fn ask(
+    model: &dyn LanguageModel,
+    completion: &Completion,
+    config: &ExtractConfig,
+) -> Result<String, (ModelError, usize)> {
+    let error = match model.complete(completion) {
+        Ok(reply) => return Ok(reply),
+        Err(error) => error,
+    };
+    let delay = error.retry_after().unwrap_or(config.retry_delay);
+    if !error.is_passing() || delay > config.max_retry_delay {
+        return Err((error, 1));
+    }
+    if completion.cancel.wait(delay) {
+        return Err((ModelError::Cancelled, 1));
+    }
+    model.complete(completion).map_err(|error| (error, 2))
+}

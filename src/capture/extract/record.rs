@@ -1,0 +1,120 @@
+//! A session as the model sees it: redacted, one JSON object a line, within a budget.
+
+use serde::Serialize;
+
+use super::clip::{clip, has_cue};
+use crate::capture::evidence::UserTurns;
+use crate::capture::{Status, ToolCall, Transcript, Turn};
+use crate::config::ExtractConfig;
+use crate::gate::Redactor;
+use crate::retrieve::tame;
+
+/// One line: who, and what. What a person typed says so in `by`; no text can, as it stands within a JSON string.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+enum Line<'a> {
+    User { turn: usize, text: &'a str },
+    Assistant { turn: usize, text: &'a str },
+    Tool { turn: usize, tool: &'a str, input: &'a str, result: Option<&'a str>, status: &'static str },
+    LeftOut { n_turns: usize },
+}
+
+/// What goes first where the budget is short.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// A person may be correcting something here.
+    Correction,
+    User,
+    /// What was corrected, and what came of it.
+    BesideAUser,
+    Other,
+}
+
+struct Entry {
+    turn: usize,
+    rank: Rank,
+    line: String,
+}
+
+/// The session's lines. What the harness said is not among them; turns that exceed the budget of the whole are left out by
+/// rank, then by age, and a line says how many.
+pub(super) fn record(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig) -> String {
+    let mut entries = entries(transcript, said, config);
+    let mut by_rank: Vec<&Entry> = entries.iter().collect();
+    by_rank.sort_by_key(|entry| (entry.rank, std::cmp::Reverse(entry.turn)));
+    let mut left = config.max_session_chars;
+    let mut kept = Vec::new();
+    for entry in by_rank {
+        if let Some(rest) = left.checked_sub(entry.line.chars().count() + 1) {
+            left = rest;
+            kept.push(entry.turn);
+        }
+    }
+    kept.sort_unstable();
+    let mut lines = Vec::new();
+    let mut n_turns = 0;
+    let tell = |n_turns: &mut usize, lines: &mut Vec<String>| {
+        if *n_turns > 0 {
+            lines.push(json(&Line::LeftOut { n_turns: *n_turns }));
+            *n_turns = 0;
+        }
+    };
+    for entry in entries.drain(..) {
+        if kept.binary_search(&entry.turn).is_ok() {
+            tell(&mut n_turns, &mut lines);
+            lines.push(entry.line);
+        } else {
+            n_turns += 1;
+        }
+    }
+    tell(&mut n_turns, &mut lines);
+    lines.join("\n")
+}
+
+fn entries(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig) -> Vec<Entry> {
+    let is_typed = |turn: Option<usize>| {
+        turn.and_then(|turn| transcript.turns.get(turn)).is_some_and(|turn| matches!(turn, Turn::User(_)))
+    };
+    let mut typed = said.texts();
+    let mut entries = Vec::new();
+    for (turn, what) in transcript.turns.iter().enumerate() {
+        let beside = is_typed(turn.checked_sub(1)) || is_typed(Some(turn + 1));
+        let rank = if beside { Rank::BesideAUser } else { Rank::Other };
+        let (rank, line) = match what {
+            Turn::User(_) => {
+                let Some((_, text)) = typed.next() else { continue };
+                let rank = if has_cue(text) { Rank::Correction } else { Rank::User };
+                let text = clip(text, config.max_user_turn_chars, config.max_session_chars / 4);
+                (rank, json(&Line::User { turn, text: &text }))
+            }
+            Turn::Assistant(text) => (rank, json(&Line::Assistant { turn, text: &shorten(text, config) })),
+            Turn::ToolCall(call) => (rank, json_of_call(turn, call, config)),
+            Turn::System(_) => continue,
+        };
+        entries.push(Entry { turn, rank, line });
+    }
+    entries
+}
+
+fn json_of_call(turn: usize, call: &ToolCall, config: &ExtractConfig) -> String {
+    let status = match call.status {
+        Status::Succeeded => "succeeded",
+        Status::Failed => "failed",
+        Status::Unknown => "unknown",
+    };
+    let result = call.result.as_deref().map(|result| shorten(result, config));
+    let tool = shorten(&call.tool, config);
+    let input = shorten(&call.input.to_string(), config);
+    json(&Line::Tool { turn, tool: &tool, input: &input, result: result.as_deref(), status })
+}
+
+/// Redacted first: a secret cut in two is not recognised.
+fn shorten(text: &str, config: &ExtractConfig) -> String {
+    let max = config.max_other_turn_chars;
+    clip(&Redactor::shared().redact(&tame(text)), max, max).into_owned()
+}
+
+fn json(line: &Line<'_>) -> String {
+    // Strings and numbers always have a form in JSON.
+    serde_json::to_string(line).unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+//! What a model answered, read strictly: a decision first, then what it proposes.
+
+use super::{json, tags};
+
+/// Words that a model says instead of `LEARN`.
+const DECLINES: [&str; 3] = ["NOTHING", "SKIP", "NONE"];
+
+/// A readable answer.
+#[derive(Debug, PartialEq)]
+pub(super) enum Reply {
+    /// There is something to learn.
+    Learn(Vec<Result<Proposal, Malformed>>),
+    /// There is not, whatever else the answer holds.
+    Nothing,
+}
+
+/// A lesson as the model proposes it; nothing of it is checked yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Proposal {
+    pub(super) trigger: String,
+    pub(super) rule: String,
+    pub(super) mistake: String,
+    pub(super) confidence: Confidence,
+    pub(super) tags: Vec<String>,
+    pub(super) evidence: String,
+    /// A known lesson, by the number that it was shown with.
+    pub(super) supersedes: Option<usize>,
+}
+
+/// How sure the model says that it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Confidence {
+    /// The person corrected the assistant directly.
+    High,
+    /// Anything less, and anything else.
+    #[default]
+    Medium,
+}
+
+impl Confidence {
+    pub(super) fn parse(word: &str) -> Self {
+        if word == "high" { Self::High } else { Self::Medium }
+    }
+
+    /// As a lesson's confidence; the earlier extractor's numbers.
+    pub(super) fn value(self) -> f64 {
+        match self {
+            Self::High => 0.9,
+            Self::Medium => 0.6,
+        }
+    }
+}
+
+/// A proposal that is not in the shape of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Malformed {
+    pub(super) excerpt: String,
+    pub(super) reason: String,
+}
+
+/// Why an answer cannot be read. It then counts as if it had not been given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// There is no text in it.
+    #[error("it is empty")]
+    Empty,
+    /// It is longer than is read.
+    #[error("it has {n_bytes} bytes, at most {max} are read")]
+    TooLong {
+        /// Its length.
+        n_bytes: usize,
+        /// The most that is read.
+        max: usize,
+    },
+    /// It is neither one JSON object with a decision nor in the older form with tags.
+    #[error("it has no decision: {reason}")]
+    NoDecision {
+        /// What was found instead.
+        reason: String,
+    },
+    /// Its decision is no word that was asked for.
+    #[error("its decision is {word:?}, which is neither LEARN nor NOTHING")]
+    OtherDecision {
+        /// The word.
+        word: String,
+    },
+    /// It decides more than once.
+    #[error("it decides more than once")]
+    Undecided,
+    /// Its `lessons` is no list.
+    #[error("it decides LEARN, and its lessons are no list")]
+    NoList,
+}
+
+/// Reads an answer: one JSON object, alone or in a code fence or after some words, else the older form with tags.
+pub(super) fn read(reply: &str) -> Result<Reply, Unreadable> {
+    let reply = without_thoughts(reply);
+    if reply.trim().is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    match json::read(reply) {
+        Err(Unreadable::NoDecision { reason }) => tags::read(reply).unwrap_or(Err(Unreadable::NoDecision { reason })),
+        result => result,
+    }
+}
+
+/// True for LEARN, false for a word that declines.
+pub(super) fn decides_to_learn(word: &str) -> Result<bool, Unreadable> {
+    match word.trim() {
+        "LEARN" => Ok(true),
+        word if DECLINES.contains(&word) => Ok(false),
+        word => Err(Unreadable::OtherDecision { word: excerpt(word) }),
+    }
+}
+
+/// The number of a known lesson, as `3`, `L3` or `#3`.
+pub(super) fn lesson_number(text: &str) -> Option<usize> {
+    text.trim().trim_start_matches(['L', '#']).parse().ok()
+}
+
+/// Enough of a text to recognise it.
+pub(super) fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 120;
+    let mut chars = text.trim().chars();
+    let start: String = chars.by_ref().take(MAX_CHARS).collect();
+    if chars.next().is_some() { start + "…" } else { start }
+}
+
+/// Models that think aloud do so before they answer.
+fn without_thoughts(reply: &str) -> &str {
+    let start = reply.trim_start();
+    let rest = start.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    rest.map_or(reply, |(_, answer)| answer)
+}
