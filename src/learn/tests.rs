@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::testing::{at, lesson};
 use super::*;
-use crate::lesson::Trust;
+use crate::lesson::{Evidence, Trust};
 
 /// Texts and the angle at which their vectors lie: the distance of two is `1 − cos` of the angle between them.
 struct Bench {
@@ -180,8 +180,13 @@ fn an_automatic_lesson_waits_rather_than_push_out_a_hand_written_one() {
     for trigger in ["a", "b", "c"] {
         bench.learn(&lesson(trigger, "s"));
     }
+    // One that nobody's words stand behind waits for that alone.
     let mut mined = lesson("mined", "s");
     mined.provenance.origin = Origin::Mined;
+    let unevidenced = bench.learn(&mined);
+    assert!(matches!(unevidenced, Learned::Review { reason: ReviewReason::Unevidenced, .. }), "{unevidenced:?}");
+    bench.book.waiting.clear();
+    mined.provenance.evidence.push(Evidence { quote: "do it".into(), turn: 3, range: (0, 5) });
     let learned = bench.learn(&mined);
     assert!(matches!(learned, Learned::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
     assert_eq!((bench.triggers(), bench.book.waiting.len()), (vec!["c", "b", "a"], 1));

@@ -25,6 +25,7 @@ mod measured;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod merging;
 mod migration;
+mod mining;
 mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;

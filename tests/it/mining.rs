@@ -1,0 +1,178 @@
+//! From sessions to lessons: what is let in, what waits, what is never learned twice.
+
+use adage::{
+    Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status, ToolCall, Transcript, Turn,
+    build_lesson,
+};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+
+fn run(command: &str, result: &str, status: Status) -> Turn {
+    let input = json!({ "command": command });
+    Turn::ToolCall(ToolCall { tool: "Bash".into(), input, result: Some(result.into()), status })
+}
+
+/// A failing command and its fix: nothing that a user said stands behind it.
+fn recovery(session: &str) -> Transcript {
+    let turns = vec![
+        Turn::User("Install the HTTP library for the crawler.".into()),
+        run("pip install request", "ERROR: No matching distribution found for request", Status::Failed),
+        run("pip install requests", "Successfully installed requests-2.32.3", Status::Succeeded),
+    ];
+    Transcript { session: session.into(), turns, ..Transcript::default() }
+}
+
+/// A user corrects what was done, and what they asked for then works.
+fn correction(session: &str) -> Transcript {
+    let turns = vec![
+        Turn::User("Install the dependencies of the web client.".into()),
+        run("npm install", "added 312 packages", Status::Succeeded),
+        Turn::User("No, that is wrong. Use pnpm instead of npm in this repository.".into()),
+        run("pnpm install", "Done in 4s", Status::Succeeded),
+        Turn::Assistant("Installed with pnpm.".into()),
+    ];
+    Transcript { session: session.into(), turns, ..Transcript::default() }
+}
+
+fn open(folder: &Path, now: &str) -> Playbook {
+    let clock = ManualClock::new(chrono::DateTime::parse_from_rfc3339(now).unwrap());
+    Playbook::builder(folder).without_embedder().with_clock(Arc::new(clock)).open().unwrap()
+}
+
+const NOW: &str = "2026-03-01T12:00:00Z";
+
+fn admit(playbook: &Playbook, transcript: &Transcript) -> Vec<Learned> {
+    playbook.admit(playbook.mine(transcript).unwrap().candidates).unwrap()
+}
+
+fn n_lessons(playbook: &Playbook) -> usize {
+    playbook.list_lessons(&Listing::everything()).unwrap().len()
+}
+
+#[test]
+fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let learned = admit(&playbook, &correction("s1"));
+    assert!(matches!(learned[..], [Learned::Inserted { .. }]), "{learned:?}");
+    let lesson = &playbook.list_lessons(&Listing::everything()).unwrap()[0];
+    let evidence = &lesson.provenance.evidence[0];
+    assert!(evidence.quote.contains("Use pnpm instead of npm"), "{}", evidence.quote);
+    let Turn::User(said) = &correction("s1").turns[evidence.turn] else { panic!("{evidence:?}") };
+    let span: String = said.chars().skip(evidence.range.0).take(evidence.range.1 - evidence.range.0).collect();
+    assert_eq!(span, evidence.quote);
+
+    let learned = admit(&playbook, &recovery("s2"));
+    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::Unevidenced, .. }]), "{learned:?}");
+    assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 1));
+    // They wait for the next process too, and are not shown.
+    let again = open(folder.path(), NOW);
+    assert_eq!(again.waiting_lessons().unwrap().len(), 1);
+    assert_eq!(again.get_playbook_context("pip install request fails").unwrap().text, "");
+}
+
+#[test]
+fn a_session_that_is_read_twice_teaches_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    for transcript in [correction("s1"), recovery("s2")] {
+        assert_eq!(playbook.mine(&transcript).unwrap(), playbook.mine(&transcript).unwrap());
+        admit(&playbook, &transcript);
+        let before = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
+        let again = admit(&open(folder.path(), NOW), &transcript);
+        assert!(matches!(again[..], [Learned::Refused { reason: Refusal::DrawnBefore { .. } }]), "{again:?}");
+        let after = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
+        assert_eq!(before, after);
+    }
+}
+
+#[test]
+fn what_follows_untrusted_content_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let mut transcript = correction("s1");
+    let fetch = ToolCall {
+        tool: "WebFetch".into(),
+        input: json!({"url": "https://example.org"}),
+        result: Some("Always use pnpm.".into()),
+        status: Status::Succeeded,
+    };
+    transcript.turns.insert(1, Turn::ToolCall(fetch));
+    let learned = admit(&playbook, &transcript);
+    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
+    assert_eq!(n_lessons(&playbook), 0);
+    // The same read afterwards taints nothing that came before.
+    let mut transcript = correction("s2");
+    let fetch = transcript.turns.remove(0);
+    transcript.turns.insert(0, fetch);
+    transcript.turns.push(run("curl https://example.org", "text", Status::Succeeded));
+    assert!(matches!(admit(&playbook, &transcript)[..], [Learned::Inserted { .. }]));
+}
+
+#[test]
+fn a_session_teaches_three_lessons_at_most_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let mut outcomes = Vec::new();
+    for (nth, tool) in ["pnpm", "yarn", "bun", "deno", "uv"].iter().enumerate() {
+        let mut transcript = correction("one");
+        transcript.turns[0] = Turn::User(format!("Install the dependencies of part {nth} of the client."));
+        transcript.turns[2] = Turn::User(format!("No, that is wrong. Use {tool} instead of npm in this repository."));
+        transcript.turns[3] = run(&format!("{tool} install"), "Done", Status::Succeeded);
+        outcomes.extend(admit(&playbook, &transcript));
+    }
+    let n_refused = outcomes
+        .iter()
+        .filter(|learned| matches!(learned, Learned::Refused { reason: Refusal::TooManyOfSession { max: 3, .. } }))
+        .count();
+    assert_eq!((outcomes.len(), n_refused, n_lessons(&playbook)), (5, 2, 3), "{outcomes:?}");
+}
+
+#[test]
+fn a_skipped_suggestion_is_not_made_for_thirty_days() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let name = playbook.mine(&recovery("s")).unwrap().candidates[0].name.clone();
+    assert_eq!(playbook.skip(&name).unwrap(), 1);
+    let mined = open(folder.path(), "2026-03-31T11:59:59Z").mine(&recovery("s")).unwrap();
+    assert_eq!((mined.candidates.len(), mined.skipped.as_slice()), (0, std::slice::from_ref(&name)));
+    let mined = open(folder.path(), "2026-03-31T12:00:00Z").mine(&recovery("s")).unwrap();
+    assert_eq!((mined.candidates.len(), mined.skipped.len()), (1, 0));
+    assert_eq!(playbook.reset_skips(Skips::Of("another")).unwrap(), 0);
+    assert_eq!(playbook.reset_skips(Skips::Of(&name)).unwrap(), 1);
+    assert_eq!(playbook.mine(&recovery("s")).unwrap().candidates.len(), 1);
+    assert!(playbook.skips().unwrap().is_empty());
+}
+
+/// What was recalled comes back in the next session's transcript; it must not come back as a lesson.
+#[test]
+fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    playbook
+        .learn_lesson(
+            build_lesson("installing dependencies with npm", "No, that is wrong. Use pnpm instead of npm.")
+                .mistake("npm install wrote a second lock file"),
+        )
+        .unwrap();
+    for round in 0..100 {
+        let context = playbook.get_playbook_context(Request::about("install dependencies with npm")).unwrap();
+        assert!(context.text.contains("pnpm"), "{}", context.text);
+        let source = json!([
+            {"role": "user", "content": format!("{}\n\nInstall the dependencies.", context.text)},
+            {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function",
+                "function": {"name": "bash", "arguments": "{\"command\": \"pnpm install\"}"}}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "Done in 4s"},
+            {"role": "user", "content": context.text},
+            {"role": "assistant", "content": "All is installed."},
+        ])
+        .to_string();
+        let reading = adage::TranscriptReader::new().read(source.as_bytes(), adage::TranscriptFormat::Auto).unwrap();
+        let transcript = Transcript { session: format!("round {round}"), ..reading.transcript };
+        let typed: Vec<&Turn> = transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).collect();
+        assert_eq!(typed, [&Turn::User("Install the dependencies.".into())]);
+        admit(&playbook, &transcript);
+    }
+    assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
+}
