@@ -76,16 +76,13 @@ impl Playbook {
     pub fn skip(&self, name: &str) -> Result<u64> {
         let now = self.0.clock.now();
         self.change_skips(|skips| {
-            let times = match skips.iter_mut().find(|skip| skip.name == name) {
-                Some(skip) => {
-                    skip.times += 1;
-                    skip.at = now;
-                    skip.times
-                }
-                None => {
-                    skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
-                    1
-                }
+            let times = if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
+                skip.times += 1;
+                skip.at = now;
+                skip.times
+            } else {
+                skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
+                1
             };
             (times, true)
         })

@@ -95,6 +95,7 @@ pub(crate) struct Decision {
 }
 
 /// What a commit needs to know from the façade while it holds the lock.
+#[expect(clippy::large_enum_variant, reason = "one a commit, moved once")]
 pub(crate) enum Step<T> {
     /// Write this.
     Commit(Decision, T),
