@@ -58,7 +58,8 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert!(matches!(learned[..], [Learned::Inserted { .. }]), "{learned:?}");
     let lesson = &playbook.list_lessons(&Listing::everything()).unwrap()[0];
     let evidence = &lesson.provenance.evidence[0];
-    assert!(evidence.quote.contains("Use pnpm instead of npm"), "{}", evidence.quote);
+    assert!(evidence.quote.starts_with("No, that is wrong."), "{}", evidence.quote);
+    assert!(lesson.correct_pattern.contains("pnpm"), "{}", lesson.correct_pattern);
     let Turn::User(said) = &correction("s1").turns[evidence.turn] else { panic!("{evidence:?}") };
     let span: String = said.chars().skip(evidence.range.0).take(evidence.range.1 - evidence.range.0).collect();
     assert_eq!(span, evidence.quote);
