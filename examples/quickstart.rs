@@ -256,7 +256,8 @@ fn sum_up(playbook: &Playbook, embedder: &OnnxEmbedder, learning: Duration, reca
     let mut searches = Vec::new();
     for (query, _) in RELATED.iter().cycle().take(20) {
         let start = Instant::now();
-        let vector = embedder.embed(&[query], Role::Query)?;
+        // As a document: the vectors of the last queries are kept, and would cost nothing.
+        let vector = embedder.embed(&[query], Role::Document)?;
         embeddings.push(start.elapsed());
         let request = Request::about(*query).with_vector(vector.into_iter().collect()).peek();
         let start = Instant::now();
@@ -272,7 +273,7 @@ fn sum_up(playbook: &Playbook, embedder: &OnnxEmbedder, learning: Duration, reca
         "  learning     {:8.2} ms a lesson, loading the model included",
         millis(learning) / (LESSONS.len() + REWORDED.len() + 1) as f64
     );
-    println!("  embedding    {:8.2} ms a query", millis(median(embeddings)));
+    println!("  embedding    {:8.2} ms a text that was not asked before", millis(median(embeddings)));
     println!("  recall       {:8.2} ms, embedding the query included", millis(median(recalls)));
     println!("  search       {:8.2} ms of that", millis(median(searches)));
     Ok(())
