@@ -45,7 +45,7 @@ pub(crate) struct Scratch {
 }
 
 /// A row in the pool of a search, as a number whose order is that of the pool: the score, the best first; then the row; then
-/// whether it is wanted and whether it is still to be looked around from.
+/// whether it is wanted and whether it is still to be looked around from. Rows are below 2³⁰: more do not fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u64);
 
@@ -247,7 +247,6 @@ impl Graph {
     ) -> bool {
         scratch.see(entry.row);
         let first = Entry::new(entry, is_wanted(entry.row));
-        scratch.pool.clear();
         scratch.pool.push(first);
         let mut n_wanted = usize::from(first.is_wanted());
         let mut n_scored = 1;
@@ -266,9 +265,7 @@ impl Graph {
                 if *link == NONE {
                     break;
                 }
-                let (word, bit) = (*link as usize / 64, 1_u64 << (link % 64));
-                if scratch.seen[word] & bit == 0 {
-                    scratch.seen[word] |= bit;
+                if scratch.see(*link) {
                     scratch.batch.push(*link);
                 }
             }
@@ -318,27 +315,29 @@ impl Graph {
         }
     }
 
+    /// Where a row's links of a level stand in the block of that level.
     #[inline]
-    fn links(&self, level: u8, row: u32) -> &[u32] {
+    fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
         let m = self.shape.links;
         if level == 0 {
             let start = row as usize * 2 * m;
-            &self.ground[start..start + 2 * m]
+            start..start + 2 * m
         } else {
             let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
-            &self.upper[start..start + m]
+            start..start + m
         }
     }
 
+    #[inline]
+    fn links(&self, level: u8, row: u32) -> &[u32] {
+        let block = if level == 0 { &self.ground } else { &self.upper };
+        &block[self.span(level, row)]
+    }
+
     fn links_mut(&mut self, level: u8, row: u32) -> &mut [u32] {
-        let m = self.shape.links;
-        if level == 0 {
-            let start = row as usize * 2 * m;
-            &mut self.ground[start..start + 2 * m]
-        } else {
-            let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
-            &mut self.upper[start..start + m]
-        }
+        let span = self.span(level, row);
+        let block = if level == 0 { &mut self.ground } else { &mut self.upper };
+        &mut block[span]
     }
 
     /// Algorithm 1.
@@ -362,7 +361,6 @@ impl Graph {
             return;
         }
         let focus = Focus { codes: rows.codes_of(row as usize), kernel };
-        scratch.begin(self.len());
         let mut entry = self.descend(rows, focus, level, scratch);
         for level in (0..=level.min(self.top)).rev() {
             scratch.begin(self.len());
