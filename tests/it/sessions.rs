@@ -57,7 +57,7 @@ impl Desk {
             let said = json!({"role": "user", "content": format!("Please make part {n} of {session} faster now.")});
             let time = (last - TimeDelta::seconds(n)).to_rfc3339();
             let record = json!({
-                "type": "user", "uuid": format!("{name}-{n}"), "sessionId": session, "cwd": "/work/shop",
+                "type": "user", "uuid": format!("{name}-{n}"), "sessionId": session, "cwd": "/srv/shop",
                 "timestamp": time, "message": said
             });
             writeln!(text, "{record}").unwrap();
