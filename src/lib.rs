@@ -43,6 +43,7 @@ mod lexical;
 mod playbook;
 mod retrieve;
 mod shelf;
+mod skills;
 mod store;
 mod vector_memory;
 
@@ -84,6 +85,7 @@ pub use playbook::{
     Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
+pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillProvenance};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

@@ -1,0 +1,100 @@
+//! A skill as a value.
+
+use std::collections::BTreeMap;
+
+use super::SkillName;
+use crate::lesson::{LessonId, TextHash, Trust};
+
+/// Instructions for a kind of task, in a file of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name, and its folder's.
+    pub name: SkillName,
+    /// What it does and when it holds.
+    pub description: String,
+    /// Under which licence it was given.
+    pub license: Option<String>,
+    /// What it needs to work.
+    pub compatibility: Option<String>,
+    /// The tools that it may use, as the file words it.
+    pub allowed_tools: Option<String>,
+    /// Which edition of it this is; may be empty.
+    pub version: String,
+    /// Who wrote it; may be empty.
+    pub author: String,
+    /// What it is about, as single words in lower case.
+    pub topics: Vec<String>,
+    /// What is done in it, as single words in lower case.
+    pub actions: Vec<String>,
+    /// It comes with every context.
+    pub auto_load: bool,
+    /// How far it is to be relied on.
+    pub quality: Quality,
+    /// Where it comes from.
+    pub provenance: SkillProvenance,
+    /// What others noted about it.
+    pub metadata: BTreeMap<String, String>,
+    /// The instructions, in Markdown.
+    pub body: String,
+}
+
+/// How far a skill is to be relied on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Quality {
+    /// It was not used for long.
+    Stale,
+    /// It was made without a person.
+    Draft,
+    /// It was written elsewhere.
+    Imported,
+    /// A person wrote it, or nothing says who did.
+    #[default]
+    Manual,
+    /// It was checked.
+    Verified,
+}
+
+/// Where a skill comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillProvenance {
+    /// Whether untrusted content could have shaped it.
+    pub trust: Trust,
+    /// The tools, sessions or files it was drawn from, each once, in order.
+    pub sources: Vec<String>,
+    /// The lessons it was made from.
+    pub lessons: Vec<LessonId>,
+}
+
+impl Skill {
+    /// The hash of everything that it can make an agent do: name, description, what it may use, body. A promotion holds for
+    /// exactly this.
+    #[must_use]
+    pub fn text_hash(&self) -> TextHash {
+        let tools = self.allowed_tools.as_deref().unwrap_or_default();
+        TextHash::of(&[self.name.as_str(), &self.description, tools, &self.body])
+    }
+}
+
+impl Quality {
+    /// The word for it in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stale => "stale",
+            Self::Draft => "draft",
+            Self::Imported => "imported",
+            Self::Manual => "manual",
+            Self::Verified => "verified",
+        }
+    }
+
+    /// The quality that a word stands for; anything unknown is [`Manual`](Self::Manual), so that it is left alone.
+    #[must_use]
+    pub fn parse(word: &str) -> Self {
+        [Self::Stale, Self::Draft, Self::Imported, Self::Verified]
+            .into_iter()
+            .find(|quality| quality.name().eq_ignore_ascii_case(word.trim()))
+            .unwrap_or_default()
+    }
+}
