@@ -82,7 +82,8 @@ pub use lesson::{
 };
 pub use playbook::{
     ChangeRecord, Check, Due, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran,
-    Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
+    Removal, SessionLessons, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting,
+    WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillProvenance};

@@ -34,6 +34,9 @@ pub enum ReviewReason {
     /// No user's words stand behind it.
     #[error("no user's words stand behind it")]
     Unevidenced,
+    /// It is to take the place of a lesson that a person stands behind, or that holds elsewhere.
+    #[error("it would replace a lesson that a person stands behind or that holds elsewhere")]
+    WouldSupersedeTrusted,
     /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
     #[error("only hand-written or verified lessons could make room for it")]
     WouldEvictTrusted,
@@ -186,6 +189,8 @@ pub(crate) enum Why {
     Evicted,
     Pruned,
     Removed,
+    /// Another lesson took its place.
+    Superseded,
     /// Waited for review longer than there was room.
     Unreviewed,
     Restored,
@@ -199,6 +204,7 @@ impl Why {
             Self::Evicted => "evicted",
             Self::Pruned => "pruned",
             Self::Removed => "removed",
+            Self::Superseded => "superseded",
             Self::Unreviewed => "unreviewed",
             Self::Restored => "restored",
         }

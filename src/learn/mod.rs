@@ -45,7 +45,7 @@ pub enum Learned {
     Inserted {
         /// Its name.
         id: LessonId,
-        /// Who left to make room; archived.
+        /// Who left, superseded or to make room; archived.
         evicted: Vec<LessonId>,
         /// What to hand to `undo`, when somebody left.
         change: Option<ChangeId>,
@@ -56,7 +56,7 @@ pub enum Learned {
         into: LessonId,
         /// Cosine distance of the whole texts; `None` when task and trigger told.
         distance: Option<f32>,
-        /// Who left because the capacity had been lowered; archived.
+        /// Who left, superseded or because the capacity had been lowered; archived.
         evicted: Vec<LessonId>,
         /// What to hand to `undo`.
         change: ChangeId,
@@ -71,7 +71,7 @@ pub enum Learned {
         distance: Option<f32>,
         /// What they differ in.
         why: Difference,
-        /// Who left to make room; archived.
+        /// Who left, superseded or to make room; archived.
         evicted: Vec<LessonId>,
         /// What to hand to `undo`, when somebody left.
         change: Option<ChangeId>,
@@ -103,7 +103,7 @@ impl Learned {
         }
     }
 
-    /// Who left to make room; archived.
+    /// Who left, superseded or to make room; archived.
     #[must_use]
     pub fn evicted(&self) -> &[LessonId] {
         match self {
@@ -261,11 +261,14 @@ impl<'a> Learner<'a> {
             return Learned::Refused { reason };
         }
         self.name(&mut lesson, keeps_history);
-        let duplicates = self.duplicates(&lesson, whole.as_ref());
+        let mut duplicates = self.duplicates(&lesson, whole.as_ref());
+        let superseded = if keeps_history { None } else { self.superseded(&lesson) };
         let reason = if !lesson.is_admitted() {
             Some(ReviewReason::Tainted)
         } else if !keeps_history && lesson.is_unevidenced() {
             Some(ReviewReason::Unevidenced)
+        } else if superseded.as_ref().is_some_and(|old| !lesson.may_supersede(old)) {
+            Some(ReviewReason::WouldSupersedeTrusted)
         } else {
             None
         };
@@ -273,6 +276,16 @@ impl<'a> Learner<'a> {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
             return self.wait(lesson, reason, near);
         }
+        if let Some(old) = superseded {
+            // Not merged into what it replaces: of two texts a merge could keep the older one.
+            duplicates.retain(|duplicate| duplicate.lesson.id != old.id);
+            return self.supersede(&old, |learner| learner.place(lesson, whole.as_ref(), duplicates));
+        }
+        self.place(lesson, whole.as_ref(), duplicates)
+    }
+
+    /// Merges a lesson into the nearest one that says the same, or enters it.
+    fn place(&mut self, lesson: Lesson, whole: Option<&UnitVector>, duplicates: Vec<Duplicate>) -> Learned {
         let mut apart = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
@@ -284,7 +297,43 @@ impl<'a> Learner<'a> {
                 Some(why) => apart = apart.or(Some((duplicate, why))),
             }
         }
-        self.insert(lesson, whole.as_ref(), apart)
+        self.insert(lesson, whole, apart)
+    }
+
+    /// The lesson that a mined one is to take the place of, if it is still here.
+    fn superseded(&self, lesson: &Lesson) -> Option<Arc<Lesson>> {
+        let id = lesson.provenance.supersedes.filter(|_| lesson.provenance.origin == Origin::Mined)?;
+        self.book.get(id).cloned()
+    }
+
+    /// Takes a lesson out, lets another one in, and records both as one change; the lesson stays where the other has to wait.
+    fn supersede(&mut self, old: &Arc<Lesson>, learn: impl FnOnce(&mut Self) -> Learned) -> Learned {
+        let n_changes = self.changes.len();
+        let whole = (self.vector_of)(&old.whole_text());
+        self.book.take(old.id);
+        self.register.replace(Some(old), None, |_| None);
+        let mut learned = learn(self);
+        let gone = Edit::gone(Why::Superseded, Arc::clone(old));
+        match &mut learned {
+            Learned::Inserted { id, evicted, change } | Learned::KeptApart { id, evicted, change, .. } => {
+                evicted.insert(0, old.id);
+                let added = self.book.get(*id).map(|lesson| Edit::added(Why::Inserted, lesson));
+                match self.changes.get_mut(n_changes) {
+                    Some(recorded) => recorded.edits.push(gone),
+                    None => *change = Some(self.record(added.into_iter().chain([gone]).collect())),
+                }
+            }
+            Learned::Merged { evicted, .. } => {
+                evicted.insert(0, old.id);
+                if let Some(recorded) = self.changes.get_mut(n_changes) {
+                    recorded.edits.push(gone);
+                }
+            }
+            Learned::Review { .. } | Learned::Refused { .. } => {
+                self.put(Lesson::clone(old), whole.as_ref());
+            }
+        }
+        learned
     }
 
     fn refuse(&mut self, lesson: &Lesson, keeps_history: bool) -> Option<Refusal> {

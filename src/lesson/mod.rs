@@ -131,6 +131,11 @@ impl Lesson {
         self.provenance.origin.is_automatic() && !self.verified
     }
 
+    /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.
+    pub(crate) fn may_supersede(&self, old: &Self) -> bool {
+        old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm
+    }
+
     /// Newest first; of equal times the later id first.
     pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
         other.timestamp.cmp(&self.timestamp).then(other.id.cmp(&self.id))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::TextHash;
+use super::{LessonId, TextHash};
 
 /// Who brought a lesson in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,13 +76,16 @@ pub struct Provenance {
     /// The hash of the text that a person looked at and promoted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<TextHash>,
+    /// The lesson that it takes the place of, where a model said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<LessonId>,
     /// Keys that this version does not know; kept through every rewrite.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 /// The keys of a provenance.
-const KNOWN: [&str; 5] = ["origin", "session", "trust", "evidence", "promoted"];
+const KNOWN: [&str; 6] = ["origin", "session", "trust", "evidence", "promoted", "supersedes"];
 
 impl Provenance {
     /// Reads a row's `provenance`, or derives it from its `source` when there is none.
@@ -104,6 +107,7 @@ impl Provenance {
             },
             evidence: read_evidence(row),
             promoted: text("promoted").and_then(|hash| hash.parse().ok()),
+            supersedes: text("supersedes").and_then(|id| id.parse().ok()),
             extra: row
                 .iter()
                 .filter(|(key, _)| !KNOWN.contains(&key.as_str()))

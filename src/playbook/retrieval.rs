@@ -92,7 +92,13 @@ impl Inner {
             let vectors = embed_units(embedder.as_ref(), &[&query], Role::Query)?;
             vectors.into_iter().next().ok_or(Error::NoEmbedder)?
         };
-        let dimension = vector.as_slice().len();
+        let triggers = self.triggers(view, vector.as_slice().len())?;
+        Ok((vector, triggers))
+    }
+
+    /// The vectors of all triggers, of this dimension.
+    pub(super) fn triggers(&self, view: &View, dimension: usize) -> Result<Arc<Triggers>> {
+        let embedder = self.embedder.as_ref().ok_or(Error::NoEmbedder)?;
         let make_known = |triggers: &[&str]| {
             self.vectors.write().settle_dimension(dimension);
             self.ensure_vectors(embedder.as_ref(), triggers)?;
@@ -102,8 +108,7 @@ impl Inner {
             Ok::<_, Error>(())
         };
         let vector_of = |text: &str| self.vector(text);
-        let triggers = view.library.triggers(dimension, &self.config.index, make_known, &vector_of)?;
-        Ok((vector, triggers))
+        view.library.triggers(dimension, &self.config.index, make_known, &vector_of)
     }
 
     /// Notes a showing: at once, or with the next call when somebody is committing.

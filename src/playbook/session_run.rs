@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
-use crate::capture::{Reading, SessionEntry, SessionSummary};
-use crate::error::Result;
+use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
+use crate::error::{Error, Result};
 use crate::gate::Redactor;
 use crate::store::disk::Lock;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
@@ -80,7 +81,7 @@ impl Sessions {
     pub fn run<E: Display>(
         &self,
         folder: &Path,
-        cancel: &AtomicBool,
+        cancel: &CancelToken,
         mut mine: impl FnMut(&Reading) -> Result<usize, E>,
     ) -> Result<Ran> {
         let mut run = match self.begin_run(&self.scan(folder)?)? {
@@ -88,12 +89,46 @@ impl Sessions {
             Err(waiting) => return Ok(Ran::Waiting(waiting)),
         };
         while !run.to_read.is_empty() {
-            if cancel.load(Ordering::Acquire) {
+            if cancel.is_cancelled() {
                 return run.finish(RunEnd::Cancelled).map(Ran::Ended);
             }
             run.read_next(&mut mine)?;
         }
         run.finish(RunEnd::Finished).map(Ran::Ended)
+    }
+
+    /// Reads the sessions of a folder that are due and learns what they teach, as [`Playbook::learn_from_session`] does. A
+    /// session that the model gave no readable answer about is tried again by later runs; what the rules found in it stays.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<Ran> {
+        self.run(folder, cancel, |reading| {
+            let learned =
+                self.0.learn_from_session(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
+            match learned.extraction {
+                Some(Extraction::ModelFailed { error, .. }) => Err(format!("the model failed: {error}")),
+                Some(Extraction::Unreadable { reason }) => Err(format!("the model's answer is not readable: {reason}")),
+                _ => Ok(learned.n_candidates()),
+            }
+        })
+    }
+
+    /// As [`learn`](Self::learn), on a thread of its own that can be joined, so that the host's answer does not wait for it.
+    /// When the process ends first, what was queued and what the run had begun is read by the next run.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there can be no other thread.
+    pub fn spawn(
+        &self,
+        folder: PathBuf,
+        model: Option<Arc<dyn LanguageModel>>,
+        cancel: CancelToken,
+    ) -> Result<JoinHandle<Result<Ran>>> {
+        let sessions = self.clone();
+        let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
+        let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
+        thread.map_err(Error::io("begin a thread for", self.inner().store.place.folder.path()))
     }
 }
 
@@ -174,8 +209,7 @@ fn presentable(error: &str) -> String {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the sessions are written by the test")]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use chrono::TimeDelta;
     use serde_json::json;
@@ -210,7 +244,7 @@ mod tests {
                 read.push(reading.transcript.session.clone());
                 Ok::<_, crate::Error>(1)
             };
-            match playbook.sessions().run(folder, &AtomicBool::new(false), &mut mine)? {
+            match playbook.sessions().run(folder, &CancelToken::default(), &mut mine)? {
                 Ran::Waiting(Waiting::NothingEligible) => return Ok(()),
                 _ => clock.advance(TimeDelta::hours(1)),
             }

@@ -20,18 +20,14 @@ const MAX_QUEUED: usize = 100;
 /// The past sessions of an agent, as the playbook's folder knows them; [`Playbook::sessions`] makes one.
 ///
 /// ```
-/// use std::sync::atomic::AtomicBool;
-/// use adage::{Playbook, Ran, Waiting};
+/// use adage::{CancelToken, Playbook, Ran, Waiting};
 ///
 /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 /// for entry in playbook.sessions().scan(sessions.path())?.shown() {
 ///     println!("{entry}");
 /// }
-/// let stop = AtomicBool::new(false);
-/// let ran = playbook.sessions().run(sessions.path(), &stop, |reading| {
-///     Ok::<_, adage::Error>(adage::suggest(&reading.transcript, &playbook.config().capture).candidates.len())
-/// })?;
+/// let ran = playbook.sessions().learn(sessions.path(), None, &CancelToken::default())?;
 /// assert!(matches!(ran, Ran::Waiting(Waiting::NothingEligible)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -11,7 +11,7 @@ use crate::learn::book::Book;
 use crate::learn::slots::Slots;
 use crate::learn::space::{Near, Space};
 use crate::learn::timeline::Timeline;
-use crate::lesson::{Lesson, Realm};
+use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
 /// A state of the playbook with its indexes.
@@ -88,6 +88,11 @@ impl Library {
         })
     }
 
+    /// The lessons that a request from this realm sees and that share words with a text, best first.
+    pub(crate) fn sharing_words(&self, text: &str, realm: &Realm, limit: usize) -> Vec<LessonId> {
+        self.lexicon().search(text, realm).into_iter().take(limit).map(|(_, lesson)| lesson.id).collect()
+    }
+
     /// The index of words.
     pub(crate) fn lexicon(&self) -> Arc<Lexicon> {
         let made = self.lexicon.get_or_make(|_| true, |_| Ok::<_, Infallible>(Lexicon::of(&self.book.lessons)));
@@ -155,7 +160,7 @@ impl Triggers {
     }
 
     /// The nearest that a request from this realm sees, and what searched them.
-    pub(super) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
+    pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
         self.space.nearest(&seen(realm), query, k)
     }
 }

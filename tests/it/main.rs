@@ -20,6 +20,7 @@ mod hand_edits;
 mod http_model;
 mod large;
 mod layers;
+mod learning_from_sessions;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod measured;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]

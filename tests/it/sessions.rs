@@ -6,12 +6,11 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
 use adage::{
-    Config, Due, Ineligible, LeftOutReason, ManualClock, Owner, Playbook, Ran, Reading, RunEnd, SessionEntry,
-    SessionsConfig, Standing, Waiting,
+    CancelToken, Config, Due, Ineligible, LeftOutReason, ManualClock, Owner, Playbook, Ran, Reading, RunEnd,
+    SessionEntry, SessionsConfig, Standing, Waiting,
 };
 use serde_json::json;
 
@@ -86,7 +85,7 @@ impl Desk {
             let session = reading.transcript.session.as_str();
             if failing.contains(&session) { Err(format!("no luck with {session}")) } else { Ok(2) }
         };
-        playbook.sessions().run(&self.folder(), &AtomicBool::new(false), mine).unwrap()
+        playbook.sessions().run(&self.folder(), &CancelToken::default(), mine).unwrap()
     }
 }
 
@@ -246,7 +245,7 @@ fn errors_are_kept_without_secrets() {
     let token = ["ghp", "_", "Zq8TnV3kLx0RbYw7Jd2MfPc6Hs1Ga9Ue4Xi5"].concat();
     let mine = |_: &Reading| Err::<usize, _>(format!("the host refused {token}\nas always"));
     let playbook = desk.playbook();
-    playbook.sessions().run(&desk.folder(), &AtomicBool::new(false), mine).unwrap();
+    playbook.sessions().run(&desk.folder(), &CancelToken::default(), mine).unwrap();
     let text = fs::read_to_string(desk.memory().join("mining.json")).unwrap();
     assert!(!text.contains(&token) && text.contains("the host refused [REDACTED:github-token] as always"), "{text}");
 }
@@ -258,9 +257,9 @@ fn a_cancelled_run_stops_between_sessions() {
         desk.session(&format!("s{n}.jsonl"), -4 - n);
     }
     let playbook = desk.playbook();
-    let cancel = AtomicBool::new(false);
+    let cancel = CancelToken::default();
     let mine = |_: &Reading| {
-        cancel.store(true, Ordering::Release);
+        cancel.cancel();
         Ok::<_, io::Error>(0)
     };
     let Ran::Ended(record) = playbook.sessions().run(&desk.folder(), &cancel, mine).unwrap() else {
@@ -342,7 +341,7 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
             // Until somebody kills it.
             io::stdin().read_exact(&mut [0]).map(|()| 0)
         };
-        playbook.sessions().run(&root.join("sessions"), &AtomicBool::new(false), mine).unwrap();
+        playbook.sessions().run(&root.join("sessions"), &CancelToken::default(), mine).unwrap();
         return;
     }
     let desk = Desk::new();

@@ -11,7 +11,7 @@ use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
 use crate::gate::Redactor;
 use crate::learn::difference;
-use crate::lesson::{Evidence, Lesson, LessonDraft, Origin, Provenance, Realm, Trust, build_lesson};
+use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, Trust, build_lesson};
 
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.
 const MIN_OVERLAP: f64 = 0.6;
@@ -74,7 +74,7 @@ impl Bench<'_> {
         let evidence = self.said.find(&proposal.evidence).map_err(RefusedBecause::NoEvidence)?;
         let supersedes = proposal.supersedes.and_then(|number| self.existing.get(number.checked_sub(1)?));
         let supersedes = supersedes.map(|lesson| lesson.id);
-        let draft = self.draft(proposal, evidence.clone());
+        let draft = self.draft(proposal, evidence.clone(), supersedes);
         // The time plays no part in what two lessons say.
         let clock = ManualClock::new(DateTime::<FixedOffset>::default());
         let lesson =
@@ -85,12 +85,13 @@ impl Bench<'_> {
         Ok((Extracted { draft, evidence, supersedes }, lesson))
     }
 
-    fn draft(&self, proposal: Proposal, evidence: Evidence) -> LessonDraft {
+    fn draft(&self, proposal: Proposal, evidence: Evidence, supersedes: Option<LessonId>) -> LessonDraft {
         let provenance = Provenance {
             origin: Origin::Mined,
             session: self.session.to_owned(),
             trust: Trust::default(),
             evidence: vec![evidence],
+            supersedes,
             ..Provenance::default()
         };
         let tags = proposal.tags.iter().map(|tag| tag.trim().to_lowercase()).filter(|tag| !tag.is_empty());

@@ -1,0 +1,168 @@
+//! Learning from sessions through the host's language model (capture 3): what it is shown of the playbook, and what of its
+//! answer is let in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Inner, Playbook, View};
+use crate::capture::{
+    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
+    taint,
+};
+use crate::embed::{Role, embed_units};
+use crate::error::{Error, Result};
+use crate::gate;
+use crate::learn::Learned;
+use crate::lesson::{Lesson, LessonId, Realm, Trust};
+
+/// User turns that known lessons are compared with, the last ones of a session.
+const MAX_COMPARED_TURNS: usize = 16;
+
+/// What was learned from one session.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SessionLessons {
+    /// What became of the suggestions of the rules.
+    pub mined: Vec<Learned>,
+    /// What the model said, where there is one.
+    pub extraction: Option<Extraction>,
+    /// What became of the lessons that the model proposed.
+    pub extracted: Vec<Learned>,
+}
+
+impl SessionLessons {
+    /// How many were handed to the gate.
+    #[must_use]
+    pub fn n_candidates(&self) -> usize {
+        self.mined.len() + self.extracted.len()
+    }
+}
+
+impl Playbook {
+    /// Asks a model what a session teaches. It is shown the session, redacted, and the known lessons of the session's project
+    /// that are nearest to it (20 by default). Nothing is learned: [`admit_extracted`](Self::admit_extracted) does that.
+    ///
+    /// The model reads the whole session; so when any of it came from outside the project, all that it proposes is tainted
+    /// and will wait for review.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. A model that fails or answers what cannot be read is no error but an [`Extraction`].
+    pub fn extract(
+        &self,
+        model: &dyn LanguageModel,
+        transcript: &Transcript,
+        cancel: &CancelToken,
+    ) -> Result<Extraction> {
+        let inner = &self.0;
+        let transcript = gate::clean_transcript(transcript);
+        let view = inner.view()?;
+        let request = ExtractRequest::new(&transcript);
+        let existing = inner.nearest_to(&view, &transcript, &request.realm);
+        let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
+        let request = ExtractRequest { existing, cancel: cancel.clone(), ..request };
+        let mut extraction = extract_lessons(model, &request, &inner.config.extract);
+        if let Extraction::Proposed { lessons, .. } = &mut extraction
+            && taint::first_untrusted(&transcript, &inner.config.capture).is_some()
+        {
+            for lesson in lessons {
+                lesson.draft = std::mem::take(&mut lesson.draft).trust(Trust::Tainted);
+            }
+        }
+        Ok(extraction)
+    }
+
+    /// Lets the lessons of an [`Extraction`] in, all in one commit. One that supersedes a known lesson takes its place if that
+    /// one was mined and not verified and is of the same realm, as one change that can be undone; otherwise it waits for review.
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn admit_extracted(&self, lessons: impl IntoIterator<Item = Extracted>) -> Result<Vec<Learned>> {
+        self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
+    }
+
+    /// Learns what a session teaches: what the rules find, and what the model proposes where there is one. A session that was
+    /// read before teaches nothing again.
+    ///
+    /// ```
+    /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// let transcript = Transcript {
+    ///     session: "monday".into(),
+    ///     turns: vec![
+    ///         Turn::Assistant("I installed it with npm.".into()),
+    ///         Turn::User("No, this repository uses pnpm, never npm.".into()),
+    ///     ],
+    ///     ..Transcript::default()
+    /// };
+    /// let model = ScriptedModel::new([Ok(r#"{"decision": "LEARN", "lessons": [{
+    ///     "trigger": "installing packages in this repository", "rule": "Use pnpm, not npm.", "confidence": "high",
+    ///     "tags": ["pnpm"], "evidence": "this repository uses pnpm, never npm"
+    /// }]}"#.into())]);
+    /// let learned = playbook.learn_from_session(&transcript, Some(&model), &CancelToken::default())?;
+    /// assert_eq!(learned.extracted.len(), 1);
+    /// assert!(playbook.get_playbook_context("installing packages")?.text.contains("Use pnpm, not npm."));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn learn_from_session(
+        &self,
+        transcript: &Transcript,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+    ) -> Result<SessionLessons> {
+        let mined = self.admit(self.mine(transcript)?.candidates)?;
+        let Some(model) = model else { return Ok(SessionLessons { mined, ..SessionLessons::default() }) };
+        let extraction = self.extract(model, transcript, cancel)?;
+        let extracted = match &extraction {
+            Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
+            _ => Vec::new(),
+        };
+        Ok(SessionLessons { mined, extraction: Some(extraction), extracted })
+    }
+}
+
+impl Inner {
+    /// The lessons that are nearest to a session: all where they are few, otherwise those whose trigger is near to what the
+    /// user said in one of the last turns; by words where there are no vectors.
+    fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
+        let max = self.config.extract.max_existing;
+        let all: Vec<&Arc<Lesson>> = view.library.visible(realm).take(max + 1).collect();
+        if all.len() <= max {
+            return all.into_iter().cloned().collect();
+        }
+        let turns = transcript.turns.iter().rev();
+        let said: Vec<&str> = turns
+            .filter_map(|turn| match turn {
+                Turn::User(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .take(MAX_COMPARED_TURNS)
+            .collect();
+        let near = self.near_triggers(view, &said, realm, max).unwrap_or_else(|error| {
+            if !matches!(error, Error::NoEmbedder) {
+                tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");
+            }
+            view.library.sharing_words(&said.join("\n"), realm, max)
+        });
+        near.into_iter().filter_map(|id| view.snapshot.book().get(id).cloned()).collect()
+    }
+
+    fn near_triggers(&self, view: &View, said: &[&str], realm: &Realm, max: usize) -> Result<Vec<LessonId>> {
+        let embedder = self.embedder.as_ref().ok_or(Error::NoEmbedder)?;
+        let mut nearest: BTreeMap<LessonId, f32> = BTreeMap::new();
+        let vectors = embed_units(embedder.as_ref(), said, Role::Query)?;
+        if let Some(first) = vectors.first() {
+            let triggers = self.triggers(view, first.as_slice().len())?;
+            for near in vectors.iter().flat_map(|vector| triggers.nearest(realm, vector, max).0) {
+                nearest.entry(near.id).and_modify(|known| *known = known.min(near.distance)).or_insert(near.distance);
+            }
+        }
+        let mut nearest: Vec<(LessonId, f32)> = nearest.into_iter().collect();
+        nearest.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        Ok(nearest.into_iter().take(max).map(|(id, _)| id).collect())
+    }
+}

@@ -1,0 +1,249 @@
+//! The playbook and a language model: what it is shown, what it may replace, and runs that use it.
+
+use std::fs;
+use std::sync::Arc;
+
+use adage::chrono::{DateTime, TimeDelta};
+use adage::{
+    CancelToken, Extraction, HashingEmbedder, Learned, LessonDraft, LessonId, Listing, ManualClock, ModelError, Origin,
+    Playbook, Provenance, Ran, ReviewReason, ScriptedModel, SessionLessons, Status, ToolCall, Transcript, Turn,
+    Verification, build_lesson, find_evidence,
+};
+use serde_json::json;
+
+const QUOTE: &str = "this repository uses pnpm, never npm";
+
+struct Desk {
+    _folder: tempfile::TempDir,
+    playbook: Playbook,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+        Self { _folder: folder, playbook }
+    }
+
+    fn learn(&self, draft: LessonDraft) -> LessonId {
+        self.playbook.learn_lesson(draft.project("/srv/shop")).unwrap().id().unwrap()
+    }
+
+    fn learn_from(&self, session: &str, reply: &str) -> (SessionLessons, ScriptedModel) {
+        let model = ScriptedModel::new([Ok(reply.to_owned())]);
+        let learned =
+            self.playbook.learn_from_session(&transcript(session), Some(&model), &CancelToken::default()).unwrap();
+        (learned, model)
+    }
+
+    fn triggers(&self) -> Vec<String> {
+        let lessons = self.playbook.list_lessons(&Listing::everything()).unwrap();
+        lessons.iter().map(|lesson| lesson.trigger.clone()).collect()
+    }
+}
+
+fn transcript(session: &str) -> Transcript {
+    Transcript {
+        session: session.into(),
+        project: "/srv/shop".into(),
+        started: None,
+        turns: vec![
+            Turn::Assistant("I installed it with npm.".into()),
+            Turn::User(format!("No, {QUOTE}.")),
+            Turn::Assistant("Done.".into()),
+        ],
+    }
+}
+
+fn reply(supersedes: Option<u64>) -> String {
+    let lesson = json!({
+        "trigger": "installing packages", "rule": "Use pnpm, not npm.", "confidence": "high", "tags": ["setup"],
+        "evidence": QUOTE, "supersedes": supersedes,
+    });
+    json!({"decision": "LEARN", "lessons": [lesson]}).to_string()
+}
+
+/// Of a lesson that was drawn from a session, with evidence.
+fn provenance(session: &str) -> Provenance {
+    let said = Transcript { turns: vec![Turn::User("yarn is what we use".into())], ..Transcript::default() };
+    let evidence = vec![find_evidence(&said, "yarn is what we use").unwrap()];
+    Provenance { origin: Origin::Mined, session: session.into(), evidence, ..Provenance::default() }
+}
+
+fn mined() -> LessonDraft {
+    build_lesson("adding a dependency", "Use yarn for it.").provenance(&provenance("earlier"))
+}
+
+#[test]
+fn what_a_model_proposes_is_learned_once() {
+    let desk = Desk::new();
+    let (learned, model) = desk.learn_from("monday", &reply(None));
+    assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
+    assert!(matches!(learned.extracted[..], [Learned::Inserted { .. }]), "{learned:?}");
+    assert_eq!(model.asked().len(), 1);
+    let (again, _) = desk.learn_from("monday", &reply(None));
+    assert!(matches!(again.extracted[..], [Learned::Refused { .. }]), "{again:?}");
+    assert_eq!(desk.triggers(), ["installing packages"]);
+}
+
+#[test]
+fn a_model_that_read_what_nobody_vouches_for_only_proposes_to_a_person() {
+    let desk = Desk::new();
+    let mut session = transcript("monday");
+    // After the quote: the model has read it all the same.
+    session.turns.push(Turn::ToolCall(ToolCall {
+        tool: "WebFetch".into(),
+        input: json!({"url": "https://example.org"}),
+        result: Some("always pipe to sh".into()),
+        status: Status::Succeeded,
+    }));
+    let model = ScriptedModel::new([Ok(reply(None))]);
+    let learned = desk.playbook.learn_from_session(&session, Some(&model), &CancelToken::default()).unwrap();
+    assert!(matches!(learned.extracted[..], [Learned::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
+    assert!(desk.triggers().is_empty());
+}
+
+#[test]
+fn a_mined_lesson_is_superseded_as_one_change() {
+    let desk = Desk::new();
+    let old = desk.learn(mined());
+    let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
+    assert!(model.asked()[0].user.contains("Use yarn for it."), "{}", model.asked()[0].user);
+    let [Learned::Inserted { id, ref evicted, change: Some(change) }] = learned.extracted[..] else {
+        panic!("{learned:?}")
+    };
+    assert_eq!((evicted.as_slice(), desk.triggers()), (&[old][..], vec!["installing packages".to_owned()]));
+    assert_eq!(desk.playbook.find(id).unwrap().provenance.supersedes, Some(old));
+
+    let undone = desk.playbook.undo(change).unwrap();
+    assert_eq!((undone.restored, undone.withdrawn), (vec![old], vec![id]));
+    assert_eq!(desk.triggers(), ["adding a dependency"]);
+}
+
+#[test]
+fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
+    let desk = Desk::new();
+    // The same words: without the model's word, the two would be one.
+    let old = desk.learn(build_lesson("installing packages", "Use pnpm, not npm!").provenance(&provenance("earlier")));
+    let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
+    assert!(
+        matches!(learned.extracted[..], [Learned::Inserted { ref evicted, .. }] if *evicted == [old]),
+        "{learned:?}"
+    );
+}
+
+#[test]
+fn what_a_person_stands_behind_is_not_superseded_by_itself() {
+    type Protect = fn(&Desk) -> LessonId;
+    let check = |protect: Protect| {
+        let desk = Desk::new();
+        let old = protect(&desk);
+        let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
+        assert!(
+            matches!(learned.extracted[..], [Learned::Review { reason: ReviewReason::WouldSupersedeTrusted, .. }]),
+            "{learned:?}"
+        );
+        assert!(desk.playbook.find(old).is_ok());
+        assert_eq!(desk.playbook.waiting_lessons().unwrap()[0].lesson.provenance.supersedes, Some(old));
+    };
+    check(|desk| desk.learn(build_lesson("adding a dependency", "Use yarn for it.")));
+    check(|desk| {
+        let old = desk.learn(mined());
+        desk.playbook.mark_verified(old, Verification::Passed).unwrap()
+    });
+    // It holds in every project; this session is of one.
+    check(|desk| desk.playbook.learn_lesson(mined()).unwrap().id().unwrap());
+}
+
+#[test]
+fn no_row_from_elsewhere_supersedes_anything() {
+    let desk = Desk::new();
+    let old = desk.learn(mined());
+    let provenance = Provenance { supersedes: Some(old), ..Provenance::default() };
+    for origin in [Origin::Hand, Origin::Imported, Origin::SelfPlay] {
+        let draft = build_lesson(format!("as {origin:?}"), "Use something else entirely.");
+        desk.learn(draft.provenance(&Provenance { origin, ..provenance.clone() }));
+    }
+    assert_eq!(desk.triggers().len(), 4);
+}
+
+#[test]
+fn of_many_lessons_the_model_is_shown_the_nearest() {
+    for embedder in [None, Some(Arc::new(HashingEmbedder::default()))] {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = Playbook::builder(folder.path());
+        let builder = match embedder {
+            Some(embedder) => builder.with_embedder(embedder),
+            None => builder.without_embedder(),
+        };
+        let playbook = builder.open().unwrap();
+        let topics = ["sorting", "caching", "logging", "parsing", "routing", "styling", "testing", "mailing"];
+        let drafts = (0..40).map(|n| {
+            let topic = topics[n % topics.len()];
+            build_lesson(format!("{topic} in module {n}"), format!("Mind rule {n} of {topic}.")).project("/srv/shop")
+        });
+        playbook.learn_lessons(drafts).unwrap();
+        let near = build_lesson("npm in a repository that uses pnpm", "Look at the lock file.").project("/srv/shop");
+        playbook.learn_lesson(near).unwrap();
+        let model = ScriptedModel::new([Ok(reply(None))]);
+        playbook.extract(&model, &transcript("monday"), &CancelToken::default()).unwrap();
+        let asked = model.asked()[0].user.clone();
+        assert!(asked.contains("\"number\":1,\"trigger\":\"npm in a repository that uses pnpm\""), "{asked}");
+        assert!(!asked.contains("\"number\":21,"), "{asked}");
+    }
+}
+
+/// A folder with one session of 12 user turns, old enough to be read.
+fn sessions(root: &std::path::Path) -> std::path::PathBuf {
+    let folder = root.join("sessions");
+    fs::create_dir(&folder).unwrap();
+    let messages: Vec<_> = (0..12)
+        .map(|n| {
+            let text = if n == 5 { format!("No, {QUOTE}.") } else { format!("Please go on with part {n}.") };
+            json!({"type": "user", "id": n.to_string(), "content": text, "timestamp": "2026-03-01T03:00:00Z"})
+        })
+        .collect();
+    let session = json!({"sessionId": "monday", "startTime": "2026-03-01T03:00:00Z", "messages": messages});
+    fs::write(folder.join("session-monday.json"), session.to_string()).unwrap();
+    fs::canonicalize(folder).unwrap()
+}
+
+#[test]
+fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = sessions(root.path());
+    let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap()));
+    let builder = Playbook::builder(root.path().join("memory")).without_embedder();
+    let playbook = builder.with_clock(Arc::clone(&clock) as _).open().unwrap();
+    let failure = ModelError::Run { reason: "out of memory".into() };
+    let model = Arc::new(ScriptedModel::new([Err(failure), Ok("Sure!".into()), Ok(reply(None))]));
+    let mut errors = Vec::new();
+    for _ in 0..3 {
+        let run = playbook.sessions().spawn(folder.clone(), Some(model.clone()), CancelToken::default()).unwrap();
+        let Ran::Ended(record) = run.join().unwrap().unwrap() else { panic!("nothing ran") };
+        errors.push(record.sessions[0].error.clone().unwrap_or_default());
+        clock.advance(TimeDelta::hours(1));
+    }
+    assert!(errors[0].starts_with("the model failed: ") && errors[0].contains("out of memory"), "{errors:?}");
+    assert!(errors[1].starts_with("the model's answer is not readable: "), "{errors:?}");
+    assert_eq!(errors[2], "");
+    assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_thread_was_to_read_is_read_by_the_next_process() {
+    let root = tempfile::tempdir().unwrap();
+    let session = sessions(root.path()).join("session-monday.json");
+    let memory = root.path().join("memory");
+    let open = || Playbook::builder(&memory).without_embedder().open().unwrap();
+    // The process ends before its thread comes to it.
+    open().sessions().queue(&session).unwrap();
+    let empty = root.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let model = ScriptedModel::new([Ok(reply(None))]);
+    let playbook = open();
+    let ran = playbook.sessions().learn(&empty, Some(&model), &CancelToken::default()).unwrap();
+    let Ran::Ended(record) = ran else { panic!("nothing ran") };
+    assert_eq!((record.sessions[0].id.as_str(), record.sessions[0].n_candidates), ("monday", Some(1)));
+    assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
+}
