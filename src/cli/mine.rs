@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::{
-    Candidate, Learned, Mined, Playbook, ReadReport, Reading, Selection, Skips, TranscriptFormat, TranscriptReader,
+    CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, ReadReport, Reading, RunEnd,
+    Selection, Skips, TranscriptFormat, TranscriptReader, Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -20,12 +21,15 @@ use super::{Done, Output, Usage, chain, say, short, table};
 /// Folders below a folder of sessions that are looked into.
 const MAX_DEPTH: usize = 8;
 
+/// The exit code of a program that an interrupt ended.
+const INTERRUPTED: u8 = 130;
+
 #[derive(Args)]
 pub(crate) struct Mine {
-    /// Files that agents wrote of their sessions, also gzipped
-    files: Vec<PathBuf>,
-    /// All .jsonl, .json and .gz files below this folder
-    #[arg(long, value_name = "DIR")]
+    /// Files that agents wrote of their sessions, also gzipped; of a folder, all .jsonl, .json and .gz files below it
+    paths: Vec<PathBuf>,
+    /// Read what is due below this folder: sessions of at least 10 turns that ended 3 hours ago and were not read yet, 10 of them every 30 minutes
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
     sessions: Option<PathBuf>,
     /// auto, claude-code, codex, gemini, openai or anthropic
     #[arg(long, default_value = "auto")]
@@ -36,65 +40,248 @@ pub(crate) struct Mine {
     /// Only say what would be suggested
     #[arg(long)]
     dry_run: bool,
+    #[cfg(feature = "http-llm")]
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
-/// A candidate and what became of it; nothing on a dry run.
-type Outcome = (Candidate, Option<Learned>);
+#[cfg(feature = "http-llm")]
+#[derive(Args)]
+struct ModelArgs {
+    /// Also ask a language model behind an OpenAI-compatible interface, by its base URL; `ADAGE_MODEL_KEY` is its key
+    #[arg(long, value_name = "URL", requires = "model_name")]
+    model_url: Option<String>,
+    /// The model's name on that server
+    #[arg(long, value_name = "NAME", requires = "model_url")]
+    model_name: Option<String>,
+}
+
+impl Mine {
+    #[cfg(feature = "http-llm")]
+    fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
+        let ModelArgs { model_url: Some(url), model_name: Some(name) } = &self.model else { return Ok(None) };
+        let model = adage::HttpModel::new(url, name)?;
+        #[expect(clippy::disallowed_methods, reason = "the library takes a key; this is the program's own setting")]
+        let key = std::env::var("ADAGE_MODEL_KEY").unwrap_or_default();
+        Ok(Some(Box::new(if key.is_empty() { model } else { model.with_key(&key)? })))
+    }
+
+    #[cfg(not(feature = "http-llm"))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as the one that can fail")]
+    fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
+        Ok(None)
+    }
+}
+
+/// A lesson on its way in: who suggests it, and what became of it; nothing on a dry run.
+struct Outcome {
+    suggestion: Value,
+    title: String,
+    learned: Option<Learned>,
+}
+
+/// What goes through one session after another.
+struct Miner<'a> {
+    playbook: Playbook,
+    model: Option<Box<dyn LanguageModel>>,
+    is_dry: bool,
+    cancel: CancelToken,
+    bar: ProgressBar,
+    out: &'a mut Output,
+    n_sessions: usize,
+    n_suggested: usize,
+    n_learned: usize,
+    n_review: usize,
+    is_done: bool,
+}
 
 pub(super) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
-    let mut files = asked.files.clone();
-    if let Some(folder) = &asked.sessions {
-        files.extend(sessions_below(folder)?);
-    }
-    if files.is_empty() {
+    if asked.paths.is_empty() && asked.sessions.is_none() {
         return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
     }
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
     let builder = global.builder_with(|config| config.capture.selection = selection)?;
     let playbook = if is_dry { builder.read_only().open()? } else { builder.open()? };
-    let bar = ProgressBar::new(files.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} sessions, {eta} left") {
-        bar.set_style(style);
+    let cancel = CancelToken::default();
+    let theirs = cancel.clone();
+    // A commit is whole or not there; this lets the session that is being read be finished and the run be put on record.
+    ctrlc::set_handler(move || theirs.cancel())?;
+    let mut miner = Miner {
+        playbook,
+        model: asked.model()?,
+        is_dry,
+        cancel,
+        bar: ProgressBar::hidden(),
+        out,
+        n_sessions: 0,
+        n_suggested: 0,
+        n_learned: 0,
+        n_review: 0,
+        is_done: true,
+    };
+    match &asked.sessions {
+        Some(folder) => miner.read_due(folder)?,
+        None => miner.read_files(&files_of(&asked.paths)?, asked.format),
     }
-    let mut is_done = true;
-    let (mut n_suggested, mut n_learned, mut n_review) = (0, 0, 0);
-    for file in &files {
-        match read(file, asked.format).and_then(|reading| Ok((mine_one(&playbook, &reading, is_dry)?, reading))) {
-            Ok(((outcomes, mined), reading)) => {
-                n_suggested += outcomes.len();
-                for (_, learned) in &outcomes {
-                    n_review += usize::from(matches!(learned, Some(Learned::Review { .. })));
-                    n_learned += usize::from(matches!(
-                        learned,
-                        Some(Learned::Inserted { .. } | Learned::Merged { .. } | Learned::KeptApart { .. })
-                    ));
-                }
-                bar.suspend(|| print(file, &reading, &outcomes, &mined, out))?;
-            }
-            Err(error) => {
-                bar.suspend(|| say(&format!("{}: {}", file.display(), chain(error.as_ref()))));
-                is_done = false;
-            }
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    let outcome =
-        if is_dry { "nothing was learned".to_owned() } else { format!("{n_learned} learned, {n_review} for review") };
-    out.line(&format!("{} sessions, {n_suggested} suggestions, {outcome}", files.len()))?;
-    Ok(ExitCode::from(u8::from(!is_done)))
+    miner.conclude()
 }
 
-fn mine_one(playbook: &Playbook, reading: &Reading, is_dry: bool) -> Result<(Vec<Outcome>, Mined), Box<dyn Error>> {
-    let mut mined = playbook.mine(&reading.transcript)?;
-    let candidates = std::mem::take(&mut mined.candidates);
-    let learned: Vec<Option<Learned>> = if is_dry {
-        vec![None; candidates.len()]
-    } else {
-        playbook.admit(candidates.iter().cloned())?.into_iter().map(Some).collect()
-    };
-    Ok((candidates.into_iter().zip(learned).collect(), mined))
+impl Miner<'_> {
+    fn begin(&mut self, n_sessions: usize) {
+        self.bar = ProgressBar::new(n_sessions as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} sessions, {eta} left") {
+            self.bar.set_style(style);
+        }
+    }
+
+    fn read_files(&mut self, files: &[PathBuf], format: TranscriptFormat) {
+        self.begin(files.len());
+        for file in files {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            if let Err(error) = read(file, format).and_then(|reading| self.one(file, &reading)) {
+                self.bar.suspend(|| say(&format!("{}: {}", file.display(), chain(error.as_ref()))));
+                self.is_done = false;
+            }
+            self.bar.inc(1);
+        }
+    }
+
+    /// The sessions below a folder that are due, as a run of which there is a record.
+    fn read_due(&mut self, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let sessions = self.playbook.sessions();
+        let scan = sessions.scan(folder)?;
+        if self.is_dry {
+            match sessions.due(&scan)? {
+                Due::Waiting(waiting) => say(&why(&waiting)),
+                Due::Sessions(due) => {
+                    let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
+                    self.read_files(&files, TranscriptFormat::default());
+                }
+            }
+            return Ok(());
+        }
+        let mut run = match sessions.begin_run(&scan)? {
+            Ok(run) => run,
+            Err(waiting) => {
+                say(&why(&waiting));
+                return Ok(());
+            }
+        };
+        self.begin(run.to_read().count());
+        loop {
+            let next = run.to_read().next().map(|entry| entry.path.clone());
+            let Some(path) = next else { break };
+            if self.cancel.is_cancelled() {
+                run.finish(RunEnd::Cancelled)?;
+                return Ok(());
+            }
+            let outcome = run.read_next(|reading| self.one(&path, reading))?;
+            if let Some(error) = outcome.and_then(|outcome| outcome.error) {
+                self.bar.suspend(|| say(&format!("{}: {error}", path.display())));
+                self.is_done = false;
+            }
+            self.bar.inc(1);
+        }
+        run.finish(RunEnd::Finished)?;
+        Ok(())
+    }
+
+    /// One session; how many lessons it suggests. An error after it was printed when the model gave no answer.
+    fn one(&mut self, file: &Path, reading: &Reading) -> Result<usize, Box<dyn Error>> {
+        let transcript = &reading.transcript;
+        let mut mined = self.playbook.mine(transcript)?;
+        let candidates = std::mem::take(&mut mined.candidates);
+        let learned = if self.is_dry { Vec::new() } else { self.playbook.admit(candidates.iter().cloned())? };
+        let mut learned = learned.into_iter();
+        let suggested = candidates.iter();
+        let mut outcomes: Vec<Outcome> = suggested.map(|candidate| Outcome::mined(candidate, learned.next())).collect();
+
+        let extraction = match &self.model {
+            Some(model) => Some(self.playbook.extract(model.as_ref(), transcript, &self.cancel)?),
+            None => None,
+        };
+        let mut failed = None;
+        match extraction {
+            Some(Extraction::Proposed { lessons, refused }) => {
+                let learned =
+                    if self.is_dry { Vec::new() } else { self.playbook.admit_extracted(lessons.iter().cloned())? };
+                let mut learned = learned.into_iter();
+                outcomes
+                    .extend(lessons.iter().map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
+                for refused in refused {
+                    let what = format!("{}: the model's {:?} was not taken", file.display(), short(&refused.rule, 60));
+                    self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
+                }
+            }
+            Some(Extraction::Unreadable { reason }) => {
+                failed = Some(format!("the model's answer is not readable: {reason}"));
+            }
+            Some(Extraction::ModelFailed { error, .. }) => failed = Some(format!("the model failed: {error}")),
+            // Nothing to learn, or nobody to ask about.
+            _ => {}
+        }
+        self.n_sessions += 1;
+        self.n_suggested += outcomes.len();
+        for learned in outcomes.iter().filter_map(|outcome| outcome.learned.as_ref()) {
+            self.n_review += usize::from(matches!(learned, Learned::Review { .. }));
+            self.n_learned += usize::from(matches!(
+                learned,
+                Learned::Inserted { .. } | Learned::Merged { .. } | Learned::KeptApart { .. }
+            ));
+        }
+        let out = &mut *self.out;
+        self.bar.suspend(|| print(file, reading, &outcomes, &mined, out))?;
+        failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
+    }
+
+    fn conclude(self) -> Done {
+        self.bar.finish_and_clear();
+        let Self { n_sessions, n_suggested, n_learned, n_review, .. } = self;
+        let outcome = if self.is_dry {
+            "nothing was learned".to_owned()
+        } else {
+            format!("{n_learned} learned, {n_review} for review")
+        };
+        self.out.line(&format!("{n_sessions} sessions, {n_suggested} suggestions, {outcome}"))?;
+        if self.cancel.is_cancelled() {
+            say("interrupted; what was read is learned, the rest stays as it was");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Ok(ExitCode::from(u8::from(!self.is_done)))
+    }
+}
+
+impl Outcome {
+    fn mined(candidate: &Candidate, learned: Option<Learned>) -> Self {
+        let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
+        let heuristic = candidate.heuristic.name();
+        Self {
+            title: format!("{heuristic}  {}  (turns {})", candidate.name, short(&turns.join(", "), 40)),
+            suggestion: json!({
+                "heuristic": heuristic, "name": candidate.name, "turns": candidate.turns, "score": candidate.score,
+                "lesson": candidate.draft.to_json(),
+            }),
+            learned,
+        }
+    }
+
+    fn proposed(lesson: &Value, learned: Option<Learned>) -> Self {
+        let turn = lesson.pointer("/provenance/evidence/0/turn").map(ToString::to_string).unwrap_or_default();
+        Self { title: format!("model  (turn {turn})"), suggestion: json!({"model": true, "lesson": lesson}), learned }
+    }
+}
+
+/// Why nothing is read; a normal result.
+fn why(waiting: &Waiting) -> String {
+    match waiting {
+        Waiting::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
+        Waiting::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
+        Waiting::Locked { owner: None } => "another process is reading sessions".to_owned(),
+        _ => "no session is due; `sessions DIR --all` says why not".to_owned(),
+    }
 }
 
 fn read(file: &Path, format: TranscriptFormat) -> Result<Reading, Box<dyn Error>> {
@@ -104,7 +291,15 @@ fn read(file: &Path, format: TranscriptFormat) -> Result<Reading, Box<dyn Error>
     Ok(TranscriptReader::new().read(source, format)?)
 }
 
-/// Links are not followed.
+/// The files that are named, and those below folders that are, by path. Links are not followed.
+fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() { files.extend(sessions_below(path)?) } else { files.push(path.clone()) }
+    }
+    Ok(files)
+}
+
 fn sessions_below(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
@@ -138,24 +333,19 @@ fn print(
         say(&format!("{}: {name} was skipped by a person; `reset-skips` lets it in again", file.display()));
     }
     tell_report(file, &reading.report);
-    for (candidate, learned) in outcomes {
-        let object = json!({
-            "file": file, "session": reading.transcript.session, "heuristic": candidate.heuristic.name(),
-            "name": candidate.name, "turns": candidate.turns, "score": candidate.score,
-            "lesson": candidate.draft.to_json(), "learned": learned.as_ref().map(ToString::to_string),
-        });
+    for Outcome { suggestion, title, learned } in outcomes {
+        let learned = learned.as_ref().map(ToString::to_string);
+        let mut object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
+        if let (Value::Object(object), Value::Object(suggestion)) = (&mut object, suggestion) {
+            object.extend(suggestion.clone());
+        }
         out.object(&object)?;
-        let text =
-            |key: &str| candidate.draft.to_json().get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
+        let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
         out.line(&format!(
-            "{}  {}  (turns {})\n  when  {}\n  do    {}\n  {}",
-            candidate.heuristic.name(),
-            candidate.name,
-            short(&turns.join(", "), 40),
-            short(&text("trigger"), 160),
-            short(&text("correct_pattern"), 400),
-            learned.as_ref().map_or_else(|| "not learned: a dry run".to_owned(), ToString::to_string),
+            "{title}\n  when  {}\n  do    {}\n  {}",
+            short(text("trigger"), 160),
+            short(text("correct_pattern"), 400),
+            learned.as_deref().unwrap_or("not learned: a dry run"),
         ))?;
     }
     Ok(())

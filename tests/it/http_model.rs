@@ -18,8 +18,8 @@ fn key() -> String {
 }
 
 /// A server that hands each connection's request to `answer`, until the test is over.
-struct Server {
-    address: String,
+pub(crate) struct Server {
+    pub(crate) address: String,
     requests: Receiver<String>,
 }
 
@@ -42,7 +42,7 @@ impl Server {
         Self { address, requests }
     }
 
-    fn saying(response: impl Into<String>) -> Self {
+    pub(crate) fn saying(response: impl Into<String>) -> Self {
         let response = response.into();
         Self::start(move |_, stream| {
             let _ = stream.write_all(response.as_bytes());
@@ -74,7 +74,7 @@ fn read_request(stream: &mut TcpStream) -> String {
     }
 }
 
-fn response(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}Connection: close\r\n\r\n{body}", body.len())
 }
 

@@ -13,6 +13,8 @@
 mod bench;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cli_mine;
 mod extract;
 mod feedback;
 mod hand_edits;
