@@ -25,6 +25,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What a language model is asked.
     pub extract: ExtractConfig,
+    /// What an agent that looks through past sessions may do.
+    pub agent: AgentConfig,
 }
 
 impl Default for Config {
@@ -38,6 +40,7 @@ impl Default for Config {
             capture: CaptureConfig::default(),
             sessions: SessionsConfig::default(),
             extract: ExtractConfig::default(),
+            agent: AgentConfig::default(),
         }
     }
 }
@@ -368,13 +371,34 @@ impl Default for ExtractConfig {
     }
 }
 
+/// What an agent that the host runs over past sessions may do (skills 5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// Its turns. 30, at least 1; specified.
+    pub max_turns: usize,
+    /// How long it may take. 30 min; specified.
+    pub time_limit: Duration,
+    /// Skills that it may propose. 2; specified.
+    pub max_skills: usize,
+    /// Changes to notes that it may propose. 5; specified.
+    pub max_patches: usize,
+    /// Sessions that a new skill has to be seen in. 2, at least 1; specified.
+    pub min_sessions: usize,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self { max_turns: 30, time_limit: Duration::from_mins(30), max_skills: 2, max_patches: 5, min_sessions: 2 }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract, agent } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -398,6 +422,8 @@ impl Config {
             ("sessions.max_attempts", sessions.max_attempts as usize),
             ("sessions.max_runs", sessions.max_runs),
             ("extract.max_lessons", extract.max_lessons),
+            ("agent.max_turns", agent.max_turns),
+            ("agent.min_sessions", agent.min_sessions),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];

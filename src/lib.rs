@@ -55,17 +55,18 @@ pub use ndarray;
 #[cfg(feature = "http-llm")]
 pub use capture::HttpModel;
 pub use capture::{
-    Because, Broken, BrokenReason, CancelHook, CancelToken, Candidate, CommandLine, Completion, Existing, Explanation,
-    ExtractRequest, Extracted, Extraction, Format as TranscriptFormat, Ground, Heuristic, Hurdle, Ineligible,
-    LanguageModel, MIN_QUOTE_WORDS, ModelError, NoEvidence, Owner, ReadLimits, ReadReport, Reading, Recurrence,
-    Refused, RefusedBecause, Relation, Ripeness, ScriptedModel, SessionEntry, SessionSummary, Speaker, Standing,
-    Status, Suggestions, ToolCall, Transcript, TranscriptReader, Turn, Unreadable, WordChange, check_evidence,
-    error_line, extract_lessons, find_evidence, index as session_index, recurring, suggest,
+    AgentJob, AgentTool, Because, Broken, BrokenReason, CancelHook, CancelToken, Candidate, CommandLine, Completion,
+    Denied, Existing, Explanation, ExtractRequest, Extracted, Extraction, Format as TranscriptFormat, Ground,
+    Heuristic, Hurdle, Ineligible, LanguageModel, MIN_QUOTE_WORDS, ModelError, NoEvidence, Owner, ReadLimits,
+    ReadReport, Reading, Recurrence, Refused, RefusedBecause, Relation, Ripeness, ScriptedModel, SessionEntry,
+    SessionSummary, Speaker, Standing, Status, Suggestions, ToolCall, ToolPolicy, Transcript, TranscriptReader, Turn,
+    Unreadable, WordChange, check_evidence, error_line, extract_lessons, find_evidence, index as session_index,
+    recurring, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind, LearnConfig,
-    PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    AgentConfig, CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind,
+    LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};

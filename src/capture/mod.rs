@@ -1,5 +1,6 @@
 //! From what an agent wrote down of a session to candidates for lessons (capture 1–3). Pure stages over one [`Transcript`].
 
+pub(crate) mod agent;
 mod cancel;
 mod command;
 mod evidence;
@@ -17,9 +18,11 @@ pub(crate) mod taint;
 mod terminal;
 mod transcript;
 
+pub use agent::{AgentJob, AgentTool, Denied, ToolPolicy};
 pub use cancel::{CancelHook, CancelToken};
 pub use command::{CommandLine, Relation, WordChange};
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
+pub(crate) use extract::redacted_record;
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };

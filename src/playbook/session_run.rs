@@ -147,6 +147,29 @@ impl SessionRun {
         mine: impl FnOnce(&Reading) -> Result<usize, E>,
     ) -> Result<Option<SessionOutcome>> {
         let Some(entry) = self.to_read.pop_front() else { return Ok(None) };
+        self.read(entry, mine).map(Some)
+    }
+
+    /// Reads one of the sessions, in whatever order the host comes to them, and hands it to `mine`. None for a path that is
+    /// not, or no longer, among them.
+    ///
+    /// # Errors
+    /// Those of a write; the session counts as tried.
+    pub fn read_path<E: Display>(
+        &mut self,
+        path: &Path,
+        mine: impl FnOnce(&Reading) -> Result<usize, E>,
+    ) -> Result<Option<SessionOutcome>> {
+        let place = self.to_read.iter().position(|entry| entry.path == path);
+        let Some(entry) = place.and_then(|place| self.to_read.remove(place)) else { return Ok(None) };
+        self.read(entry, mine).map(Some)
+    }
+
+    fn read<E: Display>(
+        &self,
+        entry: SessionEntry,
+        mine: impl FnOnce(&Reading) -> Result<usize, E>,
+    ) -> Result<SessionOutcome> {
         let config = self.sessions.config();
         let place = &self.sessions.inner().store.place;
         let SessionEntry { id, mut updated, .. } = entry;
@@ -168,7 +191,7 @@ impl SessionRun {
             mining.settle(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
-        Ok(Some(outcome))
+        Ok(outcome)
     }
 
     /// Ends the run and puts it on record. What it did not come to waits for a later one.

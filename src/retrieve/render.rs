@@ -94,7 +94,7 @@ fn item(lesson: &Lesson) -> String {
     part("CORRECT-PATTERN", &lesson.correct_pattern);
     let code = tame(&lesson.code_example);
     if !code.trim().is_empty() && !lesson.correct_pattern.contains(lesson.code_example.trim()) {
-        let fence = fence_for(&code);
+        let fence = fence(&code);
         let lines = code.trim_matches('\n').replace('\n', PART);
         parts.push(format!("{fence}{PART}{lines}{PART}{fence}"));
     }
@@ -148,8 +148,8 @@ fn forges(line: &str) -> bool {
     is_underline || bare.starts_with('#') || LABELS.iter().any(|label| bare.starts_with(label))
 }
 
-/// Longer than any run of backticks inside.
-fn fence_for(code: &str) -> String {
+/// A fence of backticks that is longer than any run of them inside.
+pub(crate) fn fence(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }

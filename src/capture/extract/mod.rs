@@ -206,6 +206,11 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
     }
 }
 
+/// A session as a model may see it: redacted, one JSON object a line, within the budget of the settings.
+pub(crate) fn redacted_record(transcript: &Transcript, config: &ExtractConfig) -> String {
+    record::record(transcript, &UserTurns::of(transcript), config)
+}
+
 /// Asks, and once more where that may help; the error comes with the number of attempts.
 fn ask(
     model: &dyn LanguageModel,

@@ -1,0 +1,133 @@
+//! What the tools of a host's agent may touch, as data.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// A tool that the agent may have. There is none that runs commands or reaches a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AgentTool {
+    /// Reads a file.
+    Read,
+    /// Lists a folder.
+    List,
+    /// Searches the text of files.
+    Search,
+    /// Writes a file.
+    Write,
+    /// Replaces text within a file.
+    Edit,
+}
+
+impl AgentTool {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Read, Self::List, Self::Search, Self::Write, Self::Edit];
+
+    /// True when it changes what is on disk.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Edit)
+    }
+}
+
+impl fmt::Display for AgentTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::List => "list",
+            Self::Search => "search",
+            Self::Write => "write",
+            Self::Edit => "edit",
+        })
+    }
+}
+
+/// Where each tool may be used.
+///
+/// It judges paths as they are written. What links make of them has to be resolved before; `AgentRun::may` does so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolPolicy {
+    /// Folders whose files may be read.
+    pub readable: Vec<PathBuf>,
+    /// Folders below which files may be written.
+    pub writable: Vec<PathBuf>,
+}
+
+/// Why a tool may not be used on a path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Denied {
+    /// The path is relative, or climbs.
+    #[error("{path} is not an absolute path without `..`")]
+    NotAbsolute {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path is elsewhere.
+    #[error("{tool} is allowed below {allowed}, and {path} is not there")]
+    Elsewhere {
+        /// Which tool.
+        tool: AgentTool,
+        /// The path, links resolved.
+        path: PathBuf,
+        /// Where it is allowed.
+        allowed: String,
+    },
+}
+
+impl ToolPolicy {
+    pub(super) fn new<'a>(
+        readable: impl IntoIterator<Item = &'a Path>,
+        writable: impl IntoIterator<Item = &'a Path>,
+    ) -> Self {
+        let owned = |path: &Path| path.to_owned();
+        Self {
+            readable: readable.into_iter().map(owned).collect(),
+            writable: writable.into_iter().map(owned).collect(),
+        }
+    }
+
+    /// Whether a tool may be used on a path.
+    ///
+    /// # Errors
+    /// [`Denied`] says why not.
+    pub fn check(&self, tool: AgentTool, path: &Path) -> Result<(), Denied> {
+        let climbs = path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir));
+        if !path.is_absolute() || climbs {
+            return Err(Denied::NotAbsolute { path: path.to_owned() });
+        }
+        let roots = if tool.writes() { &self.writable } else { &self.readable };
+        let is_below = |root: &PathBuf| path.starts_with(root) && (!tool.writes() || path != root);
+        if roots.iter().any(is_below) {
+            return Ok(());
+        }
+        let allowed = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+        Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_stay_where_they_may_be() {
+        let policy = ToolPolicy::new([Path::new("/m")], [Path::new("/m/.inbox")]);
+        let check = |path: &str, reads: bool, writes: bool| {
+            for tool in AgentTool::ALL {
+                let expected = if tool.writes() { writes } else { reads };
+                assert_eq!(policy.check(tool, Path::new(path)).is_ok(), expected, "{tool} {path}");
+            }
+        };
+        check("/m", true, false);
+        check("/m/MEMORY.md", true, false);
+        check("/m/.inbox", true, false);
+        check("/m/.inbox/private/extraction.patch", true, true);
+        check("/m/.inbox/../MEMORY.md", false, false);
+        check("/memory", false, false);
+        check("m/.inbox/x", false, false);
+        check("/etc/passwd", false, false);
+        let denied = policy.check(AgentTool::Edit, Path::new("/m/x")).unwrap_err();
+        assert_eq!(denied.to_string(), "edit is allowed below /m/.inbox, and /m/x is not there");
+    }
+}
