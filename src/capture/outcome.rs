@@ -60,18 +60,20 @@ pub fn error_line(output: &str) -> Option<&str> {
     error_span(output).and_then(|span| output.get(span))
 }
 
-/// Where [`error_line`] stands. An exit code is reported only where no other line says why.
+/// Where [`error_line`] stands. An exit code, and the heading of a Python traceback, are reported only where no other line says
+/// why.
 pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
-    let mut only_code = None;
+    let mut only = None;
     for (start, line) in lines(output) {
-        if is_error(line) {
+        let is_heading = line.starts_with("Traceback (");
+        if is_error(line) && !is_heading {
             return Some(start..start + line.len());
         }
-        if only_code.is_none() && exit_code(line).is_some_and(|code| code != 0) {
-            only_code = Some(start..start + line.len());
+        if only.is_none() && (is_heading || exit_code(line).is_some_and(|code| code != 0)) {
+            only = Some(start..start + line.len());
         }
     }
-    only_code
+    only
 }
 
 /// The status of a call that has this output. Decide it on the whole of the output, before it is cut.
@@ -228,6 +230,7 @@ mod tests {
             Some("(eval):1: command not found: tree")
         );
         assert_eq!(error_line("Exit code 1\nnothing else"), Some("Exit code 1"));
+        assert_eq!(error_line("Traceback (most recent call last):\n  File x\nKeyError: 'a'"), Some("KeyError: 'a'"));
     }
 
     #[test]
