@@ -1,7 +1,13 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
+mod front_matter;
+mod lines;
 mod name;
+mod read;
 mod skill;
+mod standard;
+mod write;
 
 pub use name::{BadSkillName, SkillName};
+pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};
