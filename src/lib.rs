@@ -87,7 +87,7 @@ pub use playbook::{
     WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
-pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillProvenance};
+pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

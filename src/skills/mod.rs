@@ -1,7 +1,16 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
+mod compose;
+mod front_matter;
+mod keywords;
+mod lines;
 mod name;
+mod quoted;
+mod read;
 mod skill;
+mod standard;
+mod write;
 
 pub use name::{BadSkillName, SkillName};
+pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};

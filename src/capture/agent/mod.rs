@@ -10,7 +10,7 @@ use std::path::Path;
 use super::SessionEntry;
 use crate::config::AgentConfig;
 use crate::gate::Redactor;
-use crate::retrieve::{fence, tame};
+use crate::retrieve::{fence_for, tame};
 
 pub use policy::{AgentTool, Denied, ToolPolicy};
 
@@ -102,7 +102,7 @@ fn query(briefing: &Briefing<'_>) -> String {
         for (name, text) in &briefing.pending {
             let safe = Redactor::shared().redact(&tame(text)).into_owned();
             let shown: String = safe.chars().take(MAX_PROPOSAL_CHARS).collect();
-            let fence = fence(&shown);
+            let fence = fence_for(&shown);
             let _ =
                 writeln!(query, "## {}\n\n{fence}\n{}\n{fence}\n", line(name, MAX_DESCRIPTION_CHARS), shown.trim_end());
         }
