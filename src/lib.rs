@@ -74,7 +74,10 @@ pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
 pub use gate::{Redactor, Secret};
-pub use inbox::{FilePatch, Forbidden, Limit, Patch, PatchError};
+pub use inbox::{
+    BadName, BadProposalName, FilePatch, Forbidden, Limit, Patch, PatchError, PatchKind, ProposalKind, ProposalName,
+    TargetError,
+};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};

@@ -1,8 +1,12 @@
 //! The review inbox: what an agent proposes and a person decides (skills 4). Pure: values in, values out.
 //!
-//! A proposal is a unified diff, a skill or a lesson. [`patch`] knows diffs and nothing of paths; the rules of paths stand above
-//! it.
+//! A proposal is a unified diff, a skill or a lesson. [`patch`] knows diffs and nothing of paths; [`target`] says which paths a
+//! diff of a kind may touch; [`pointer`] keeps the table of contents of the notes; [`show`] is what a person reads.
 
+mod name;
 mod patch;
+mod target;
 
+pub use name::{BadProposalName, PatchKind, ProposalKind, ProposalName};
 pub use patch::{FilePatch, Forbidden, Limit, Patch, PatchError};
+pub use target::{BadName, TargetError};
