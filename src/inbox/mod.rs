@@ -9,4 +9,5 @@ mod target;
 
 pub use name::{BadProposalName, PatchKind, ProposalKind, ProposalName};
 pub use patch::{FilePatch, Forbidden, Limit, Patch, PatchError};
+pub(crate) use target::Entry;
 pub use target::{BadName, TargetError};

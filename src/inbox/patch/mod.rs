@@ -20,7 +20,7 @@ const MAX_HUNKS: usize = 1_000;
 /// The number of a line.
 const MAX_LINE: usize = 10_000_000;
 /// Bytes of a file that is patched, and of what it becomes.
-pub(crate) const MAX_FILE_BYTES: usize = 4 << 20;
+pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A unified diff of one or several files.
 ///
