@@ -36,6 +36,7 @@ mod document;
 mod embed;
 mod error;
 mod gate;
+mod inbox;
 mod index;
 mod learn;
 mod lesson;
@@ -72,8 +73,12 @@ pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
+pub use error::{
+    BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, PatchError, Result,
+    TargetError, VectorError,
+};
 pub use gate::{Redactor, Secret};
+pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
