@@ -25,6 +25,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What a language model is asked.
     pub extract: ExtractConfig,
+    /// Which skills a task is given.
+    pub matching: MatchConfig,
 }
 
 impl Default for Config {
@@ -38,6 +40,7 @@ impl Default for Config {
             capture: CaptureConfig::default(),
             sessions: SessionsConfig::default(),
             extract: ExtractConfig::default(),
+            matching: MatchConfig::default(),
         }
     }
 }
@@ -368,13 +371,34 @@ impl Default for ExtractConfig {
     }
 }
 
+/// Which skills a task is given (skills 2).
+#[derive(Clone, Debug)]
+pub struct MatchConfig {
+    /// Skills shown beside those that are always loaded. 5; the earlier system's. 0 shows none.
+    pub max_slots: usize,
+    /// Points by words that a skill needs. 3, at least 1; the earlier system's.
+    pub threshold: u32,
+    /// Cosine similarity that a skill needs, by an embedder. 0.35, in [-1, 1]; the earlier system's.
+    pub cosine_floor: f32,
+    /// How long an embedder may take before words decide. 2 s; the earlier system's.
+    pub time_limit: Duration,
+    /// Size of the rendered block. 6,000, at least 1, in estimated tokens of 4 characters; chosen.
+    pub max_tokens: usize,
+}
+
+impl Default for MatchConfig {
+    fn default() -> Self {
+        Self { max_slots: 5, threshold: 3, cosine_floor: 0.35, time_limit: Duration::from_secs(2), max_tokens: 6_000 }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract, matching } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -398,6 +422,8 @@ impl Config {
             ("sessions.max_attempts", sessions.max_attempts as usize),
             ("sessions.max_runs", sessions.max_runs),
             ("extract.max_lessons", extract.max_lessons),
+            ("matching.threshold", matching.threshold as usize),
+            ("matching.max_tokens", matching.max_tokens),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
@@ -416,6 +442,8 @@ impl Config {
         for (setting, value) in counts {
             check(setting, &value, value > 0, "at least 1")?;
         }
+        let floor = matching.cosine_floor;
+        check("matching.cosine_floor", &floor, (-1.0..=1.0).contains(&floor), "a cosine in [-1, 1]")?;
         index.validate()?;
         for (setting, value) in plurals {
             check(setting, &value, value > 1, "at least 2")?;
@@ -438,7 +466,9 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 16] = [
+        let bad: [(&str, Spoil); 18] = [
+            ("matching.threshold", |config| config.matching.threshold = 0),
+            ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
             ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
             ("capture.min_run", |config| config.capture.min_run = 1),
             ("capture.recovery_window", |config| config.capture.recovery_window = 0),

@@ -65,7 +65,7 @@ pub use capture::{
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind, LearnConfig,
-    PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -85,7 +85,11 @@ pub use playbook::{
     Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
-pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillProvenance};
+pub use skills::{
+    BadSkillName, Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, Quality,
+    RenderedSkills, Skill, SkillIndex, SkillMatch, SkillName, SkillProvenance, match_skills, match_skills_by_meaning,
+    render_skills,
+};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

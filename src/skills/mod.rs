@@ -1,7 +1,12 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
+pub(crate) mod matcher;
 mod name;
 mod skill;
 
+pub use matcher::{
+    Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills, SkillIndex,
+    SkillMatch, match_skills, match_skills_by_meaning, render_skills,
+};
 pub use name::{BadSkillName, SkillName};
 pub use skill::{Quality, Skill, SkillProvenance};

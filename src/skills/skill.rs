@@ -67,6 +67,38 @@ pub struct SkillProvenance {
 }
 
 impl Skill {
+    /// A skill of which only the name and the description are known; all else is empty.
+    #[must_use]
+    pub fn new(name: SkillName, description: impl Into<String>) -> Self {
+        Self {
+            name,
+            description: description.into(),
+            license: None,
+            compatibility: None,
+            allowed_tools: None,
+            version: String::new(),
+            author: String::new(),
+            topics: Vec::new(),
+            actions: Vec::new(),
+            auto_load: false,
+            quality: Quality::default(),
+            provenance: SkillProvenance::default(),
+            metadata: BTreeMap::new(),
+            body: String::new(),
+        }
+    }
+
+    /// The same with these topics and actions.
+    #[must_use]
+    pub fn with_triggers<T: Into<String>, A: Into<String>>(
+        self,
+        topics: impl IntoIterator<Item = T>,
+        actions: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let topics = topics.into_iter().map(Into::into).collect();
+        Self { topics, actions: actions.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// The hash of everything that it can make an agent do: name, description, what it may use, body. A promotion holds for
     /// exactly this.
     #[must_use]
