@@ -35,6 +35,7 @@ mod config;
 mod document;
 mod embed;
 mod error;
+mod exchange;
 mod gate;
 mod index;
 mod learn;
@@ -71,7 +72,8 @@ pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{CannotUndo, DocumentError, EmbedError, Error, Result, VectorError};
+pub use error::{CannotUndo, DocumentError, EmbedError, Error, NotOurs, Result, VectorError};
+pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use gate::{Redactor, Secret};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
