@@ -65,8 +65,9 @@ pub use capture::{
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind, LearnConfig,
-    MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig,
+    IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig,
+    UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -88,9 +89,10 @@ pub use playbook::{
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
-    BadSkillName, Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, Quality,
-    RenderedSkills, Skill, SkillIndex, SkillMatch, SkillName, SkillProvenance, match_skills, match_skills_by_meaning,
-    render_skills,
+    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
+    Matches, NoMatch, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill, SkillIndex,
+    SkillMatch, SkillName, SkillProvenance, SkillState, auto_save, curate, match_skills, match_skills_by_meaning,
+    quality_gate, render_skills,
 };
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;

@@ -1,9 +1,14 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
-pub(crate) mod matcher;
+mod curate;
+mod matcher;
 mod name;
 mod skill;
 
+pub use curate::{
+    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillState, auto_save, curate,
+    quality_gate,
+};
 pub use matcher::{
     Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills, SkillIndex,
     SkillMatch, match_skills, match_skills_by_meaning, render_skills,
