@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId};
+use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -98,6 +98,16 @@ pub enum Error {
         change: ChangeId,
         /// Why not.
         reason: CannotUndo,
+    },
+    /// A file is no longer what an edit of it was made for. Nothing was changed.
+    #[error("{} changed: the edit is for {}, it is {}", path.display(), content(expected.as_ref()), content(found.as_ref()))]
+    FileChanged {
+        /// The file.
+        path: PathBuf,
+        /// The hash of the content that the edit is for; none for no file.
+        expected: Option<TextHash>,
+        /// The hash of what it holds; none when there is no file.
+        found: Option<TextHash>,
     },
     /// The configuration does not make sense.
     #[error("{setting} is {value}, it must be {expected}")]
@@ -352,6 +362,10 @@ impl Error {
 
 fn elsewhere(loaded: Option<&Path>) -> String {
     loaded.map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
+}
+
+fn content(hash: Option<&TextHash>) -> String {
+    hash.map_or_else(|| "no file".to_owned(), |hash| format!("content {hash}"))
 }
 
 fn list(ids: &[LessonId]) -> String {

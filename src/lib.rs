@@ -37,6 +37,7 @@ mod embed;
 mod error;
 mod exchange;
 mod gate;
+mod inbox;
 mod index;
 mod learn;
 mod lesson;
@@ -76,6 +77,10 @@ pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{CannotUndo, DocumentError, EmbedError, Error, NotOurs, Result, VectorError};
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use gate::{Redactor, Secret};
+pub use inbox::{
+    BadName, BadProposalName, FilePatch, Forbidden, Limit, Patch, PatchError, PatchKind, ProposalKind, ProposalName,
+    TargetError,
+};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};

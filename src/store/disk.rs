@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::mapped::Mapped;
+use crate::inbox::Entry;
 
 /// A file that was changed less than this long before it was looked at may change again within the same tick of its clock.
 const TICK: Duration = Duration::from_secs(2);
@@ -57,6 +58,15 @@ pub(crate) trait Disk: Send + Sync {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Removes a folder that is empty; any other is an error.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+    /// What stands there; a link is not followed.
+    fn look(&self, path: &Path) -> io::Result<Entry>;
+    /// The path without links in it.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Who may do what with a file, where the system has it.
+    fn mode(&self, path: &Path) -> io::Result<Option<u32>>;
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()>;
     fn lock_exclusive(&self, path: &Path) -> io::Result<Lock>;
     /// `None` when somebody holds it.
     fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>>;
@@ -87,6 +97,28 @@ fn inode(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn inode(_: &fs::Metadata) -> u64 {
     0
+}
+
+#[cfg(unix)]
+fn n_links(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.nlink()
+}
+
+#[cfg(not(unix))]
+fn n_links(_: &fs::Metadata) -> u64 {
+    1
+}
+
+#[cfg(unix)]
+fn mode(metadata: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(metadata.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> Option<u32> {
+    None
 }
 
 #[expect(clippy::disallowed_methods, reason = "their home: everything else writes through here")]
@@ -173,6 +205,51 @@ impl Disk for RealDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Entry> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            // A part above it is a file.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Entry::Missing);
+            }
+            Err(error) => return Err(error),
+        };
+        let kind = metadata.file_type();
+        Ok(if kind.is_symlink() {
+            Entry::Link
+        } else if kind.is_dir() {
+            Entry::Folder
+        } else if kind.is_file() {
+            let is_writable = !metadata.permissions().readonly();
+            Entry::File { n_links: n_links(&metadata), n_bytes: metadata.len(), is_writable }
+        } else {
+            Entry::Other
+        })
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
+        fs::symlink_metadata(path).map(|metadata| mode(&metadata))
+    }
+
+    #[cfg(unix)]
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    }
+
+    #[cfg(not(unix))]
+    fn set_mode(&self, _: &Path, _: u32) -> io::Result<()> {
+        Ok(())
     }
 
     fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {

@@ -4,13 +4,14 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::disk::{Disk, Lock, RealDisk, Stamp};
 use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
+use crate::inbox::Entry;
 use crate::learn::testing::at;
 use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
 
@@ -101,6 +102,21 @@ impl Disk for FaultyDisk {
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.run(|| RealDisk.remove(path))
+    }
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.run(|| RealDisk.remove_folder(path))
+    }
+    fn look(&self, path: &Path) -> io::Result<Entry> {
+        self.run(|| RealDisk.look(path))
+    }
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.run(|| RealDisk.resolve(path))
+    }
+    fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
+        self.run(|| RealDisk.mode(path))
+    }
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.run(|| RealDisk.set_mode(path, mode))
     }
     fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
         self.run(|| RealDisk.lock_exclusive(path))
@@ -333,6 +349,21 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
         }
         fn remove(&self, path: &Path) -> io::Result<()> {
             RealDisk.remove(path)
+        }
+        fn remove_folder(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_folder(path)
+        }
+        fn look(&self, path: &Path) -> io::Result<Entry> {
+            RealDisk.look(path)
+        }
+        fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+            RealDisk.resolve(path)
+        }
+        fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
+            RealDisk.mode(path)
+        }
+        fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+            RealDisk.set_mode(path, mode)
         }
         fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
             RealDisk.lock_exclusive(path)

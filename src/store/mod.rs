@@ -7,6 +7,7 @@ pub(crate) mod archive;
 mod commit;
 pub(crate) mod disk;
 pub(crate) mod documents;
+pub(crate) mod edits;
 mod mapped;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
@@ -136,6 +137,10 @@ impl Store {
         access: Access,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
         let store = Self { place: Place::open(folder, disk, access)?, clock, feedback, pending: Mutex::default() };
+        if let Err(error) = store.place.recover_edits() {
+            // Lessons do not depend on them; the next edit insists.
+            tracing::warn!(%error, "edits that were left unfinished could not be settled");
+        }
         match store.load() {
             Err(Error::Unreadable { reason, .. }) => {
                 let (snapshot, recovery) = store.recover(reason)?;

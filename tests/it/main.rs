@@ -29,6 +29,7 @@ mod mining;
 mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
+mod patches;
 #[cfg(feature = "cli")]
 mod processes;
 mod redaction;

@@ -1,0 +1,183 @@
+//! Why a text is no patch, or does not fit a file.
+
+use crate::gate::Redactor;
+
+/// Why a text is no patch that may be applied, or does not apply. Lines of texts are shortened and without secrets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatchError {
+    /// There is no diff of a file in it.
+    #[error("there is no diff of a file in it")]
+    Empty,
+    /// It is larger than patches may be.
+    #[error("it has {found} {what}, at most {limit} are read")]
+    TooLarge {
+        /// Of what there is too much.
+        what: Limit,
+        /// How much there is, or where counting was given up.
+        found: usize,
+        /// How much there may be.
+        limit: usize,
+    },
+    /// A line is none that can stand there.
+    #[error("line {line} is {found:?} where {expected} should stand")]
+    Unexpected {
+        /// Which line of the patch, from 1.
+        line: usize,
+        /// What stands there; empty at the end.
+        found: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// It does what no proposal may.
+    #[error("line {line} {what}, which no proposal may")]
+    Forbidden {
+        /// Which line of the patch, from 1.
+        line: usize,
+        /// What it does.
+        what: Forbidden,
+    },
+    /// A hunk has other lines than its header says.
+    #[error(
+        "the hunk at line {line} states {} old and {} new lines and has {} and {}",
+        stated.0, stated.1, found.0, found.1
+    )]
+    Counts {
+        /// Where the hunk begins in the patch, from 1.
+        line: usize,
+        /// Old and new lines that its header states.
+        stated: (usize, usize),
+        /// Old and new lines that it has, up to where it cannot go on.
+        found: (usize, usize),
+    },
+    /// A hunk begins where it cannot, after the hunks before it.
+    #[error(
+        "the hunk at line {line} states that it begins at line {stated} of the {side} file; by the hunks before it, that is {expected}"
+    )]
+    Start {
+        /// Where the hunk begins in the patch, from 1.
+        line: usize,
+        /// `old` or `new`.
+        side: &'static str,
+        /// The line number that its header states.
+        stated: usize,
+        /// The number that follows from the other side, or the least possible one.
+        expected: usize,
+    },
+    /// A hunk does not show where it belongs, though the file has lines that stay.
+    #[error("the hunk at line {line} has no line of context")]
+    NoContext {
+        /// Where the hunk begins in the patch, from 1.
+        line: usize,
+    },
+    /// The file reads otherwise than the patch says.
+    #[error(
+        "line {file_line} of the file is {}, line {line} of the patch says {expected:?}",
+        found.as_ref().map_or_else(|| "behind its end".to_owned(), |found| format!("{found:?}"))
+    )]
+    Mismatch {
+        /// Which line of the patch, from 1.
+        line: usize,
+        /// Which line of the file, from 1.
+        file_line: usize,
+        /// The line in the patch.
+        expected: String,
+        /// The line in the file; none behind its end.
+        found: Option<String>,
+    },
+    /// A line without a newline would come to stand inside the file.
+    #[error("line {line} of the patch ends without a newline, but is not the end of the file")]
+    NoNewlineInside {
+        /// Which line of the patch, from 1.
+        line: usize,
+    },
+    /// The patch makes a file that is there.
+    #[error("the patch makes a new file, but there is one of {n_bytes} bytes")]
+    Exists {
+        /// How large it is.
+        n_bytes: usize,
+    },
+    /// The patch changes a file that is not there.
+    #[error("the patch changes a file that is not there")]
+    Missing,
+    /// Two proposals change the same lines differently.
+    #[error("it changes lines that the waiting proposal changes otherwise")]
+    Conflict,
+    /// The diff library refused what passed every check.
+    #[error("the diff cannot be read: {reason}")]
+    Engine {
+        /// What it said.
+        reason: String,
+    },
+}
+
+/// What a patch may have only so much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Bytes of its text.
+    Bytes,
+    /// Diffs of files.
+    Files,
+    /// Hunks of all files.
+    Hunks,
+    /// The number of a line, or of lines, in a hunk's header.
+    LineNumber,
+    /// Bytes of a file that it is applied to, or makes.
+    FileBytes,
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Bytes => "bytes",
+            Self::Files => "files",
+            Self::Hunks => "hunks",
+            Self::LineNumber => "as a line number",
+            Self::FileBytes => "bytes in a file",
+        })
+    }
+}
+
+/// What no proposal may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Forbidden {
+    /// Delete a file.
+    Delete,
+    /// Give a file another name.
+    Rename,
+    /// Copy a file.
+    Copy,
+    /// Change what may be done with a file.
+    Mode,
+    /// Replace a file that is no text.
+    Binary,
+}
+
+impl std::fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Delete => "deletes a file",
+            Self::Rename => "renames a file",
+            Self::Copy => "copies a file",
+            Self::Mode => "sets the mode of a file",
+            Self::Binary => "is of a binary file",
+        })
+    }
+}
+
+/// Characters of a line that an error shows.
+const MAX_SHOWN: usize = 80;
+
+/// A line as an error shows it: without its end, secrets and most of its length.
+pub(super) fn shown(line: &[u8]) -> String {
+    // Looking for secrets in a line of a megabyte for the sake of its first 80 characters would be slow.
+    let line = line.get(..line.len().min(16 * MAX_SHOWN)).unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    let text = Redactor::shared().redact(text.trim_end_matches(['\n', '\r'])).into_owned();
+    if text.chars().count() <= MAX_SHOWN {
+        return text;
+    }
+    text.chars().take(MAX_SHOWN - 1).chain(['…']).collect()
+}

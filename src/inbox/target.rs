@@ -1,0 +1,654 @@
+//! Which file a diff may touch (skills 4.1-4.3): judged by its spelling, then by what really stands there.
+//!
+//! A target lies below a ground that the host named: the memory folder, one file, or the root of skills. The ground itself may
+//! be reached through links, since the host chose how to spell it; below it there is none. From the moment a name is judged,
+//! only the resolved path is used.
+
+use std::path::{Path, PathBuf};
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use super::name::PatchKind;
+use super::patch::FilePatch;
+use crate::retrieve::visible;
+
+/// Files that agents take instructions from where they find them, whatever the case.
+const INSTRUCTIONS: [&str; 14] = [
+    "agent.md",
+    "agents.md",
+    "agents.local.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    "codex.md",
+    "copilot-instructions.md",
+    "crush.md",
+    "gemini.md",
+    "jules.md",
+    "opencode.md",
+    "qwen.md",
+    "warp.md",
+];
+/// What lies in the root of a project.
+const PROJECT_MARKS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+/// Names that are devices on some systems, whatever follows the first dot.
+const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
+/// Bytes of one name in a path; file systems take no more.
+const MAX_NAME: usize = 255;
+/// Bytes of a path.
+const MAX_PATH: usize = 4_000;
+/// The only file of a skill that can be patched.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// Why a file may not be touched by a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// The two names of a diff are not the same.
+    #[error("its names differ: {old:?} and {new:?}")]
+    NamesDiffer {
+        /// Behind `---`.
+        old: String,
+        /// Behind `+++`.
+        new: String,
+    },
+    /// The name is no absolute path.
+    #[error("{name:?} is no absolute path")]
+    NotAbsolute {
+        /// The name.
+        name: String,
+    },
+    /// The name could be read as another one.
+    #[error("{name:?} {why}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: BadName,
+    },
+    /// The host named no place for proposals of this kind.
+    #[error("no place for {kind} patches was named")]
+    NoGround {
+        /// The kind.
+        kind: &'static str,
+    },
+    /// It is none of the files that a proposal of this kind may touch.
+    #[error("{} is not {expected}", path.display())]
+    Outside {
+        /// The path.
+        path: PathBuf,
+        /// What it may touch.
+        expected: &'static str,
+    },
+    /// Agents take instructions from it.
+    #[error("{} holds instructions of a project", path.display())]
+    Instructions {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It, or a folder above it, is a symbolic link, or leads elsewhere.
+    #[error("{} leads elsewhere", path.display())]
+    Link {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is no regular file, or a part above it is no folder.
+    #[error("{} is no {expected}", path.display())]
+    Kind {
+        /// The path.
+        path: PathBuf,
+        /// `regular file` or `folder`.
+        expected: &'static str,
+    },
+    /// The file has other names, which would be changed too or not.
+    #[error("{} has {n_links} names", path.display())]
+    HardLinked {
+        /// The path.
+        path: PathBuf,
+        /// How many names it has.
+        n_links: u64,
+    },
+    /// The file may not be written.
+    #[error("{} may not be written", path.display())]
+    WriteProtected {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch changes a file that is not there.
+    #[error("{} is not there", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch makes a file that is there.
+    #[error("{} is there already", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch makes a file whose name some systems do not tell from another's.
+    #[error("{} would lie beside {found:?}, which some systems take for the same", path.display())]
+    Alike {
+        /// The path.
+        path: PathBuf,
+        /// The name that is there.
+        found: String,
+    },
+}
+
+/// Why a name could be read as another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadName {
+    /// It has a part without a name, as `//` or a slash at the end make it.
+    #[error("has an empty part")]
+    Empty,
+    /// It has a part `.` or `..`.
+    #[error("has a part `.` or `..`")]
+    Dots,
+    /// A part begins with a dot.
+    #[error("is hidden")]
+    Hidden,
+    /// A part begins or ends with a space, or ends with a dot.
+    #[error("has a dot or a space at the edge of a part")]
+    Edge,
+    /// It has a character that is not seen, or turns the writing around.
+    #[error("has a character that is not seen")]
+    Invisible,
+    /// It is not in Unicode normal form C: another file may look the same.
+    #[error("is not in Unicode normal form C")]
+    NotNormal,
+    /// It has a character that separates parts on some systems.
+    #[error("has a backslash or a colon")]
+    Separator,
+    /// Some systems take it for a device.
+    #[error("is a device on some systems")]
+    Device,
+    /// It is too long.
+    #[error("is too long")]
+    TooLong,
+}
+
+/// A place that the host named: as it spelled it, and where that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ground {
+    pub(crate) spelled: PathBuf,
+    pub(crate) resolved: PathBuf,
+}
+
+/// Where proposals may lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grounds {
+    pub(crate) memory: Ground,
+    /// The one file; its resolved form is its name in its resolved folder.
+    pub(crate) global: Option<Ground>,
+    pub(crate) skills: Vec<Ground>,
+}
+
+/// What stands at a path; a link is not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Missing,
+    File {
+        n_links: u64,
+        n_bytes: u64,
+        is_writable: bool,
+    },
+    Folder,
+    Link,
+    /// A device, a pipe, a socket.
+    Other,
+}
+
+/// Whether a diff makes its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Makes,
+    Changes,
+}
+
+/// A target whose spelling is in order. What stands there is still to be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// The file below the resolved ground.
+    pub(crate) path: PathBuf,
+    /// The paths from the first below the ground to the file.
+    pub(crate) steps: Vec<PathBuf>,
+    /// Where the file's folder has to be once it is resolved.
+    pub(crate) folder: PathBuf,
+    pub(crate) effect: Effect,
+}
+
+/// What was seen of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    /// What stands at each step.
+    pub(crate) steps: Vec<Entry>,
+    /// Where the folder of the file really is; none when there is none.
+    pub(crate) folder: Option<PathBuf>,
+    /// The names in that folder.
+    pub(crate) siblings: Vec<String>,
+}
+
+/// Judges the spelling.
+///
+/// # Errors
+/// Every `TargetError` that can be told without looking at files.
+pub(crate) fn locate(kind: &PatchKind, file: &FilePatch, grounds: &Grounds) -> Result<Located, TargetError> {
+    let name = file.new_name();
+    if let Some(old) = file.old_name().filter(|old| *old != name) {
+        return Err(TargetError::NamesDiffer { old: old.to_owned(), new: name.to_owned() });
+    }
+    if !Path::new(name).is_absolute() {
+        return Err(TargetError::NotAbsolute { name: name.to_owned() });
+    }
+    check_spelling(name).map_err(|why| TargetError::Name { name: name.to_owned(), why })?;
+    let path = Path::new(name);
+    let effect = if file.old_name().is_none() { Effect::Makes } else { Effect::Changes };
+    match kind {
+        PatchKind::Private => private(path, &grounds.memory, effect),
+        PatchKind::Global => {
+            let ground = grounds.global.as_ref().ok_or(TargetError::NoGround { kind: kind.word() })?;
+            global(path, ground, effect)
+        }
+        PatchKind::Skill(_) if grounds.skills.is_empty() => Err(TargetError::NoGround { kind: kind.word() }),
+        PatchKind::Skill(_) => skill(path, &grounds.skills, effect),
+    }
+}
+
+/// A direct child of the memory folder, `*.md`. None of our own files ends like that.
+fn private(path: &Path, ground: &Ground, effect: Effect) -> Result<Located, TargetError> {
+    const EXPECTED: &str = "a Markdown file directly in the memory folder";
+    let outside = || TargetError::Outside { path: path.to_owned(), expected: EXPECTED };
+    let [name] = below(path, ground).ok_or_else(outside)?[..] else { return Err(outside()) };
+    check_parts(path, &[name])?;
+    if !name.ends_with(".md") {
+        return Err(outside());
+    }
+    if is_instructions(name) {
+        return Err(TargetError::Instructions { path: path.to_owned() });
+    }
+    Ok(located(ground, &[name], effect))
+}
+
+/// Exactly the file that the host named.
+fn global(path: &Path, ground: &Ground, effect: Effect) -> Result<Located, TargetError> {
+    if path != ground.spelled && path != ground.resolved {
+        let expected = "the file for global notes that the host named";
+        return Err(TargetError::Outside { path: path.to_owned(), expected });
+    }
+    let path = ground.resolved.clone();
+    let folder = path.parent().unwrap_or(&path).to_owned();
+    Ok(Located { steps: vec![path.clone()], path, folder, effect })
+}
+
+/// The `SKILL.md` of a skill below one of the roots.
+fn skill(path: &Path, roots: &[Ground], effect: Effect) -> Result<Located, TargetError> {
+    let outside = || TargetError::Outside {
+        path: path.to_owned(),
+        expected: "the SKILL.md of a skill below a root that the host named as writable",
+    };
+    let (ground, parts) = roots.iter().find_map(|ground| Some((ground, below(path, ground)?))).ok_or_else(outside)?;
+    check_parts(path, &parts)?;
+    if parts.len() < 2 || parts.last() != Some(&SKILL_FILE) {
+        return Err(outside());
+    }
+    if effect == Effect::Makes {
+        // A new skill is a candidate of its own, not a patch.
+        return Err(TargetError::Missing { path: path.to_owned() });
+    }
+    Ok(located(ground, &parts, effect))
+}
+
+/// The names of a path below a ground, spelled either way.
+fn below<'a>(path: &'a Path, ground: &Ground) -> Option<Vec<&'a str>> {
+    let below = path.strip_prefix(&ground.spelled).or_else(|_| path.strip_prefix(&ground.resolved)).ok()?;
+    below.iter().map(|part| part.to_str()).collect()
+}
+
+fn located(ground: &Ground, parts: &[&str], effect: Effect) -> Located {
+    let mut steps = Vec::new();
+    let mut path = ground.resolved.clone();
+    let mut folder = path.clone();
+    for part in parts {
+        folder.clone_from(&path);
+        path.push(part);
+        steps.push(path.clone());
+    }
+    Located { path, steps, folder, effect }
+}
+
+/// What no path may have, above the ground too.
+fn check_spelling(name: &str) -> Result<(), BadName> {
+    let is_seen =
+        |c: char| visible(c) == Some(c) && !matches!(c, '\n' | '\t' | '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{34f}');
+    if name.len() > MAX_PATH {
+        return Err(BadName::TooLong);
+    }
+    if !name.chars().all(is_seen) {
+        return Err(BadName::Invisible);
+    }
+    let parts = || name.split('/').skip(1);
+    if parts().any(str::is_empty) {
+        return Err(BadName::Empty);
+    }
+    if parts().any(|part| matches!(part, "." | "..")) {
+        return Err(BadName::Dots);
+    }
+    if !cfg!(windows) && name.contains('\\') {
+        return Err(BadName::Separator);
+    }
+    Ok(())
+}
+
+/// What no name below the ground may be.
+fn check_parts(path: &Path, parts: &[&str]) -> Result<(), TargetError> {
+    for part in parts {
+        check_part(part).map_err(|why| TargetError::Name { name: path.to_string_lossy().into_owned(), why })?;
+    }
+    Ok(())
+}
+
+fn check_part(part: &str) -> Result<(), BadName> {
+    if part.len() > MAX_NAME {
+        return Err(BadName::TooLong);
+    }
+    if part.starts_with('.') {
+        return Err(BadName::Hidden);
+    }
+    if part.trim() != part || part.ends_with('.') || part.trim_end_matches(".md").trim_end_matches(['.', ' ']) == "" {
+        return Err(BadName::Edge);
+    }
+    if !is_nfc(part) {
+        return Err(BadName::NotNormal);
+    }
+    if part.contains(['\\', ':']) {
+        return Err(BadName::Separator);
+    }
+    let stem = part.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let is_numbered = |start| {
+        let number = stem.strip_prefix(start).and_then(|rest: &str| rest.parse::<u8>().ok());
+        number.is_some_and(|number| (1..=9).contains(&number))
+    };
+    if DEVICES.contains(&stem.as_str()) || is_numbered("com") || is_numbered("lpt") {
+        return Err(BadName::Device);
+    }
+    Ok(())
+}
+
+/// A name as a system sees it that tells neither case nor ways of writing a letter.
+fn folded(name: &str) -> String {
+    name.nfkc().collect::<String>().to_lowercase().nfkc().collect()
+}
+
+fn is_instructions(name: &str) -> bool {
+    INSTRUCTIONS.contains(&folded(name).as_str())
+}
+
+/// Judges what stands at a target.
+///
+/// # Errors
+/// The other `TargetError`s.
+pub(crate) fn judge(located: &Located, view: &View) -> Result<(), TargetError> {
+    let Located { path, steps, folder, effect } = located;
+    for (step, entry) in steps.iter().zip(&view.steps) {
+        match entry {
+            Entry::Link => return Err(TargetError::Link { path: step.clone() }),
+            Entry::Folder | Entry::Missing => {}
+            Entry::File { .. } | Entry::Other if step == path => {}
+            _ => return Err(TargetError::Kind { path: step.clone(), expected: "folder" }),
+        }
+    }
+    if view.folder.as_ref().is_some_and(|found| found != folder) {
+        return Err(TargetError::Link { path: folder.clone() });
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_project = view.siblings.iter().any(|sibling| PROJECT_MARKS.contains(&sibling.as_str()));
+    if is_project && is_instructions(&name) {
+        return Err(TargetError::Instructions { path: path.clone() });
+    }
+    match (view.steps.last().copied().unwrap_or(Entry::Missing), effect) {
+        (Entry::Missing, Effect::Changes) => Err(TargetError::Missing { path: path.clone() }),
+        (Entry::Missing, Effect::Makes) => {
+            let folded_name = folded(&name);
+            match view.siblings.iter().find(|sibling| folded(sibling) == folded_name) {
+                Some(found) => Err(TargetError::Alike { path: path.clone(), found: found.clone() }),
+                None => Ok(()),
+            }
+        }
+        (Entry::File { .. }, Effect::Makes) => Err(TargetError::Exists { path: path.clone() }),
+        (Entry::File { n_links, .. }, _) if n_links > 1 => Err(TargetError::HardLinked { path: path.clone(), n_links }),
+        (Entry::File { is_writable: false, .. }, _) => Err(TargetError::WriteProtected { path: path.clone() }),
+        // A file under another name than the one in the folder: the system does not tell the two apart.
+        (Entry::File { .. }, _) if !view.siblings.contains(&name) => {
+            let alike = view.siblings.iter().find(|sibling| folded(sibling) == folded(&name));
+            Err(TargetError::Alike { path: path.clone(), found: alike.cloned().unwrap_or_default() })
+        }
+        (Entry::File { .. }, _) => Ok(()),
+        (Entry::Folder | Entry::Link | Entry::Other, _) => {
+            Err(TargetError::Kind { path: path.clone(), expected: "regular file" })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::Patch;
+
+    fn ground(spelled: &str, resolved: &str) -> Ground {
+        Ground { spelled: spelled.into(), resolved: resolved.into() }
+    }
+
+    fn grounds() -> Grounds {
+        Grounds {
+            memory: ground("/link/memory", "/home/me/memory"),
+            global: Some(ground("/home/me/.agent/NOTES.md", "/data/.agent/NOTES.md")),
+            skills: vec![ground("/home/me/skills", "/home/me/skills")],
+        }
+    }
+
+    const FILE: Entry = Entry::File { n_links: 1, n_bytes: 9, is_writable: true };
+
+    fn patch(name: &str, effect: Effect) -> Patch {
+        let text = match effect {
+            Effect::Makes => format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+a\n"),
+            Effect::Changes => format!("--- {name}\n+++ {name}\n@@ -1 +1 @@\n-a\n+b\n"),
+        };
+        Patch::parse(text.as_bytes()).unwrap()
+    }
+
+    fn kind(word: &str) -> PatchKind {
+        match word {
+            "private" => PatchKind::Private,
+            "global" => PatchKind::Global,
+            name => PatchKind::Skill(name.parse().unwrap()),
+        }
+    }
+
+    /// Where a name leads, or the end of the refusal.
+    fn check(word: &str, name: &str, effect: Effect, expected: Result<&str, &str>) {
+        let patch = patch(name, effect);
+        match (locate(&kind(word), &patch.files()[0], &grounds()), expected) {
+            (Ok(located), Ok(expected)) => assert_eq!(located.path, Path::new(expected)),
+            (Err(error), Err(expected)) => assert!(error.to_string().ends_with(expected), "{name}: {error}"),
+            (found, _) => panic!("{name:?}: {found:?} but expected {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn private_patches_lead_to_markdown_files_of_the_folder() {
+        use Effect::{Changes, Makes};
+        for name in ["MEMORY.md", "debugging-notes.md", "caf\u{e9}.md", "v1.2 notes.md", "日本語.md"] {
+            let path = format!("/home/me/memory/{name}");
+            check("private", &path, Makes, Ok(&path));
+            check("private", &format!("/link/memory/{name}"), Changes, Ok(&path));
+        }
+        let other = "is not a Markdown file directly in the memory folder";
+        for (name, expected) in [
+            ("notes.txt", other),
+            ("notes", other),
+            ("notes.MD", other),
+            ("notes.md.sh", other),
+            ("nested/topic.md", other),
+            ("skills/x/SKILL.md", other),
+            (".hidden.md", "is hidden"),
+            (".md", "is hidden"),
+            (".inbox/private/x.md", other),
+            ("skills_playbook.json", other),
+            (" .md", "at the edge of a part"),
+            ("..md", "is hidden"),
+            ("a.md.", "at the edge of a part"),
+            ("a.md ", "at the edge of a part"),
+            (" a.md", "at the edge of a part"),
+            ("a/../b.md", "has a part `.` or `..`"),
+            ("./b.md", "has a part `.` or `..`"),
+            ("/b.md", "has an empty part"),
+            ("b.md/", "has an empty part"),
+            ("cafe\u{301}.md", "normal form C"),
+            ("a\u{200b}.md", "not seen"),
+            ("a\u{200d}.md", "not seen"),
+            ("a\u{202e}dm.md", "not seen"),
+            ("\u{feff}a.md", "not seen"),
+            ("a\u{7}.md", "not seen"),
+            ("a\tb.md", "not seen"),
+            ("a\u{ad}.md", "not seen"),
+            ("a\\b.md", "backslash or a colon"),
+            ("a.md:stream.md", "backslash or a colon"),
+            ("NUL.md", "device on some systems"),
+            ("com7.notes.md", "device on some systems"),
+            ("AGENTS.md", "instructions of a project"),
+            ("claude.md", "instructions of a project"),
+            ("Gemini.md", "instructions of a project"),
+            ("\u{ff21}GENTS.md", "instructions of a project"),
+        ] {
+            check("private", &format!("/home/me/memory/{name}"), Makes, Err(expected));
+        }
+        check("private", &format!("/home/me/memory/{}.md", "x".repeat(260)), Makes, Err("is too long"));
+        check("private", &format!("/home/me/memory/{}.md", "x/".repeat(3_000)), Makes, Err("is too long"));
+        for (name, expected) in [
+            ("a.md", "is no absolute path"),
+            ("a/home/me/memory/a.md", "is no absolute path"),
+            ("~/memory/a.md", "is no absolute path"),
+            ("\"/home/me/memory/a.md\"", "is no absolute path"),
+            ("file:///home/me/memory/a.md", "is no absolute path"),
+            ("/home/me/memory", other),
+            ("/home/me/memory2/a.md", other),
+            ("/home/me/Memory/a.md", other),
+            ("/home/me/a.md", other),
+            ("/etc/passwd", other),
+            ("/data/.agent/NOTES.md", other),
+        ] {
+            check("private", name, Changes, Err(expected));
+        }
+    }
+
+    #[test]
+    fn global_patches_lead_to_one_file() {
+        for name in ["/home/me/.agent/NOTES.md", "/data/.agent/NOTES.md"] {
+            check("global", name, Effect::Changes, Ok("/data/.agent/NOTES.md"));
+        }
+        for name in
+            ["/home/me/.agent/notes.md", "/home/me/.agent/NOTES.md/x.md", "/home/me/.agent", "/home/me/memory/a.md"]
+        {
+            check("global", name, Effect::Makes, Err("that the host named"));
+        }
+        check("global", "/home/me/.agent/./NOTES.md", Effect::Changes, Err("has a part `.` or `..`"));
+        let none = Grounds { global: None, skills: Vec::new(), ..grounds() };
+        for word in ["global", "a-skill"] {
+            let refused = locate(&kind(word), &patch("/a", Effect::Changes).files()[0], &none);
+            assert!(matches!(refused, Err(TargetError::NoGround { .. })), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn skill_patches_lead_to_skill_files() {
+        for name in ["/home/me/skills/deploy/SKILL.md", "/home/me/skills/group/deploy/SKILL.md"] {
+            check("deploy", name, Effect::Changes, Ok(name));
+            check("deploy", name, Effect::Makes, Err("is not there"));
+        }
+        for (name, expected) in [
+            ("/home/me/skills/SKILL.md", "as writable"),
+            ("/home/me/skills/deploy/skill.md", "as writable"),
+            ("/home/me/skills/deploy/run.sh", "as writable"),
+            ("/home/me/skills/.system/SKILL.md", "is hidden"),
+            ("/home/me/skills/deploy/../../x/SKILL.md", "has a part `.` or `..`"),
+            ("/usr/share/skills/deploy/SKILL.md", "as writable"),
+        ] {
+            check("deploy", name, Effect::Changes, Err(expected));
+        }
+    }
+
+    #[test]
+    fn both_names_are_the_same() {
+        let text = "--- /home/me/memory/a.md\n+++ /home/me/memory/b.md\n@@ -1 +1 @@\n-a\n+b\n";
+        let patch = Patch::parse(text.as_bytes()).unwrap();
+        let refused = locate(&PatchKind::Private, &patch.files()[0], &grounds());
+        assert!(matches!(refused, Err(TargetError::NamesDiffer { .. })), "{refused:?}");
+    }
+
+    /// What becomes of `/home/me/skills/deploy/SKILL.md` or `/home/me/memory/a.md` under a view.
+    fn check_view(effect: Effect, steps: &[Entry], folder: Option<&str>, siblings: &[&str], expected: Option<&str>) {
+        let (word, name) = if steps.len() == 2 {
+            ("deploy", "/home/me/skills/deploy/SKILL.md")
+        } else {
+            ("private", "/home/me/memory/a.md")
+        };
+        let located = locate(&kind(word), &patch(name, effect).files()[0], &grounds()).unwrap();
+        let siblings = siblings.iter().map(|name| (*name).to_owned()).collect();
+        let view = View { steps: steps.to_vec(), folder: folder.map(PathBuf::from), siblings };
+        let refused = judge(&located, &view).err().map(|error| error.to_string());
+        assert_eq!(refused.as_deref(), expected, "{view:?}");
+    }
+
+    #[test]
+    fn what_stands_there_decides() {
+        use Effect::{Changes, Makes};
+        let (memory, deploy) = (Some("/home/me/memory"), Some("/home/me/skills/deploy"));
+        let is = |text: &'static str| Some(text);
+        check_view(Changes, &[FILE], memory, &["a.md"], None);
+        check_view(Makes, &[Entry::Missing], memory, &["b.md"], None);
+        check_view(Makes, &[FILE], memory, &["a.md"], is("/home/me/memory/a.md is there already"));
+        check_view(Changes, &[Entry::Missing], memory, &[], is("/home/me/memory/a.md is not there"));
+        check_view(Changes, &[Entry::Link], memory, &["a.md"], is("/home/me/memory/a.md leads elsewhere"));
+        check_view(Makes, &[Entry::Link], memory, &["a.md"], is("/home/me/memory/a.md leads elsewhere"));
+        for entry in [Entry::Folder, Entry::Other] {
+            for effect in [Makes, Changes] {
+                check_view(effect, &[entry], memory, &["a.md"], is("/home/me/memory/a.md is no regular file"));
+            }
+        }
+        let linked = Entry::File { n_links: 2, n_bytes: 9, is_writable: true };
+        check_view(Changes, &[linked], memory, &["a.md"], is("/home/me/memory/a.md has 2 names"));
+        let fixed = Entry::File { n_links: 1, n_bytes: 9, is_writable: false };
+        check_view(Changes, &[fixed], memory, &["a.md"], is("/home/me/memory/a.md may not be written"));
+        check_view(Changes, &[FILE], Some("/elsewhere"), &["a.md"], is("/home/me/memory leads elsewhere"));
+        let alike = is("/home/me/memory/a.md would lie beside \"A.md\", which some systems take for the same");
+        check_view(Makes, &[Entry::Missing], memory, &["A.md"], alike);
+        check_view(Changes, &[FILE], memory, &["A.md"], alike);
+
+        check_view(Changes, &[Entry::Folder, FILE], deploy, &["SKILL.md"], None);
+        check_view(Changes, &[Entry::Link, FILE], deploy, &["SKILL.md"], is("/home/me/skills/deploy leads elsewhere"));
+        check_view(Changes, &[FILE, Entry::Missing], None, &[], is("/home/me/skills/deploy is no folder"));
+        check_view(
+            Changes,
+            &[Entry::Missing, Entry::Missing],
+            None,
+            &[],
+            is("/home/me/skills/deploy/SKILL.md is not there"),
+        );
+    }
+
+    #[test]
+    fn a_projects_instructions_are_no_global_notes() {
+        let grounds = Grounds { global: Some(ground("/p/GEMINI.md", "/p/GEMINI.md")), ..grounds() };
+        let located = locate(&PatchKind::Global, &patch("/p/GEMINI.md", Effect::Changes).files()[0], &grounds).unwrap();
+        let view = |siblings: &[&str]| View {
+            steps: vec![FILE],
+            folder: Some("/p".into()),
+            siblings: siblings.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        assert_eq!(judge(&located, &view(&["GEMINI.md"])), Ok(()));
+        let refused = judge(&located, &view(&[".git", "GEMINI.md"]));
+        assert_eq!(refused, Err(TargetError::Instructions { path: "/p/GEMINI.md".into() }));
+    }
+}

@@ -1,0 +1,294 @@
+//! Transactions over files: failures and deaths at every operation, forged journals, undo.
+
+#![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::learn::testing::at;
+use crate::store::Access;
+use crate::store::disk::{Disk, RealDisk};
+use crate::store::faults::{Fault, FaultyDisk};
+
+/// A memory folder and another one.
+struct Ground {
+    folder: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let ground = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(ground.path("memory")).unwrap();
+        fs::create_dir_all(ground.path("outside")).unwrap();
+        for (name, content) in [("memory/a.md", "a"), ("memory/gone.md", "gone"), ("outside/b.md", "b")] {
+            fs::write(ground.path(name), content).unwrap();
+        }
+        set_mode(&ground.path("memory/a.md"), 0o640);
+        ground
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        fs::canonicalize(self.folder.path()).unwrap().join(name)
+    }
+
+    fn place(&self, disk: Box<dyn Disk>) -> Place {
+        Place::open(self.path("memory"), disk, Access::ReadWrite).unwrap()
+    }
+
+    fn edit(&self, name: &str, before: Option<&str>, after: Option<&str>) -> FileEdit {
+        let hash = before.map(|before| content_hash(before.as_bytes()));
+        FileEdit::new(self.path(name), hash, after.map(|after| after.as_bytes().to_vec()))
+    }
+
+    /// Changed, removed, outside, new in a new folder.
+    fn edits(&self) -> Vec<FileEdit> {
+        vec![
+            self.edit("memory/a.md", Some("a"), Some("A")),
+            self.edit("memory/gone.md", Some("gone"), None),
+            self.edit("outside/b.md", Some("b"), Some("B")),
+            self.edit("memory/new/c.md", None, Some("C")),
+        ]
+    }
+
+    fn apply(&self, place: &Place) -> Result<ChangeId> {
+        let transaction = Transaction { what: "a test".to_owned(), edits: self.edits() };
+        place.edit_files(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
+    }
+
+    /// Contents and modes of all files but journals and the lock.
+    fn state(&self) -> BTreeMap<String, String> {
+        let mut state = BTreeMap::new();
+        let mut folders = vec![self.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.strip_prefix(self.path("")).unwrap().to_str().unwrap().to_owned();
+                if path.is_dir() {
+                    if name != "memory/edits" {
+                        folders.push(path);
+                    }
+                } else if name != "memory/lock" {
+                    let mode = RealDisk.mode(&path).unwrap().unwrap_or_default();
+                    state.insert(name, format!("{} {mode:o}", fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        state
+    }
+
+    fn journals(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("memory/edits")).into_iter().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().path().extension().unwrap().to_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    RealDisk.set_mode(path, mode).unwrap();
+}
+
+/// What the files hold, without modes.
+fn contents(state: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
+    state.iter().map(|(name, text)| (name.as_str(), text.split(' ').next().unwrap())).collect()
+}
+
+#[test]
+fn all_files_change_together_and_back() {
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    let before = ground.state();
+    let id = ground.apply(&place).unwrap();
+    let after = ground.state();
+    assert_eq!(contents(&after), [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")]);
+    if cfg!(unix) {
+        assert_eq!(after["memory/a.md"], "A 640");
+        assert_eq!(after["memory/new/c.md"], "C 600");
+    }
+    assert_eq!(ground.journals(), ["done"]);
+    let (undone, journal) = place.undo_files(id, at(1), |_| Ok(())).unwrap();
+    assert_eq!((ground.state(), journal.files.len()), (before, 4));
+    let (_, journal) = place.undo_files(undone, at(2), |_| Ok(())).unwrap();
+    assert_eq!(ground.state(), after);
+    assert_eq!(journal.what, "undo of a test");
+    assert!(matches!(
+        place.undo_files(ChangeId::at(at(9), content_hash(b"")), at(3), |_| Ok(())),
+        Err(Error::NoSuchChange { .. })
+    ));
+}
+
+#[test]
+fn a_file_that_changed_is_left_and_so_are_the_others() {
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    fs::write(ground.path("outside/b.md"), "mine").unwrap();
+    let before = ground.state();
+    let refused = ground.apply(&place).unwrap_err();
+    let expected = format!("the edit is for content {}, it is content {}", content_hash(b"b"), content_hash(b"mine"));
+    assert!(refused.to_string().ends_with(&expected), "{refused}");
+    assert_eq!(ground.state(), before);
+    fs::write(ground.path("outside/b.md"), "b").unwrap();
+    let id = ground.apply(&place).unwrap();
+    fs::write(ground.path("memory/gone.md"), "again").unwrap();
+    let after = ground.state();
+    let refused = place.undo_files(id, at(1), |_| Ok(())).unwrap_err();
+    assert!(refused.to_string().contains("the edit is for no file, it is content"), "{refused}");
+    assert_eq!(ground.state(), after);
+}
+
+/// With a fault at operation 1, 2, … of an edit and its undo, until they get through without one.
+fn every_operation(fault: Fault) -> usize {
+    for number in 1.. {
+        let ground = Ground::new();
+        let before = ground.state();
+        let done = Arc::new(AtomicUsize::new(0));
+        // Opening is not what is tried here.
+        let mut place = ground.place(Box::new(RealDisk));
+        place.disk = Box::new(FaultyDisk { fault, at: number, done: Arc::clone(&done) });
+        let applied = ground.apply(&place);
+        let undone = applied.as_ref().ok().map(|id| place.undo_files(*id, at(1), |_| Ok(())));
+        let context = format!("{fault:?} at operation {number}: {applied:?}, {undone:?}");
+        drop(place);
+        ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+        let state = ground.state();
+        let has_changed = contents(&state) == [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")];
+        // What was acknowledged holds; what failed either happened or not, and with a single failure it did not.
+        match (&applied, &undone, fault) {
+            (Ok(_), Some(Ok(_)), _) => assert_eq!(state, before, "{context}"),
+            (Ok(_), _, Fault::Once) => assert!(has_changed, "{context}: {state:?}"),
+            (Err(_), _, Fault::Once) => assert_eq!(state, before, "{context}"),
+            _ => assert!(has_changed || state == before, "{context}: {state:?}"),
+        }
+        assert!(ground.journals().iter().all(|stage| stage == "done"), "{context}: {:?}", ground.journals());
+        // And it goes on.
+        if state == before {
+            ground.apply(&ground.place(Box::new(RealDisk))).unwrap_or_else(|error| panic!("{context}: {error}"));
+        }
+        if done.load(Ordering::SeqCst) < number {
+            assert!(matches!(undone, Some(Ok(_))), "{context}");
+            return number;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn any_single_failure_leaves_all_or_nothing() {
+    let n_operations = every_operation(Fault::Once);
+    assert!(n_operations > 100, "only {n_operations} operations");
+}
+
+#[test]
+fn a_death_at_any_operation_leaves_all_or_nothing() {
+    every_operation(Fault::Freeze);
+}
+
+/// Recovery itself may be interrupted anywhere, and the next one goes on.
+#[test]
+fn recovery_survives_failures_too() {
+    for died in (1..).step_by(2) {
+        let mut is_through = false;
+        for number in (1..).step_by(3) {
+            let ground = Ground::new();
+            let before = ground.state();
+            let mut run = |at: usize, what: &dyn Fn(&Place) -> Result<()>| {
+                let done = Arc::new(AtomicUsize::new(0));
+                let mut place = ground.place(Box::new(RealDisk));
+                place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at, done: Arc::clone(&done) });
+                let _ = what(&place);
+                done.load(Ordering::SeqCst) < at
+            };
+            is_through = run(died, &|place| ground.apply(place).map(drop));
+            let is_recovered = run(number, &Place::recover_edits);
+            ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+            let state = ground.state();
+            let has_changed =
+                contents(&state) == [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")];
+            assert!(has_changed || state == before, "died at {died}, again at {number}: {state:?}");
+            if is_recovered {
+                break;
+            }
+        }
+        if is_through {
+            assert!(died > 50);
+            break;
+        }
+    }
+}
+
+/// A death between two renames, then somebody edits a file that was not renamed yet: their text stays, the rest is taken back.
+#[test]
+fn what_somebody_edits_after_a_death_is_theirs() {
+    for number in 1.. {
+        let ground = Ground::new();
+        let mut place = ground.place(Box::new(RealDisk));
+        place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::default() });
+        assert!(ground.apply(&place).is_err());
+        let is_between = fs::read_to_string(ground.path("memory/a.md")).unwrap() == "A"
+            && fs::read_to_string(ground.path("outside/b.md")).unwrap() == "b";
+        if !is_between {
+            continue;
+        }
+        fs::write(ground.path("outside/b.md"), "mine").unwrap();
+        ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+        let state = ground.state();
+        assert_eq!(contents(&state), [("memory/a.md", "a"), ("memory/gone.md", "gone"), ("outside/b.md", "mine")]);
+        break;
+    }
+}
+
+/// Whoever may write to the memory folder can put a journal there; it leads nowhere else.
+#[test]
+fn a_forged_journal_changes_nothing_outside() {
+    let ground = Ground::new();
+    let file = |name: &str, before: &str, after: &str| JournalFile {
+        path: ground.path(name),
+        before: Some(before.as_bytes().to_vec()),
+        after: Some(after.as_bytes().to_vec()),
+        mode: None,
+    };
+    fs::create_dir_all(ground.path("memory/edits")).unwrap();
+    let before = ground.state();
+    let mut n_forged = 0;
+    for path in ["outside/b.md", "memory/../outside/b.md", "memory/x/../../outside/b.md"] {
+        for stage in ["pending", "undoing"] {
+            for (old, new) in [("b", "forged"), ("forged", "b")] {
+                let journal = Journal {
+                    id: ChangeId::at(at(n_forged), content_hash(b"forged")),
+                    at: at(0),
+                    what: "forged".to_owned(),
+                    files: vec![file(path, old, new)],
+                };
+                let name = format!("memory/edits/{}.{stage}", journal.id);
+                fs::write(ground.path(&name), render(&journal).unwrap()).unwrap();
+                ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+                assert_eq!(ground.state(), before, "{path} {stage}");
+                n_forged += 1;
+            }
+        }
+    }
+    // What is followed no further is kept aside; what asks for nothing is over.
+    assert!(ground.journals().iter().all(|stage| stage == "broken" || stage == "done"), "{:?}", ground.journals());
+    assert_eq!(ground.journals().iter().filter(|stage| *stage == "broken").count(), 8);
+    ground.apply(&ground.place(Box::new(RealDisk))).unwrap();
+}
+
+#[test]
+fn only_so_many_can_be_undone() {
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    let mut ids = Vec::new();
+    for n in 0..40 {
+        let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
+        let transaction = Transaction { what: n.to_string(), edits: vec![edit] };
+        ids.extend(place.edit_files(at(n), || Ok((Some(transaction), ()))).unwrap().0);
+    }
+    let known: Vec<ChangeId> = place.done_edits().unwrap().into_iter().map(|journal| journal.id).collect();
+    assert_eq!(known, ids[8..]);
+    assert!(matches!(place.undo_files(ids[0], at(50), |_| Ok(())), Err(Error::NoSuchChange { .. })));
+    place.undo_files(ids[39], at(50), |_| Ok(())).unwrap();
+}
