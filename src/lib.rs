@@ -96,8 +96,8 @@ pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier
 pub use skills::{
     AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill, SkillIndex,
-    SkillMatch, SkillName, SkillProvenance, SkillState, auto_save, curate, match_skills, match_skills_by_meaning,
-    quality_gate, render_skills,
+    SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, SkillState, auto_save, curate,
+    match_skills, match_skills_by_meaning, quality_gate, render_skills,
 };
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;

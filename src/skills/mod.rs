@@ -1,9 +1,14 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
 mod curate;
+mod front_matter;
+mod lines;
 mod matcher;
 mod name;
+mod read;
 mod skill;
+mod standard;
+mod write;
 
 pub use curate::{
     AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillState, auto_save, curate,
@@ -14,4 +19,5 @@ pub use matcher::{
     SkillMatch, match_skills, match_skills_by_meaning, render_skills,
 };
 pub use name::{BadSkillName, SkillName};
+pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};

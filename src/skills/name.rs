@@ -67,6 +67,19 @@ impl SkillName {
         slug.truncate(slug.trim_end_matches('-').len());
         (!slug.is_empty()).then_some(Self(slug))
     }
+
+    /// The same name with a number at its end, for where it is taken: `docker-build-2`. The number fits in.
+    #[must_use]
+    pub fn numbered(&self, number: usize) -> Self {
+        let end = format!("-{number}");
+        let kept: String = self.0.chars().take(MAX_CHARS.saturating_sub(end.len())).collect();
+        Self(format!("{}{end}", kept.trim_end_matches('-')))
+    }
+
+    /// What a skill is called that nothing gives a name.
+    pub(super) fn unnamed() -> Self {
+        Self("skill".to_owned())
+    }
 }
 
 impl FromStr for SkillName {
@@ -138,5 +151,8 @@ mod tests {
         let long = SkillName::slug(&"word ".repeat(300)).unwrap();
         assert!(long.as_str().len() <= 64 && long.is_standard() && long.as_str().ends_with("word"), "{long}");
         assert_eq!(SkillName::slug(&"x".repeat(1000)).unwrap().as_str().len(), 64);
+        assert_eq!(SkillName::unnamed().numbered(2).as_str(), "skill-2");
+        let numbered = SkillName::slug(&"x".repeat(63)).unwrap().numbered(12);
+        assert_eq!((numbered.as_str().len(), numbered.is_standard()), (64, true));
     }
 }

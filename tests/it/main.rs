@@ -36,5 +36,6 @@ mod redaction;
 mod related;
 mod retrieval;
 mod sessions;
+mod skill_files;
 mod transcripts;
 mod vector_memory;

@@ -76,18 +76,9 @@ fn consider(skill: Skill, known: &[Skill], saved: &[Skill], config: &AutoSaveCon
         let is_same = |other: &Skill| other.name.as_str().eq_ignore_ascii_case(name.as_str());
         !others().any(is_same)
     };
-    let name = std::iter::once(skill.name.clone())
-        .chain((2..MAX_NAMES).filter_map(|n| numbered(&skill.name, n)))
-        .find(is_free);
+    let name = std::iter::once(skill.name.clone()).chain((2..MAX_NAMES).map(|n| skill.name.numbered(n))).find(is_free);
     let name = name.ok_or(Declined::NameTaken)?;
     Ok(Skill { name, quality: Quality::Draft, auto_load: false, ..skill })
-}
-
-/// The name with a number behind it, its end cut where it would be too long.
-fn numbered(name: &SkillName, n: usize) -> Option<SkillName> {
-    let ending = format!("-{n}");
-    let base: String = name.as_str().chars().take(64 - ending.len()).collect();
-    format!("{}{ending}", base.trim_end_matches('-')).parse().ok()
 }
 
 fn list(shortcomings: &[Shortcoming]) -> String {

@@ -1,0 +1,181 @@
+//! What stands between the two `---` lines, as texts: `1.10` stays `1.10`, `no` stays `no`.
+
+use granit_parser::{Event, Options, Parser, ScalarStyle};
+
+/// Maps and lists within each other.
+const MAX_DEPTH: usize = 32;
+/// Scalars, lists and maps of one file.
+const MAX_NODES: usize = 20_000;
+
+/// A value as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Text {
+        text: String,
+        /// Without quotes: it may stand for a number, a truth value or nothing.
+        is_plain: bool,
+    },
+    List(Vec<Node>),
+    /// In the order of the file; a key may come twice.
+    Map(Vec<(String, Node)>),
+}
+
+impl Node {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), is_plain: true }
+    }
+
+    /// True for `~`, `null`, and a key without a value.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Text { text, is_plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// The value as one text: lists and maps as compact JSON.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Text { .. } if self.is_null() => String::new(),
+            Self::Text { text, .. } => text,
+            node => {
+                let mut json = String::new();
+                node.write_json(&mut json);
+                json
+            }
+        }
+    }
+
+    /// Numbers keep the digits that they were written with.
+    fn write_json(&self, json: &mut String) {
+        match self {
+            node if node.is_null() => json.push_str("null"),
+            Self::Text { text, is_plain } if *is_plain && is_json_literal(text) => json.push_str(text),
+            Self::Text { text, .. } => json.push_str(&quoted(text)),
+            Self::List(items) => {
+                json.push('[');
+                for (place, item) in items.iter().enumerate() {
+                    json.push_str(if place > 0 { "," } else { "" });
+                    item.write_json(json);
+                }
+                json.push(']');
+            }
+            Self::Map(entries) => {
+                json.push('{');
+                for (place, (key, value)) in entries.iter().enumerate() {
+                    json.push_str(if place > 0 { "," } else { "" });
+                    json.push_str(&quoted(key));
+                    json.push(':');
+                    value.write_json(json);
+                }
+                json.push('}');
+            }
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn is_json_literal(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.is_number() || value.is_boolean())
+}
+
+/// A list or map whose end was not read yet.
+enum Open {
+    List(Vec<Node>),
+    Map { entries: Vec<(String, Node)>, key: Option<String> },
+}
+
+impl Open {
+    fn take(&mut self, node: Node) -> Result<(), String> {
+        match (self, node) {
+            (Self::List(items), node) => items.push(node),
+            (Self::Map { entries, key }, node) => match (key.take(), node) {
+                (Some(key), node) => entries.push((key, node)),
+                (None, Node::Text { text, .. }) => *key = Some(text),
+                (None, _) => return Err("a list or a map cannot be a key".to_owned()),
+            },
+        }
+        Ok(())
+    }
+
+    fn close(self) -> Node {
+        match self {
+            Self::List(items) => Node::List(items),
+            Self::Map { entries, .. } => Node::Map(entries),
+        }
+    }
+}
+
+/// Reads YAML. An alias is refused: a few of them can stand for gigabytes, and no front matter needs one.
+pub(super) fn parse(text: &str) -> Result<Node, String> {
+    let mut options = Options::default();
+    options.disallow_directives = true;
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
+    let (mut open, mut root, mut n_nodes) = (Vec::<Open>::new(), None, 0);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let node = match event.map_err(|error| error.to_string())?.0 {
+            Event::Scalar(text, style, ..) => {
+                Node::Text { text: text.into_owned(), is_plain: style == ScalarStyle::Plain }
+            }
+            Event::SequenceStart(..) => {
+                open.push(Open::List(Vec::new()));
+                continue;
+            }
+            Event::MappingStart(..) => {
+                open.push(Open::Map { entries: Vec::new(), key: None });
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(closed) => closed.close(),
+                None => return Err("an end without a beginning".to_owned()),
+            },
+            Event::Alias(_) => return Err("an alias".to_owned()),
+            Event::DocumentStart(..) if root.is_some() => return Err("a second document".to_owned()),
+            _ => continue,
+        };
+        n_nodes += 1;
+        if n_nodes > MAX_NODES || open.len() > MAX_DEPTH {
+            return Err(format!("more than {MAX_NODES} values, or more than {MAX_DEPTH} within each other"));
+        }
+        match open.last_mut() {
+            Some(open) => open.take(node)?,
+            None => root = Some(node),
+        }
+    }
+    Ok(root.unwrap_or(Node::Map(Vec::new())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(yaml: &str) -> Result<String, String> {
+        parse(yaml).map(Node::into_text)
+    }
+
+    #[test]
+    fn scalars_stay_as_they_were_written() {
+        for (yaml, expected) in [
+            ("version: 1.10", r#"{"version":1.10}"#),
+            ("a: \"1.10\"\nb: yes\nc: ~\nd:\n", r#"{"a":"1.10","b":"yes","c":null,"d":null}"#),
+            ("a: [x, {b: true}]\n# comment\n", r#"{"a":["x",{"b":true}]}"#),
+            ("a: >\n  one\n  two\n", r#"{"a":"one two\n"}"#),
+            ("a: 1\na: 2\n", r#"{"a":1,"a":2}"#),
+            ("", "{}"),
+        ] {
+            assert_eq!(json(yaml).as_deref(), Ok(expected), "{yaml:?}");
+        }
+    }
+
+    #[test]
+    fn what_could_grow_is_refused() {
+        let bomb = "a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n";
+        let nested = format!("a: {}", "[".repeat(200_000));
+        let wide = format!("a: [{}]", "x,".repeat(30_000));
+        let deep: String = (0..200).map(|depth| format!("{}a:\n", "  ".repeat(depth))).collect();
+        for yaml in [bomb, &nested, &wide, &deep, "[a]: b", "a: b\n---\nc: d", "a: b: c", "\ta: b\n x"] {
+            assert!(json(yaml).is_err(), "{}", &yaml[..yaml.len().min(60)]);
+        }
+    }
+}

@@ -1,0 +1,519 @@
+//! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost (skills 1.3).
+
+use std::collections::BTreeMap;
+
+use super::front_matter::{self, Node};
+use super::standard::{cut, first_paragraph, is_blank, keep, normal_body, own_words};
+use super::write::Key;
+use super::{BadSkillName, Quality, Skill, SkillName, lines};
+use crate::lesson::{LessonId, Trust};
+
+/// A larger file is refused, in bytes.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// Characters of a description, as the specification counts them.
+pub(super) const MAX_DESCRIPTION_CHARS: usize = 1024;
+
+/// A skill as a file had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillReading {
+    /// The skill.
+    pub skill: Skill,
+    /// What had to be mended or put elsewhere, in the order in which it was found.
+    pub notes: Vec<SkillNote>,
+}
+
+/// What was mended or put elsewhere while a skill was read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillNote {
+    /// Bytes that are no text were replaced.
+    #[error("it is not UTF-8 throughout")]
+    NotUtf8,
+    /// There is none: the whole file is the body.
+    #[error("there is no front matter")]
+    NoFrontMatter,
+    /// It was read line by line.
+    #[error("the front matter is no YAML ({reason}) and was read line by line")]
+    NotYaml {
+        /// What the parser said.
+        reason: String,
+    },
+    /// The folder's was taken.
+    #[error("there is no name; the folder's was taken")]
+    NoName,
+    /// The name is not that of the folder; the name counts.
+    #[error("the name is {name:?}, the folder's is {folder:?}")]
+    OtherFolder {
+        /// The name in the file.
+        name: String,
+        /// The folder's.
+        folder: String,
+    },
+    /// The first paragraph was taken.
+    #[error("there is no description; the first paragraph was taken")]
+    NoDescription,
+    /// A key that the specification does not have was moved under `metadata`.
+    #[error("{key:?} is no key of the specification and was moved under metadata as {kept_as:?}")]
+    Moved {
+        /// The key.
+        key: String,
+        /// Where it is now.
+        kept_as: String,
+    },
+    /// A list or a map stood where a text belongs; it is kept as JSON.
+    #[error("{key:?} is a list or a map and was kept as text")]
+    Flattened {
+        /// Its key.
+        key: String,
+    },
+    /// A lesson's id is none.
+    #[error("{text:?} is not the id of a lesson")]
+    NoLesson {
+        /// The text.
+        text: String,
+    },
+}
+
+/// Why a file is no skill.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillRefused {
+    /// It is too large.
+    #[error("{n_bytes} bytes, at most {max} are read")]
+    TooLarge {
+        /// Its length.
+        n_bytes: u64,
+        /// The largest that is read.
+        max: u64,
+    },
+    /// The line `---` that ends the front matter is missing.
+    #[error("the front matter has no end")]
+    Unclosed,
+    /// Neither the file nor its folder has a name for it.
+    #[error(transparent)]
+    BadName(#[from] BadSkillName),
+    /// It has no instructions.
+    #[error("it has no body")]
+    NoBody,
+}
+
+impl Skill {
+    /// The skill in a file's bytes. `folder` is the name of the folder that the file lies in, where it lies in one: it serves
+    /// as the name of a skill that has none.
+    ///
+    /// ```
+    /// let file = "---\nname: docker-build\ndescription: Use when: an image is built\n---\n# Steps\n\n1. Build it.\n";
+    /// let reading = adage::Skill::read(file.as_bytes(), Some("docker-build"))?;
+    /// assert_eq!(reading.skill.description, "Use when: an image is built");
+    /// assert_eq!(reading.skill.body, "# Steps\n\n1. Build it.");
+    /// // The colon within the description is no YAML.
+    /// assert_eq!(reading.notes.len(), 1);
+    /// # Ok::<(), adage::SkillRefused>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SkillRefused`]: over 1 MiB, a front matter without an end, a name that is no folder's, no body.
+    pub fn read(bytes: &[u8], folder: Option<&str>) -> Result<SkillReading, SkillRefused> {
+        if bytes.len() > MAX_BYTES {
+            return Err(SkillRefused::TooLarge { n_bytes: bytes.len() as u64, max: MAX_BYTES as u64 });
+        }
+        let mut notes = Vec::new();
+        let text = String::from_utf8_lossy(bytes);
+        if matches!(text, std::borrow::Cow::Owned(_)) {
+            notes.push(SkillNote::NotUtf8);
+        }
+        let (front, body) = split(&text)?;
+        let body = normal_body(body);
+        if is_blank(&body) {
+            return Err(SkillRefused::NoBody);
+        }
+        let mut entries = Vec::new();
+        match front.map(|front| (front_matter::parse(front), front)) {
+            None => notes.push(SkillNote::NoFrontMatter),
+            Some((Ok(Node::Map(map)), _)) => entries = map,
+            Some((parsed, front)) => {
+                let reason = parsed.err().unwrap_or_else(|| "no map".to_owned());
+                notes.push(SkillNote::NotYaml { reason });
+                if let Node::Map(map) = lines::parse(front) {
+                    entries = map;
+                }
+            }
+        }
+        let mut fields = Fields { entries, notes };
+        let name = fields.name(folder)?;
+        let description = fields.description(&body, &name);
+        let mut skill = Skill::new(name, description);
+        skill.body = body;
+        fields.fill(&mut skill);
+        Ok(SkillReading { skill, notes: fields.notes })
+    }
+}
+
+/// The front matter, where there is one, and the rest.
+fn split(text: &str) -> Result<(Option<&str>, &str), SkillRefused> {
+    let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r', ' ', '\t']);
+    let mut place = 0;
+    let mut start = None;
+    for line in text.split_inclusive('\n') {
+        let end = place + line.len();
+        match (start, line.trim_end()) {
+            (None, "---") => start = Some(end),
+            (None, _) => return Ok((None, text)),
+            (Some(start), "---") => {
+                return Ok((text.get(start..place), text.get(end..).unwrap_or_default()));
+            }
+            _ => {}
+        }
+        place = end;
+    }
+    match start {
+        Some(_) => Err(SkillRefused::Unclosed),
+        None => Err(SkillRefused::NoBody),
+    }
+}
+
+struct Fields {
+    entries: Vec<(String, Node)>,
+    notes: Vec<SkillNote>,
+}
+
+impl Fields {
+    /// Takes the first entry of a key out; what is left in the end is kept under `metadata`.
+    fn take(&mut self, key: &str) -> Option<Node> {
+        take(&mut self.entries, key)
+    }
+
+    /// A text of the specification, trimmed. None when there is none.
+    fn text(&mut self, key: &str) -> Option<String> {
+        let node = self.take(key)?;
+        let text = match node {
+            // The specification wants the tools in one text, apart by blanks; many write a list.
+            Node::List(items) if key == "allowed-tools" => {
+                items.into_iter().map(Node::into_text).collect::<Vec<_>>().join(" ")
+            }
+            node => self.flat(key, node),
+        };
+        let text = text.trim();
+        (!is_blank(text)).then(|| text.to_owned())
+    }
+
+    fn flat(&mut self, key: &str, node: Node) -> String {
+        if !matches!(node, Node::Text { .. }) {
+            self.notes.push(SkillNote::Flattened { key: key.to_owned() });
+        }
+        node.into_text()
+    }
+
+    fn name(&mut self, folder: Option<&str>) -> Result<SkillName, SkillRefused> {
+        if let Some(name) = self.text("name") {
+            let name: SkillName = name.parse()?;
+            if let Some(folder) = folder.filter(|folder| *folder != name.as_str()) {
+                self.notes.push(SkillNote::OtherFolder { name: name.to_string(), folder: folder.to_owned() });
+            }
+            return Ok(name);
+        }
+        let name = folder.unwrap_or_default().parse()?;
+        self.notes.push(SkillNote::NoName);
+        Ok(name)
+    }
+
+    fn description(&mut self, body: &str, name: &SkillName) -> String {
+        self.text("description").unwrap_or_else(|| {
+            self.notes.push(SkillNote::NoDescription);
+            let paragraph = first_paragraph(body).unwrap_or_else(|| name.to_string());
+            cut(&paragraph, MAX_DESCRIPTION_CHARS)
+        })
+    }
+
+    fn fill(&mut self, skill: &mut Skill) {
+        skill.license = self.text("license");
+        skill.compatibility = self.text("compatibility");
+        skill.allowed_tools = self.text("allowed-tools");
+        let mut metadata = BTreeMap::new();
+        match self.take("metadata") {
+            Some(Node::Map(entries)) => {
+                let mut rest = self.own(skill, entries);
+                for (key, node) in rest.drain(..) {
+                    let text = self.flat(&key, node);
+                    keep(&mut metadata, &key, text);
+                }
+            }
+            Some(node) if !node.is_null() => {
+                let text = self.flat("metadata", node);
+                keep(&mut metadata, "metadata", text);
+            }
+            _ => {}
+        }
+        match self.take("odek") {
+            Some(Node::Map(entries)) => self.older_block(skill, entries, &mut metadata),
+            Some(node) => self.entries.push(("odek".to_owned(), node)),
+            None => {}
+        }
+        for (key, field) in [("version", &mut skill.version), ("author", &mut skill.author)] {
+            if field.is_empty()
+                && let Some(node) = take(&mut self.entries, key)
+            {
+                node.into_text().trim().clone_into(field);
+            }
+        }
+        for (key, node) in std::mem::take(&mut self.entries) {
+            let text = self.flat(&key, node);
+            let kept_as = keep(&mut metadata, &key, text);
+            self.notes.push(SkillNote::Moved { key, kept_as });
+        }
+        skill.metadata = metadata;
+    }
+
+    /// What we wrote under `metadata`; the rest of it.
+    fn own(&mut self, skill: &mut Skill, mut entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
+        for key in Key::ALL {
+            let Some(node) = take(&mut entries, key.name()) else { continue };
+            let text = node.into_text();
+            match key {
+                Key::Version => text.trim().clone_into(&mut skill.version),
+                Key::Author => text.trim().clone_into(&mut skill.author),
+                Key::Topics => skill.topics = own_words([text]),
+                Key::Actions => skill.actions = own_words([text]),
+                Key::AutoLoad => skill.auto_load = is_true(&text),
+                Key::Quality => skill.quality = Quality::parse(&text),
+                // Whatever else stands there hides the skill rather than showing a tainted one.
+                Key::Trust if text.trim() == "trusted" => {}
+                Key::Trust => skill.provenance.trust = Trust::Tainted,
+                Key::Sources => skill.provenance.sources = sources(&text),
+                Key::Lessons => skill.provenance.lessons = self.lessons(&text),
+            }
+        }
+        entries
+    }
+
+    fn lessons(&mut self, text: &str) -> Vec<LessonId> {
+        let mut lessons = Vec::new();
+        for word in text.split_whitespace() {
+            match word.parse() {
+                Ok(id) if lessons.contains(&id) => {}
+                Ok(id) => lessons.push(id),
+                Err(_) => self.notes.push(SkillNote::NoLesson { text: word.to_owned() }),
+            }
+        }
+        lessons
+    }
+
+    /// The nested block of an earlier format: `trigger: {topic, action}`, `auto_load`, `quality`, `provenance`.
+    fn older_block(
+        &mut self,
+        skill: &mut Skill,
+        mut entries: Vec<(String, Node)>,
+        metadata: &mut BTreeMap<String, String>,
+    ) {
+        let words = |node: Option<Node>| match node {
+            Some(Node::List(items)) => own_words(items.into_iter().map(Node::into_text)),
+            Some(node) => own_words([node.into_text()]),
+            None => Vec::new(),
+        };
+        if let Some(Node::Map(mut trigger)) = take_map(&mut entries, "trigger") {
+            let (topics, actions) = (words(take(&mut trigger, "topic")), words(take(&mut trigger, "action")));
+            for (field, found) in [(&mut skill.topics, topics), (&mut skill.actions, actions)] {
+                if field.is_empty() {
+                    *field = found;
+                }
+            }
+            put_back(&mut entries, "trigger", trigger);
+        }
+        if let Some(node) = take(&mut entries, "auto_load") {
+            skill.auto_load |= is_true(&node.into_text());
+        }
+        if let Some(node) = take(&mut entries, "quality")
+            && skill.quality == Quality::default()
+        {
+            skill.quality = Quality::parse(&node.into_text());
+        }
+        if let Some(Node::Map(mut provenance)) = take_map(&mut entries, "provenance") {
+            for key in ["untrusted", "needs_review"] {
+                // Only a plain no is one.
+                if take(&mut provenance, key).is_some_and(|node| !is_false(&node.into_text())) {
+                    skill.provenance.trust = Trust::Tainted;
+                }
+            }
+            if let Some(node) = take(&mut provenance, "sources")
+                && skill.provenance.sources.is_empty()
+            {
+                skill.provenance.sources = match node {
+                    Node::List(items) => distinct(items.into_iter().map(Node::into_text)),
+                    node => distinct(node.into_text().split([',', ' ']).map(str::to_owned)),
+                };
+            }
+            put_back(&mut entries, "provenance", provenance);
+        }
+        for (key, node) in entries {
+            let text = self.flat(&key, node);
+            let kept_as = keep(metadata, &format!("odek-{key}"), text);
+            self.notes.push(SkillNote::Moved { key: format!("odek.{key}"), kept_as });
+        }
+    }
+}
+
+fn take(entries: &mut Vec<(String, Node)>, key: &str) -> Option<Node> {
+    let place = entries.iter().position(|(name, _)| name == key)?;
+    Some(entries.remove(place).1)
+}
+
+/// As `take`, but leaves what is no map where it is.
+fn take_map(entries: &mut Vec<(String, Node)>, key: &str) -> Option<Node> {
+    let is_map = entries.iter().any(|(name, node)| name == key && matches!(node, Node::Map(_)));
+    if is_map { take(entries, key) } else { None }
+}
+
+fn put_back(entries: &mut Vec<(String, Node)>, key: &str, rest: Vec<(String, Node)>) {
+    if !rest.is_empty() {
+        entries.push((key.to_owned(), Node::Map(rest)));
+    }
+}
+
+fn is_true(text: &str) -> bool {
+    ["true", "yes", "on", "1"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+fn is_false(text: &str) -> bool {
+    ["", "false", "no", "off", "0"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+/// A JSON list of texts; anything else is one source.
+fn sources(text: &str) -> Vec<String> {
+    match serde_json::from_str::<Vec<String>>(text) {
+        Ok(sources) => distinct(sources),
+        Err(_) => distinct([text.to_owned()]),
+    }
+}
+
+/// Each once, in order, trimmed; nothing that says nothing.
+pub(super) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for text in texts {
+        let text = text.trim();
+        if !is_blank(text) && kept.iter().all(|known| known != text) {
+            kept.push(text.to_owned());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> SkillReading {
+        Skill::read(text.as_bytes(), Some("folder")).unwrap_or_else(|refused| panic!("{refused}: {text:?}"))
+    }
+
+    #[test]
+    fn a_plain_file_is_read_without_a_note() {
+        let reading = Skill::read(
+            b"---\nname: csv\ndescription: \"a: b\"\nlicense: MIT\nallowed-tools: Read Bash(git:*)\nmetadata:\n  author: me\n  \
+              version: 1.10\n  note: x\n---\n\n  indented\nbody \n\n",
+            Some("csv"),
+        )
+        .unwrap();
+        let skill = &reading.skill;
+        assert_eq!(reading.notes, []);
+        assert_eq!((skill.name.as_str(), skill.description.as_str()), ("csv", "a: b"));
+        assert_eq!((skill.version.as_str(), skill.author.as_str()), ("1.10", "me"));
+        assert_eq!(skill.license.as_deref(), Some("MIT"));
+        assert_eq!(skill.allowed_tools.as_deref(), Some("Read Bash(git:*)"));
+        assert_eq!(skill.metadata, BTreeMap::from([("note".to_owned(), "x".to_owned())]));
+        assert_eq!(skill.body, "  indented\nbody");
+    }
+
+    #[test]
+    fn the_older_block_is_understood() {
+        let text = "---\nname: folder\ndescription: d\nversion: 1.0.0\nauthor: odek\nodek:\n  trigger:\n    topic: Docker image\n    \
+                    action: build\n  auto_load: yes\n  quality: draft\n  provenance:\n    untrusted: false\n    needs_review: true\n    \
+                    sources: [browser, a__b]\n  other: 1\n---\nBody.\n";
+        for text in [text.to_owned(), text.replace("description: d", "description: d: e").replace('\n', "\r\n")] {
+            let SkillReading { skill, notes } = read(&text);
+            assert_eq!((skill.topics.join(" "), skill.actions.join(" ")), ("docker image".into(), "build".into()));
+            assert_eq!(
+                (skill.auto_load, skill.quality, skill.provenance.trust),
+                (true, Quality::Draft, Trust::Tainted)
+            );
+            assert_eq!(skill.provenance.sources, ["browser", "a__b"]);
+            assert_eq!((skill.version.as_str(), skill.author.as_str()), ("1.0.0", "odek"));
+            assert_eq!(skill.metadata["odek-other"], "1");
+            assert_eq!(skill.body, "Body.");
+            assert!(notes.iter().any(|note| matches!(note, SkillNote::Moved { key, .. } if key == "odek.other")));
+        }
+        let promoted = read("---\nodek:\n  provenance:\n    untrusted: false\n    sources: browser\n---\nBody.");
+        assert_eq!(promoted.skill.provenance.trust, Trust::Trusted);
+        assert_eq!(promoted.skill.provenance.sources, ["browser"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_made_up_for_and_said() {
+        let reading = read("\u{feff}\n---\r\n---\r\n# Title\r\n\r\nFirst\r\nparagraph.\r\n\r\nSecond.");
+        assert_eq!((reading.skill.name.as_str(), reading.skill.description.as_str()), ("folder", "First paragraph."));
+        assert_eq!(reading.skill.body, "# Title\n\nFirst\nparagraph.\n\nSecond.");
+        assert_eq!(reading.notes, [SkillNote::NoName, SkillNote::NoDescription]);
+        let reading = read("Only text.\n---\nmore");
+        assert_eq!(
+            (reading.skill.description.as_str(), reading.skill.body.as_str()),
+            ("Only text.", "Only text.\n---\nmore")
+        );
+        assert!(reading.notes.contains(&SkillNote::NoFrontMatter));
+        assert_eq!(read("---\ndescription: ~\n---\n# Only a title").skill.description, "Only a title");
+        let latin = Skill::read(b"---\nname: folder\ndescription: caf\xe9\n---\nx", Some("folder")).unwrap();
+        assert_eq!((latin.skill.description.as_str(), latin.notes), ("caf\u{fffd}", vec![SkillNote::NotUtf8]));
+    }
+
+    #[test]
+    fn nothing_of_the_front_matter_is_lost() {
+        let reading = read(
+            "---\nname: other\nname: again\ndescription: [a, b]\nversion: 2\nextra: {a: [1, x]}\nmetadata:\n  version: 1\n  extra: y\n  \
+             nested: {k: v}\n---\nx",
+        );
+        let metadata: Vec<String> =
+            reading.skill.metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(
+            metadata,
+            ["extra=y", "extra-2={\"a\":[1,\"x\"]}", "name=again", "nested={\"k\":\"v\"}", "version-2=2"]
+        );
+        assert_eq!((reading.skill.version.as_str(), reading.skill.description.as_str()), ("1", "[\"a\",\"b\"]"));
+        assert!(reading.notes.contains(&SkillNote::OtherFolder { name: "other".into(), folder: "folder".into() }));
+        assert_eq!(read("---\nmetadata: [a]\n---\nx").skill.metadata["metadata"], "[\"a\"]");
+        assert_eq!(
+            read("---\nallowed-tools: [Read, Write]\n---\nx").skill.allowed_tools.as_deref(),
+            Some("Read Write")
+        );
+    }
+
+    #[test]
+    fn trust_is_given_only_by_its_word() {
+        for (trust, expected) in [
+            ("trusted", Trust::Trusted),
+            ("Trusted", Trust::Tainted),
+            ("tainted", Trust::Tainted),
+            ("", Trust::Tainted),
+        ] {
+            let text = format!("---\nmetadata:\n  adage-trust: \"{trust}\"\n---\nx");
+            assert_eq!(read(&text).skill.provenance.trust, expected, "{trust:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_skill_is_refused_with_the_reason() {
+        let check = |text: &str, folder: Option<&str>, reason: &str| {
+            let refused = Skill::read(text.as_bytes(), folder).unwrap_err();
+            assert_eq!(refused.to_string(), reason, "{text:?}");
+        };
+        check("", Some("a"), "it has no body");
+        check("---\nname: a\n---\n \n\u{feff}\n", Some("a"), "it has no body");
+        check("---\nname: a\ntext", Some("a"), "the front matter has no end");
+        check("---\nname: ../a\n---\nx", Some("a"), "\"../a\" cannot be the name of a skill's folder");
+        check("---\nname: a\\b\n---\nx", Some("a"), "\"a\\\\b\" cannot be the name of a skill's folder");
+        check("---\ndescription: a\n---\nx", None, "a skill's name cannot be empty");
+        check("---\ndescription: a\n---\nx", Some(".hidden"), "\".hidden\" cannot be the name of a skill's folder");
+        let long = format!("---\nname: {}\n---\nx", "a".repeat(65));
+        check(&long, None, "a skill's name has at most 64 characters, this one has 65");
+        let large = format!("---\nname: a\n---\n{}", "x".repeat(MAX_BYTES));
+        check(&large, None, "1048592 bytes, at most 1048576 are read");
+        assert!(Skill::read(&large.as_bytes()[..MAX_BYTES], None).is_ok());
+    }
+}
