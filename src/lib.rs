@@ -89,8 +89,9 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Due, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran,
-    Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
+    ChangeRecord, Check, Due, Exported, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder,
+    Pruned, Ran, Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting,
+    WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

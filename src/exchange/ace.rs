@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::item::{Item, Label};
 use super::{NotRead, NotReadReason};
-use crate::lesson::{Lesson, LessonDraft};
+use crate::lesson::{Lesson, LessonDraft, LessonId};
 
 /// For the end of a line within a bullet.
 const RETURN: char = '⏎';
@@ -59,6 +59,12 @@ pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
 
 pub(super) fn is_bullet(line: &str) -> bool {
     bullet(line.trim()).is_some()
+}
+
+/// True for a bullet that a lesson was written as.
+pub(super) fn is_ours(line: &str) -> bool {
+    bullet(line)
+        .is_some_and(|bullet| bullet.id.parse::<LessonId>().is_ok() && labelled(&on_lines(bullet.text)).is_some())
 }
 
 struct Bullet<'a> {

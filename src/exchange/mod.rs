@@ -8,6 +8,7 @@ mod ace;
 mod item;
 mod json_lines;
 mod section;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::lesson::{Lesson, LessonDraft};
 
 pub(crate) use item::says_the_same;
-pub(crate) use section::put_section;
+pub(crate) use target::into_file;
 
 /// A format in which lessons are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -81,7 +81,7 @@ pub(super) fn write<'a>(reader: Reader, lessons: impl Iterator<Item = &'a Lesson
 }
 
 /// The file with this section in the place of the one that it has, or at its end.
-pub(crate) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSection> {
+pub(super) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSection> {
     let text = String::from_utf8_lossy(file);
     let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').collect();
     let is_crlf = lines.first().is_some_and(|line| line.ends_with(b"\r\n"));

@@ -3,7 +3,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::section::put_section;
+use super::target::into_file;
 use super::*;
+use crate::error::NotOurs;
 use crate::learn::testing::lesson;
 use crate::lesson::Trust;
 
@@ -215,6 +218,35 @@ fn the_section_takes_its_place_and_nothing_else() {
     // What is not UTF-8 stays too.
     let bytes = [b"\xff\xfe\n".as_slice(), old.as_bytes(), b"\x80"].concat();
     assert_eq!(put_section(&bytes, NEW).unwrap(), [b"\xff\xfe\n".as_slice(), NEW.as_bytes(), b"\x80"].concat());
+}
+
+#[test]
+fn a_whole_file_is_taken_only_when_nobody_else_wrote_in_it() {
+    let (lesson, id) = (Arc::new(csv()), csv().id);
+    for format in [ExchangeFormat::JsonLines, ExchangeFormat::Ace] {
+        let ours = write_lessons(format, &[Arc::clone(&lesson)]);
+        for known in ["", "\n", &ours] {
+            assert_eq!(into_file(format, known.as_bytes(), "new").unwrap(), b"new");
+        }
+        let foreign = format!("{ours}note to self\n");
+        let line = ours.lines().count() + 1;
+        assert_eq!(into_file(format, foreign.as_bytes(), "new"), Err(NotOurs::Foreign { line }));
+        assert_eq!(into_file(format, b"\xff", "new"), Err(NotOurs::NotText));
+    }
+    let others = "## A\n[shr-1] helpful=1 harmful=0 :: theirs\n";
+    assert_eq!(into_file(ExchangeFormat::Ace, others.as_bytes(), "new"), Err(NotOurs::Foreign { line: 2 }));
+    let unlabelled = format!("[{id}] helpful=1 harmful=0 :: theirs\n");
+    assert_eq!(into_file(ExchangeFormat::Ace, unlabelled.as_bytes(), "new"), Err(NotOurs::Foreign { line: 1 }));
+    for others in ["{\n  \"lessons\": []\n}\n", "{\"trigger\": \"t\"}\n"] {
+        let refused = into_file(ExchangeFormat::JsonLines, others.as_bytes(), "new");
+        assert_eq!(refused, Err(NotOurs::Foreign { line: 1 }));
+    }
+    let section = write_lessons(ExchangeFormat::Memory, &[]);
+    let fresh = into_file(ExchangeFormat::Memory, b"", &section).unwrap();
+    assert_eq!(String::from_utf8(fresh).unwrap(), format!("# Project Memory\n\n{section}"));
+    assert_eq!(into_file(ExchangeFormat::Agents, b"", &section).unwrap(), section.as_bytes());
+    let broken = b"a\n<!-- adage:lessons:end -->\n";
+    assert_eq!(into_file(ExchangeFormat::Agents, broken, &section), Err(NotOurs::Section { line: 2 }));
 }
 
 /// Texts out of everything that means something to one of the formats.

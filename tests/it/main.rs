@@ -13,6 +13,7 @@
 mod bench;
 #[cfg(feature = "cli")]
 mod cli;
+mod exchange;
 mod extract;
 mod feedback;
 mod hand_edits;
