@@ -27,6 +27,12 @@ pub struct Config {
     pub extract: ExtractConfig,
     /// What an agent that looks through past sessions may do.
     pub agent: AgentConfig,
+    /// Which skills a task is given.
+    pub matching: MatchConfig,
+    /// Which skills are saved without a person.
+    pub auto_save: AutoSaveConfig,
+    /// What becomes of saved skills.
+    pub curation: CurationConfig,
 }
 
 impl Default for Config {
@@ -41,6 +47,9 @@ impl Default for Config {
             sessions: SessionsConfig::default(),
             extract: ExtractConfig::default(),
             agent: AgentConfig::default(),
+            matching: MatchConfig::default(),
+            auto_save: AutoSaveConfig::default(),
+            curation: CurationConfig::default(),
         }
     }
 }
@@ -392,13 +401,84 @@ impl Default for AgentConfig {
     }
 }
 
+/// Which skills a task is given (skills 2).
+#[derive(Clone, Debug)]
+pub struct MatchConfig {
+    /// Skills shown beside those that are always loaded. 5; the earlier system's. 0 shows none.
+    pub max_slots: usize,
+    /// Points by words that a skill needs. 3, at least 1; the earlier system's.
+    pub threshold: u32,
+    /// Cosine similarity that a skill needs, by an embedder. 0.35, in [-1, 1]; the earlier system's.
+    pub cosine_floor: f32,
+    /// How long an embedder may take before words decide. 2 s; the earlier system's.
+    pub time_limit: Duration,
+    /// Size of the rendered block. 6,000, at least 1, in estimated tokens of 4 characters; chosen.
+    pub max_tokens: usize,
+}
+
+impl Default for MatchConfig {
+    fn default() -> Self {
+        Self { max_slots: 5, threshold: 3, cosine_floor: 0.35, time_limit: Duration::from_secs(2), max_tokens: 6_000 }
+    }
+}
+
+/// Which of the skills that sessions suggest are saved without a person (skills 3.1). Tainted ones never are.
+#[derive(Clone, Debug)]
+pub struct AutoSaveConfig {
+    /// Whether any is. True; the earlier system's.
+    pub enabled: bool,
+    /// Skills saved in one run. 3; the earlier system's.
+    pub max_per_run: usize,
+    /// Only skills that a language model worded are saved. False; chosen, as no model comes with the crate.
+    pub require_llm: bool,
+}
+
+impl Default for AutoSaveConfig {
+    fn default() -> Self {
+        Self { enabled: true, max_per_run: 3, require_llm: false }
+    }
+}
+
+/// What becomes of saved skills that nobody stands behind (skills 3.2, 3.3). When a suggestion counts as skipped is said by
+/// `capture.skip_threshold` and `capture.skip_for`.
+#[derive(Clone, Debug)]
+pub struct CurationConfig {
+    /// Whether a run that saved skills is followed by a curation. True; the earlier system's.
+    pub auto_curate: bool,
+    /// For how long a draft is not used before it is stale, in whole days. 90 days, at least 1; the earlier system's.
+    pub staleness: Duration,
+    /// Whether stale drafts are taken out and archived, instead of only marked. False; the earlier system's.
+    pub auto_prune: bool,
+    /// Topics that two drafts share before their steps are compared. 2, at least 1; the earlier system's.
+    pub min_shared_topics: usize,
+}
+
+impl Default for CurationConfig {
+    fn default() -> Self {
+        Self { auto_curate: true, staleness: Duration::from_hours(90 * 24), auto_prune: false, min_shared_topics: 2 }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract, agent } = self;
+        let Self {
+            learn,
+            retention,
+            retrieval,
+            feedback,
+            index,
+            capture,
+            sessions,
+            extract,
+            agent,
+            matching,
+            auto_save: _,
+            curation,
+        } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
@@ -424,6 +504,9 @@ impl Config {
             ("extract.max_lessons", extract.max_lessons),
             ("agent.max_turns", agent.max_turns),
             ("agent.min_sessions", agent.min_sessions),
+            ("matching.threshold", matching.threshold as usize),
+            ("matching.max_tokens", matching.max_tokens),
+            ("curation.min_shared_topics", curation.min_shared_topics),
         ];
         // One command is no run, and once is no repetition.
         let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
@@ -442,6 +525,10 @@ impl Config {
         for (setting, value) in counts {
             check(setting, &value, value > 0, "at least 1")?;
         }
+        let staleness = curation.staleness.as_secs() / (24 * 60 * 60);
+        check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
+        let floor = matching.cosine_floor;
+        check("matching.cosine_floor", &floor, (-1.0..=1.0).contains(&floor), "a cosine in [-1, 1]")?;
         index.validate()?;
         for (setting, value) in plurals {
             check(setting, &value, value > 1, "at least 2")?;
@@ -464,7 +551,10 @@ mod tests {
     #[test]
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
-        let bad: [(&str, Spoil); 16] = [
+        let bad: [(&str, Spoil); 19] = [
+            ("curation.staleness", |config| config.curation.staleness = Duration::from_secs(60)),
+            ("matching.threshold", |config| config.matching.threshold = 0),
+            ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
             ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
             ("capture.min_run", |config| config.capture.min_run = 1),
             ("capture.recovery_window", |config| config.capture.recovery_window = 0),

@@ -170,6 +170,23 @@ pub enum Error {
         /// What was asked for.
         name: String,
     },
+    /// No exchange format has this name.
+    #[error("no exchange format {name:?}; there are jsonl, memory, agents, ace")]
+    NoSuchExchange {
+        /// What was asked for.
+        name: String,
+    },
+    /// The text is in no exchange format that can be told from its looks; name one.
+    #[error("no known exchange format; name one: jsonl, memory, agents, ace")]
+    UnknownExchange,
+    /// The file's section of lessons cannot be replaced. The file was not touched.
+    #[error("{} was not written: {reason}", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// What is the matter with it.
+        reason: NotOurs,
+    },
     /// The source of a session failed while it was read.
     #[error("the transcript could not be read past byte {n_bytes}")]
     TranscriptSource {
@@ -222,6 +239,27 @@ pub enum CannotUndo {
     /// The text of a removal is kept for 30 days.
     #[error("the text of a removed lesson is kept for 30 days only")]
     Expired,
+}
+
+/// Why an export did not touch a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotOurs {
+    /// It is not certain where our section is.
+    #[error("line {line} is a mark of adage's section that has no counterpart, or a second one")]
+    Section {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The whole file would be replaced, and others wrote in it.
+    #[error("line {line} was not written by adage, and this format takes the whole file")]
+    Foreign {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// It is not text.
+    #[error("it is not a file of UTF-8 text")]
+    NotText,
 }
 
 /// Why a document cannot be kept.

@@ -35,6 +35,7 @@ mod config;
 mod document;
 mod embed;
 mod error;
+mod exchange;
 mod gate;
 mod inbox;
 mod index;
@@ -66,17 +67,19 @@ pub use capture::{
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
-    AgentConfig, CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind,
-    LearnConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
+    IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
+    SessionsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{
-    BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, PatchError, Result,
+    BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
     TargetError, VectorError,
 };
+pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
@@ -87,12 +90,17 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Due, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran,
-    Removal, SessionLessons, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting,
-    WaitingLesson, Window,
+    ChangeRecord, Check, Due, Exported, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder,
+    Pruned, Ran, Removal, SessionLessons, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone,
+    Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
-pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused};
+pub use skills::{
+    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
+    Matches, NoMatch, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill, SkillIndex,
+    SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, SkillState, auto_save, curate,
+    match_skills, match_skills_by_meaning, quality_gate, render_skills,
+};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

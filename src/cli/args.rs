@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::exchange::{Export, Import};
 use super::mine::Mine;
 
 /// Embedded, offline lesson memory for AI agents.
@@ -128,10 +129,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Inbox,
     },
-    /// Move lessons in from JSON lines or another playbook; `-` is standard input
-    Import { file: PathBuf },
-    /// Print all lessons as JSON lines
-    Export,
+    /// Move lessons in: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
+    Import(Import),
+    /// Print the lessons, or write them into a file that other programs read
+    Export(Export),
 }
 
 #[derive(Subcommand)]

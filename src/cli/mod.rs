@@ -3,6 +3,7 @@
 mod args;
 mod change;
 mod embedder;
+mod exchange;
 mod health;
 mod learn;
 mod mine;
@@ -60,12 +61,12 @@ fn dispatch(cli: Cli) -> Done {
     let mut out = Output { json: global.json, stream: AutoStream::auto(io::stdout()) };
     match command {
         Command::Learn(learn) => learn::learn(&global, &learn, &mut out),
-        Command::Import { file } => learn::import(&global, &file, &mut out),
+        Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
         Command::Skip { name } => mine::skip(&global, &name, &mut out),
         Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
         Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
-        Command::Export => learn::export(&global, &mut out),
+        Command::Export(asked) => exchange::export(&global, &asked, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),
         Command::List(list) => show::list(&global, &list, &mut out),
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),

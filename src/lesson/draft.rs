@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Lesson, NotALesson, Provenance, Trust};
+use super::{Lesson, LessonId, NotALesson, Provenance, Realm, Trust};
 use crate::clock::Clock;
 
 /// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
@@ -167,6 +167,20 @@ impl LessonDraft {
     /// True when the draft is a row of another playbook, with a history of its own.
     pub(crate) fn keeps_history(&self) -> bool {
         self.keeps_history
+    }
+
+    /// The name that a row of another playbook brings along.
+    pub(crate) fn id(&self) -> Option<LessonId> {
+        self.row.get("id").filter(|_| self.keeps_history)?.as_str()?.parse().ok()
+    }
+
+    /// The draft in a realm, unless it names its own.
+    #[must_use]
+    pub fn in_realm(self, realm: &Realm) -> Self {
+        let parts = [("project", &realm.project), ("role", &realm.role)];
+        parts.into_iter().fold(self, |draft, (key, value)| {
+            if value.is_empty() || draft.row.contains_key(key) { draft } else { draft.set(key, value.as_str()) }
+        })
     }
 
     pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, NotALesson> {

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::shelf::Shelf;
 
-pub(crate) use words::{content_words, is_telling, stem, terms};
+pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
 /// 2009; the usual values).

@@ -22,7 +22,12 @@ static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::
 
 /// The terms of a text for BM25: runs of letters and digits, lower case, without stop words, stemmed (Snowball English).
 pub(crate) fn terms(text: &str) -> impl Iterator<Item = String> {
-    runs(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word))
+    subject_words(text).map(|word| stem(&word))
+}
+
+/// The words of a text as they are: runs of letters and digits, lower case, without stop words.
+pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
+    runs(text).filter(|word| !is_stop_word(word))
 }
 
 /// The words that say what a text is about (playbook 5.1): runs that begin with a letter, longer than two characters.

@@ -4,6 +4,7 @@ mod builder;
 #[cfg(test)]
 mod carried;
 mod embedding;
+mod exchange;
 mod extraction;
 mod feedback;
 mod inspect;
@@ -32,6 +33,7 @@ use crate::retrieve::{Library, Part};
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use builder::PlaybookBuilder;
+pub use exchange::Exported;
 pub use extraction::SessionLessons;
 pub use feedback::Settled;
 pub use inspect::{Check, Finding, Stats};

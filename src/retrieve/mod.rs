@@ -17,7 +17,7 @@ pub use fuse::reciprocal_rank_fusion;
 pub(crate) use library::{Library, Triggers};
 pub(crate) use part::Part;
 pub(crate) use render::{
-    BlockLines, EMPTY_PLAYBOOK, fence_for, fence_of, forges, recent_failures, render, tame, visible,
+    BlockLines, EMPTY_PLAYBOOK, estimated_tokens, fence_for, fence_of, forges, recent_failures, render, tame, visible,
 };
 pub(crate) use tiers::Ranked;
 

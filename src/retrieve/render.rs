@@ -70,7 +70,7 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
 }
 
 /// Four characters a token, rounded up: the usual estimate for English text and byte-pair vocabularies.
-fn estimated_tokens(text: &str) -> usize {
+pub(crate) fn estimated_tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
 

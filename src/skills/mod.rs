@@ -1,9 +1,11 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
 mod compose;
+mod curate;
 mod front_matter;
 mod keywords;
 mod lines;
+mod matcher;
 mod name;
 mod quoted;
 mod read;
@@ -11,6 +13,14 @@ mod skill;
 mod standard;
 mod write;
 
+pub use curate::{
+    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillState, auto_save, curate,
+    quality_gate,
+};
+pub use matcher::{
+    Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills, SkillIndex,
+    SkillMatch, match_skills, match_skills_by_meaning, render_skills,
+};
 pub use name::{BadSkillName, SkillName};
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};

@@ -88,6 +88,17 @@ impl Skill {
         }
     }
 
+    /// The same with these topics and actions.
+    #[must_use]
+    pub fn with_triggers<T: Into<String>, A: Into<String>>(
+        self,
+        topics: impl IntoIterator<Item = T>,
+        actions: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let topics = topics.into_iter().map(Into::into).collect();
+        Self { topics, actions: actions.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// The hash of everything that it can make an agent do: name, description, what it may use, body. A promotion holds for
     /// exactly this.
     #[must_use]

@@ -394,3 +394,34 @@ fn sessions_are_listed_and_nothing_is_made() {
     assert_eq!(row["n_user_turns"], 11);
     assert_eq!(shell.call(&["sessions", "/nowhere"]).code, 1);
 }
+
+#[test]
+fn lessons_go_into_files_of_others_and_come_back() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    let file = shell.path().join("AGENTS.md");
+    std::fs::write(&file, "# Agents\n").unwrap();
+    let name = file.to_str().unwrap();
+    let exported = shell.json(&["export", "--format", "agents", "--into", name]);
+    assert_eq!((&exported["lessons"], exported["change"].is_string()), (&json!(1), true));
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("# Agents\n\n<!-- adage:lessons:begin"));
+    assert_eq!(shell.json(&["export", "--format", "agents", "--into", name])["change"], json!(null));
+    assert_eq!(shell.json(&["import", name])["refused"], 1);
+    let other = Shell::new();
+    let imported = other.json(&["import", name]);
+    assert_eq!((&imported["review"], &imported["inserted"]), (&json!(1), &json!(0)));
+    assert!(other.call(&["inbox", "list"]).out.contains("parse a csv export"));
+
+    let ace = shell.call(&["export", "--format", "ace"]).out;
+    assert!(ace.starts_with("## STRATEGIES & INSIGHTS\n["), "{ace}");
+    assert_eq!(other.run(&["import", "-", "--json"], &ace).object()["refused"], 1);
+    shell.json(&["export", "--undo", exported["change"].as_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n");
+
+    let unknown = shell.run(&["import", "-"], "just a text\n");
+    assert!(unknown.code == 1 && unknown.err.contains("no known exchange format"), "{}", unknown.err);
+    std::fs::write(&file, "a list of my own\n").unwrap();
+    let refused = shell.call(&["export", "--format", "ace", "--into", name]);
+    assert!(refused.code == 1 && refused.err.contains("line 1 was not written by adage"), "{}", refused.err);
+    assert_eq!(shell.call(&["export", "--format", "csv"]).code, 2);
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 5] = [
     &["clock", "config", "document", "error", "lesson", "shelf"],
     &["embed", "index", "lexical"],
-    &["capture", "gate", "inbox", "learn", "retrieve", "skills"],
+    &["capture", "exchange", "gate", "inbox", "learn", "retrieve", "skills"],
     &["store"],
     &["playbook", "vector_memory", "lib", "main", "cli"],
 ];

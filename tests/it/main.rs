@@ -15,6 +15,7 @@ mod bench;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_mine;
+mod exchange;
 mod extract;
 mod feedback;
 mod hand_edits;

@@ -1,0 +1,45 @@
+//! Lessons as JSON: an object a line, a list, or a whole playbook file.
+
+use serde_json::{Map, Value, json};
+
+use super::{NotRead, NotReadReason};
+use crate::lesson::{Lesson, LessonDraft};
+
+pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
+    lessons.map(|lesson| format!("{}\n", json!(lesson))).collect()
+}
+
+pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
+    let not_read = |line, reason| Err(NotRead { line, reason });
+    let rows = rows(text).into_iter().map(|(line, row)| match row {
+        Ok(Value::Object(row)) => Ok(LessonDraft::from_row(imported(row))),
+        Ok(_) => not_read(line, NotReadReason::NotAnObject),
+        Err(error) => not_read(line, NotReadReason::NotJson { reason: error.to_string() }),
+    });
+    rows.collect()
+}
+
+/// A row that does not say where it comes from was imported.
+fn imported(mut row: Map<String, Value>) -> Map<String, Value> {
+    row.entry("provenance").or_insert_with(|| json!({"origin": "imported"}));
+    row
+}
+
+/// The rows with their lines, or in a list with their places.
+fn rows(text: &str) -> Vec<(usize, serde_json::Result<Value>)> {
+    let numbered = |rows: Vec<Value>| rows.into_iter().enumerate().map(|(place, row)| (place + 1, Ok(row))).collect();
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Array(rows)) => numbered(rows),
+        Ok(Value::Object(mut file)) => match file.remove("lessons") {
+            Some(Value::Array(rows)) => numbered(rows),
+            lessons => {
+                file.extend(lessons.map(|lessons| ("lessons".to_owned(), lessons)));
+                vec![(1, Ok(Value::Object(file)))]
+            }
+        },
+        _ => {
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            lines.map(|(place, line)| (place + 1, serde_json::from_str(line))).collect()
+        }
+    }
+}

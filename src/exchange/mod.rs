@@ -1,0 +1,195 @@
+//! Lessons in files that others read too: a section of `MEMORY.md` or `AGENTS.md`, lines of an ACE playbook, JSON lines. A
+//! pure stage: texts in, drafts out, and back.
+//!
+//! What is read from a text that a person or an agent can edit is tainted until a person promotes it, whatever it says of
+//! itself. JSON lines carry their provenance: they are for moving a playbook, not for sharing one.
+
+mod ace;
+mod item;
+mod json_lines;
+mod section;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::lesson::{Lesson, LessonDraft};
+
+pub(crate) use item::says_the_same;
+pub(crate) use target::into_file;
+
+/// A format in which lessons are exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExchangeFormat {
+    /// A lesson a line, with everything that is known of it.
+    JsonLines,
+    /// A marked section of a `MEMORY.md`; the rest of the file is not ours.
+    Memory,
+    /// The same in an `AGENTS.md`, headed as instructions.
+    Agents,
+    /// An ACE playbook: `[id] helpful=n harmful=n :: text`, under headings.
+    Ace,
+}
+
+/// What of a text is no lesson.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct NotRead {
+    /// Where, from 1; in a JSON list the entry.
+    pub line: usize,
+    /// Why.
+    pub reason: NotReadReason,
+}
+
+/// Why a part of a text is no lesson.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotReadReason {
+    /// The text has no section of ours.
+    #[error("there is no section between the marks of adage")]
+    NoSection,
+    /// A section begins and does not end, ends without a beginning, or there are several.
+    #[error(transparent)]
+    BadSection(#[from] BadSection),
+    /// The line is of no lesson.
+    #[error("it is not part of a lesson")]
+    Stray,
+    /// A lesson does not say when it holds.
+    #[error("the lesson does not say when it holds")]
+    NoTrigger,
+    /// A lesson does not say what to do.
+    #[error("the lesson does not say what to do")]
+    NoSolution,
+    /// A lesson says something twice.
+    #[error("the lesson has {label:?} twice")]
+    Twice {
+        /// The label.
+        label: &'static str,
+    },
+    /// The comment that names a lesson cannot be read.
+    #[error("the mark of the lesson cannot be read")]
+    BadMark,
+    /// It is not JSON.
+    #[error("it is not JSON: {reason}")]
+    NotJson {
+        /// What is the matter with it.
+        reason: String,
+    },
+    /// It is JSON, but not an object.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+}
+
+/// Why a file's marked section cannot be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadSection {
+    /// It begins and does not end.
+    #[error("the section of adage that begins in line {line} does not end")]
+    Unclosed {
+        /// Where it begins, from 1.
+        line: usize,
+    },
+    /// It ends and does not begin.
+    #[error("a section of adage ends in line {line} that did not begin")]
+    Unopened {
+        /// Where it ends, from 1.
+        line: usize,
+    },
+    /// There are two.
+    #[error("a second section of adage begins in line {line}")]
+    Second {
+        /// Where it begins, from 1.
+        line: usize,
+    },
+}
+
+impl ExchangeFormat {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::JsonLines, Self::Memory, Self::Agents, Self::Ace];
+
+    /// The format's word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::JsonLines => "jsonl",
+            Self::Memory => "memory",
+            Self::Agents => "agents",
+            Self::Ace => "ace",
+        }
+    }
+
+    /// The format of a text, by its looks. A section of a Markdown file is [`Memory`](Self::Memory), whichever file it is.
+    #[must_use]
+    pub fn detect(text: &str) -> Option<Self> {
+        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let is_list = start.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
+        if start.starts_with('{') || is_list {
+            Some(Self::JsonLines)
+        } else if text.lines().any(section::is_begin) {
+            Some(Self::Memory)
+        } else {
+            text.lines().any(ace::is_bullet).then_some(Self::Ace)
+        }
+    }
+}
+
+impl fmt::Display for ExchangeFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ExchangeFormat {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::NoSuchExchange`].
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| Error::NoSuchExchange { name: name.to_owned() })
+    }
+}
+
+/// The lessons as a text of their own; for a Markdown file, its marked section. Lessons that may not be shown are left out
+/// of every format but JSON lines.
+///
+/// A lesson's text cannot leave its place, whatever it says. [`read_lessons`] gives it back, but for blank lines around a
+/// field and characters that nobody sees.
+#[must_use]
+pub fn write_lessons(format: ExchangeFormat, lessons: &[Arc<Lesson>]) -> String {
+    let shown = lessons.iter().filter(|lesson| lesson.is_admitted()).map(Arc::as_ref);
+    match format {
+        ExchangeFormat::JsonLines => json_lines::write(lessons.iter().map(Arc::as_ref)),
+        ExchangeFormat::Memory => section::write(section::Reader::Person, shown),
+        ExchangeFormat::Agents => section::write(section::Reader::Agent, shown),
+        ExchangeFormat::Ace => ace::write(shown),
+    }
+}
+
+/// The lessons of a text, in their order, and what of it is none.
+///
+/// ```
+/// use adage::{ExchangeFormat, read_lessons};
+///
+/// let text = "## OTHERS\n[shr-00007] helpful=3 harmful=1 :: Read the whole error before fixing it.\nnonsense\n";
+/// let read = read_lessons(ExchangeFormat::Ace, text);
+/// let lesson = read[0].as_ref().unwrap().to_json();
+/// assert_eq!(lesson["correct_pattern"], "Read the whole error before fixing it.");
+/// assert_eq!((&lesson["helpful_retrievals"], &lesson["provenance"]["trust"]), (&3.into(), &"tainted".into()));
+/// assert_eq!(read[1].as_ref().unwrap_err().line, 3);
+/// ```
+#[must_use]
+pub fn read_lessons(format: ExchangeFormat, text: &str) -> Vec<Result<LessonDraft, NotRead>> {
+    let text = text.trim_start_matches('\u{feff}');
+    match format {
+        ExchangeFormat::JsonLines => json_lines::read(text),
+        ExchangeFormat::Memory | ExchangeFormat::Agents => section::read(text),
+        ExchangeFormat::Ace => ace::read(text),
+    }
+}

@@ -1,0 +1,36 @@
+//! What a file becomes that lessons are written into.
+
+use serde_json::Value;
+
+use super::{ExchangeFormat, ace, section};
+use crate::error::NotOurs;
+use crate::lesson::LessonId;
+
+/// How a new `MEMORY.md` begins.
+const MEMORY_TITLE: &str = "# Project Memory\n\n";
+
+/// The file with what [`write_lessons`](super::write_lessons) made in it: in the place of its section, or instead of what we
+/// wrote there before.
+pub(crate) fn into_file(format: ExchangeFormat, known: &[u8], written: &str) -> Result<Vec<u8>, NotOurs> {
+    use super::BadSection::{Second, Unclosed, Unopened};
+    match format {
+        ExchangeFormat::Memory if known.trim_ascii().is_empty() => Ok(format!("{MEMORY_TITLE}{written}").into_bytes()),
+        ExchangeFormat::Memory | ExchangeFormat::Agents => section::put_section(known, written).map_err(|error| {
+            let (Unclosed { line } | Unopened { line } | Second { line }) = error;
+            NotOurs::Section { line }
+        }),
+        ExchangeFormat::JsonLines => taken(known, written, is_our_row),
+        ExchangeFormat::Ace => taken(known, written, |line| line.starts_with("## ") || ace::is_ours(line)),
+    }
+}
+
+fn taken(known: &[u8], written: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<u8>, NotOurs> {
+    let known = std::str::from_utf8(known).map_err(|_| NotOurs::NotText)?;
+    let foreign = known.lines().position(|line| !line.trim().is_empty() && !is_ours(line));
+    foreign.map_or_else(|| Ok(written.as_bytes().to_vec()), |place| Err(NotOurs::Foreign { line: place + 1 }))
+}
+
+fn is_our_row(line: &str) -> bool {
+    let row: Option<Value> = serde_json::from_str(line).ok();
+    row.and_then(|row| row.get("id")?.as_str()?.parse::<LessonId>().ok()).is_some()
+}

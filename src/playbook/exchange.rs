@@ -1,0 +1,155 @@
+//! Lessons to and from the files that other programs read.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Listing, Playbook};
+use crate::error::{Error, Result};
+use crate::exchange::{ExchangeFormat, into_file, says_the_same, write_lessons};
+use crate::learn::{Learned, Refusal};
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId};
+
+/// What an export wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Lessons in the file now.
+    pub n_lessons: usize,
+    /// What to hand to [`Playbook::undo_export`]; none when the file said all that already.
+    pub change: Option<ChangeId>,
+}
+
+impl Playbook {
+    /// The listed lessons as a text; of a Markdown file, its marked section. See [`write_lessons`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn export_text(&self, format: ExchangeFormat, listing: &Listing) -> Result<String> {
+        Ok(write_lessons(format, &self.list_lessons(listing)?))
+    }
+
+    /// Writes the listed lessons into a file, at once: a crash leaves the old file or the new one.
+    ///
+    /// Of a Markdown file only the marked section is replaced, which is added at the end where there is none; the rest stays
+    /// byte for byte. The other formats take the whole file, and none in which somebody else wrote. A file that says the same
+    /// already is not touched; one that is there keeps its permissions, a new one is readable by its owner alone.
+    ///
+    /// # Errors
+    /// [`Error::NotOurs`] and nothing is written; [`Error::FileChanged`] when somebody wrote in it in the meantime; [`Error::Io`].
+    pub fn export_into(&self, format: ExchangeFormat, listing: &Listing, file: &Path) -> Result<Exported> {
+        let lessons = self.list_lessons(listing)?;
+        let text = write_lessons(format, &lessons);
+        let n_lessons = match format {
+            ExchangeFormat::JsonLines => lessons.len(),
+            _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
+        };
+        let change = self.0.store.place.rewrite(file, self.0.clock.now(), |known| {
+            into_file(format, known, &text).map_err(|reason| Error::NotOurs { path: file.to_owned(), reason })
+        })?;
+        Ok(Exported { n_lessons, change })
+    }
+
+    /// Gives a file back what it held before an export. The change that did it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when somebody wrote in the file since; [`Error::Io`].
+    pub fn undo_export(&self, change: ChangeId) -> Result<ChangeId> {
+        self.0.store.place.undo_rewrite(change, self.0.clock.now())
+    }
+
+    /// Takes in what [`read_lessons`](crate::read_lessons) found in a file, with names and counts; what became of each, in
+    /// order. What is here already and what a person removed is refused, so that a second import changes nothing; what is
+    /// tainted waits for review.
+    ///
+    /// ```
+    /// use adage::{ExchangeFormat, Learned, Listing, Playbook, build_lesson, read_lessons};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+    /// let text = playbook.export_text(ExchangeFormat::Ace, &Listing::everything())?;
+    /// let drafts = || read_lessons(ExchangeFormat::Ace, &text).into_iter().flatten();
+    /// // Its own lesson: it is here already.
+    /// assert!(matches!(playbook.import(drafts())?[..], [Learned::Refused { .. }]));
+    /// # let other = tempfile::tempdir()?;
+    /// let other = Playbook::builder(other.path()).without_embedder().open()?;
+    /// assert!(matches!(other.import(drafts())?[..], [Learned::Review { .. }]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Vec<Learned>> {
+        let view = self.0.view()?;
+        let book = view.snapshot.book();
+        let known = |id: LessonId| -> Option<&Arc<Lesson>> {
+            let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == id);
+            book.get(id).or_else(waiting)
+        };
+        let mut outcomes: Vec<Option<Learned>> = Vec::new();
+        let mut new = Vec::new();
+        for draft in drafts {
+            // A format may hold less than the lesson: then the hash of its text differs, and not what it says.
+            let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
+            outcomes.push(here.map(|id| Learned::Refused { reason: Refusal::AlreadyHere { id } }));
+            if here.is_none() {
+                new.push(draft);
+            }
+        }
+        let mut learned = self.learn_lessons(new)?.into_iter();
+        Ok(outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the file is written by the test")]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::store::disk::{Disk, RealDisk};
+    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::{ManualClock, build_lesson};
+
+    const NOTES: &str = "# Notes\n\nMine.\n";
+
+    fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
+        let clock = Arc::new(ManualClock::new(at(0)));
+        Playbook::builder(folder).without_embedder().with_clock(clock).with_disk(disk).open()
+    }
+
+    #[test]
+    fn whatever_the_disk_does_the_file_is_the_old_or_the_new_one() {
+        for fault in [Fault::Once, Fault::Freeze] {
+            for number in 1.. {
+                let folder = tempfile::tempdir().unwrap();
+                let (memory, file) = (folder.path().join("memory"), folder.path().join("AGENTS.md"));
+                let draft = build_lesson("parsing CSV exports", "Use the csv module.");
+                open(&memory, Box::new(RealDisk)).unwrap().learn_lesson(draft).unwrap();
+                std::fs::write(&file, NOTES).unwrap();
+                let done = Arc::new(AtomicUsize::new(0));
+                let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+                let exported = open(&memory, Box::new(disk))
+                    .and_then(|playbook| playbook.export_into(ExchangeFormat::Agents, &Listing::everything(), &file));
+                let is_over = done.load(Ordering::SeqCst) < number;
+                assert!(!is_over || exported.is_ok(), "{fault:?} {number}: {exported:?}");
+
+                // Whoever comes next settles it.
+                let playbook = open(&memory, Box::new(RealDisk)).unwrap();
+                let text = std::fs::read_to_string(&file).unwrap();
+                let is_new =
+                    text.starts_with(NOTES) && text.contains("Use the csv module.") && text.ends_with("end -->\n");
+                assert!(is_new || text == NOTES && exported.is_err(), "{fault:?} {number}: {exported:?}\n{text}");
+                let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+                assert_eq!(names.count(), 2, "{fault:?} {number}: something was left beside the file");
+                let change =
+                    playbook.export_into(ExchangeFormat::Agents, &Listing::everything(), &file).unwrap().change;
+                assert_eq!(change.is_none(), is_new);
+                if is_over {
+                    assert!(number > 10, "only {number} operations were made to fail");
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A skill's body by its headings. What stands in a fence is no heading.
+
+/// What stands under a heading, up to the next one of any level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Section<'a> {
+    /// The heading's text; empty before the first one.
+    pub(super) title: &'a str,
+    pub(super) lines: Vec<Line<'a>>,
+}
+
+/// A line, and whether it is code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    Text(&'a str),
+    Code(&'a str),
+    /// The line that opens or closes a fence.
+    Fence(&'a str),
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn raw(self) -> &'a str {
+        match self {
+            Self::Text(line) | Self::Code(line) | Self::Fence(line) => line,
+        }
+    }
+}
+
+/// The headings that the crate knows.
+pub(super) const OVERVIEW: &str = "Overview";
+pub(super) const STEPS: &str = "Step-by-Step";
+pub(super) const PITFALLS: &str = "Common Pitfalls";
+pub(super) const VERIFICATION: &str = "Verification";
+pub(super) const EVIDENCE: &str = "Evidence";
+
+impl Section<'_> {
+    pub(super) fn is(&self, title: &str) -> bool {
+        self.title.eq_ignore_ascii_case(title)
+    }
+
+    /// True when something stands under the heading.
+    pub(super) fn says_something(&self) -> bool {
+        self.lines.iter().any(|line| !line.raw().trim().is_empty())
+    }
+}
+
+pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
+    let mut sections = vec![Section { title: "", lines: Vec::new() }];
+    let mut fence: Option<&str> = None;
+    for line in body.lines() {
+        let start = line.trim_start();
+        let marks = fence_of(start);
+        let (kind, next) = match (fence, marks) {
+            (None, Some(marks)) => (Line::Fence(line), Some(marks)),
+            (Some(open), Some(marks)) if marks.starts_with(open) && start.trim_end() == marks => {
+                (Line::Fence(line), None)
+            }
+            (Some(open), _) => (Line::Code(line), Some(open)),
+            (None, None) => (Line::Text(line), None),
+        };
+        let is_plain = fence.is_none() && next.is_none();
+        fence = next;
+        match heading(line).filter(|_| is_plain) {
+            Some(title) => sections.push(Section { title, lines: Vec::new() }),
+            None => {
+                if let Some(section) = sections.last_mut() {
+                    section.lines.push(kind);
+                }
+            }
+        }
+    }
+    sections
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let title = line.trim_start_matches('#');
+    let level = line.len() - title.len();
+    ((1..=6).contains(&level) && title.starts_with([' ', '\t'])).then(|| title.trim().trim_end_matches('#').trim_end())
+}
+
+/// The marks of a fence at the start of a line.
+fn fence_of(line: &str) -> Option<&str> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let n_marks = line.chars().take_while(|c| *c == mark).count();
+    line.get(..n_marks).filter(|_| n_marks >= 3)
+}
+
+/// The text of a list item.
+pub(super) fn list_item(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = (digits.len() < line.len()).then(|| digits.strip_prefix(['.', ')'])).flatten();
+    let rest = numbered.or_else(|| line.strip_prefix(['-', '*', '+']))?;
+    rest.strip_prefix([' ', '\t']).map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// What a body tells to do, in order: the items and the code of its steps, blanks and code marks aside.
+pub(super) fn steps(body: &str) -> Vec<String> {
+    let sections = sections(body);
+    let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
+    let steps = lines.filter_map(|line| match line {
+        Line::Text(line) => list_item(line),
+        Line::Code(line) => Some(line.trim()).filter(|line| !line.is_empty()),
+        Line::Fence(_) => None,
+    });
+    let plain = |step: &str| step.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ");
+    steps.map(plain).filter(|step| !step.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_in_fences_are_code() {
+        let body = "intro\n# Overview\ntext\n```sh\n# Common Pitfalls\n~~~\n````\n## Step-by-Step ##\n#no\n1. `a  b`\n2) c\n- d\n\n```\n e f \n```\n";
+        let found = sections(body);
+        let titles: Vec<&str> = found.iter().map(|section| section.title).collect();
+        // A longer run of the same mark closes a fence as well.
+        assert_eq!(titles, ["", "Overview", "Step-by-Step"], "{found:?}");
+        assert_eq!(
+            steps("## step-by-step\n1. `a  b`\n2) c\n- d\n\n```\n e f \n```\n## Other\n- g"),
+            ["a b", "c", "d", "e f"]
+        );
+        assert_eq!(steps("1. a"), Vec::<String>::new());
+    }
+}

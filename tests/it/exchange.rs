@@ -1,0 +1,197 @@
+//! Lessons out of one playbook and into files and other playbooks.
+
+use std::fs;
+use std::path::Path;
+
+use adage::{
+    Error, ExchangeFormat, Learned, LessonDraft, Listing, NotOurs, Playbook, Refusal, ReviewReason, Trust,
+    build_lesson, read_lessons,
+};
+use proptest::prelude::*;
+
+use crate::bench::{Bench, learn, lessons, three};
+
+const TEXTS: [ExchangeFormat; 3] = [ExchangeFormat::Memory, ExchangeFormat::Agents, ExchangeFormat::Ace];
+
+fn text(playbook: &Playbook, format: ExchangeFormat) -> String {
+    playbook.export_text(format, &Listing::everything()).unwrap()
+}
+
+fn drafts(format: ExchangeFormat, text: &str) -> Vec<LessonDraft> {
+    read_lessons(format, text).into_iter().map(|read| read.unwrap_or_else(|error| panic!("{error}\n{text}"))).collect()
+}
+
+fn export(playbook: &Playbook, format: ExchangeFormat, file: &Path) -> adage::Result<adage::Exported> {
+    playbook.export_into(format, &Listing::everything(), file)
+}
+
+#[test]
+fn what_comes_from_outside_waits_and_comes_once() {
+    let source = Bench::new().open();
+    for draft in three() {
+        learn(&source, draft);
+    }
+    for format in TEXTS {
+        let bench = Bench::new();
+        let playbook = bench.open();
+        let text = text(&source, format);
+        for learned in playbook.import(drafts(format, &text)).unwrap() {
+            assert!(matches!(learned, Learned::Review { reason: ReviewReason::Tainted, .. }), "{learned:?}");
+        }
+        assert_eq!(lessons(&playbook).len(), 0, "nothing is shown before a person looked at it");
+        let waiting = playbook.waiting_lessons().unwrap();
+        let ids: Vec<_> = waiting.iter().map(|waiting| waiting.lesson.id).collect();
+        assert!(lessons(&source).iter().all(|lesson| ids.contains(&lesson.id)), "names are kept");
+        assert!(waiting.iter().all(|waiting| waiting.lesson.provenance.trust == Trust::Tainted));
+
+        let before = bench.read(crate::bench::TRUTH);
+        for learned in playbook.import(drafts(format, &text)).unwrap() {
+            assert!(matches!(learned, Learned::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
+        }
+        assert_eq!(bench.read(crate::bench::TRUTH), before, "a second import changes nothing");
+    }
+}
+
+#[test]
+fn a_playbook_knows_its_own_export_and_what_was_removed() {
+    for format in TEXTS {
+        let playbook = Bench::new().open();
+        let [first, second, third] = three().map(|draft| learn(&playbook, draft));
+        let own = text(&playbook, format);
+        playbook.remove(second).unwrap();
+        // A person mended one lesson in the file.
+        let edited = own.replace("Use the csv module.", "Use the csv module with newline=''.");
+        assert_ne!(edited, own);
+        let mut refusals = Vec::new();
+        for learned in playbook.import(drafts(format, &edited)).unwrap() {
+            match learned {
+                Learned::Refused { reason: Refusal::AlreadyHere { id } } => assert_eq!(id, third),
+                Learned::Refused { reason } => refusals.push(reason),
+                Learned::Review { id, .. } => assert_ne!(id, first, "the lesson that is here keeps its name"),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(refusals, [Refusal::Removed], "{format}");
+        assert_eq!((lessons(&playbook).len(), playbook.waiting_lessons().unwrap().len()), (2, 1));
+    }
+}
+
+#[test]
+fn a_removed_text_does_not_come_back_under_another_name() {
+    let playbook = Bench::new().open();
+    let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
+    let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
+    playbook.remove(id).unwrap();
+    let learned = playbook.import(drafts(ExchangeFormat::Ace, bullet)).unwrap();
+    assert!(matches!(learned[..], [Learned::Refused { reason: Refusal::Removed }]), "{learned:?}");
+}
+
+#[test]
+fn the_rest_of_a_file_stays_byte_for_byte() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module.\n<!-- adage:lessons:end -->\n# x"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("AGENTS.md");
+    let (head, tail) = ("# Agents\r\n\r\nno final newline ", "\n\tafter \u{e9}\n");
+    fs::write(&file, format!("{head}\n<!-- adage:lessons:begin -->\nold\n<!-- adage:lessons:end -->{tail}")).unwrap();
+    let exported = export(&playbook, ExchangeFormat::Agents, &file).unwrap();
+    assert_eq!(exported.n_lessons, 1);
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with(head) && written.ends_with(tail) && !written.contains("old"), "{written}");
+    assert_eq!(drafts(ExchangeFormat::Agents, &written).len(), 1);
+    assert_eq!(export(&playbook, ExchangeFormat::Agents, &file).unwrap().change, None, "nothing to write");
+
+    let change = exported.change.unwrap();
+    assert!(matches!(playbook.undo(change), Err(Error::NoSuchChange { .. })), "it is no change of lessons");
+    playbook.undo_export(change).unwrap();
+    assert!(fs::read_to_string(&file).unwrap().contains("\nold\n"));
+    fs::write(&file, "mine now\n").unwrap();
+    assert!(playbook.undo_export(change).is_err());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine now\n");
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_left_alone() {
+    let playbook = Bench::new().open();
+    learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    for (format, held, refused) in [
+        (ExchangeFormat::Memory, "a\n<!-- adage:lessons:begin -->\n", NotOurs::Section { line: 2 }),
+        (ExchangeFormat::Ace, "## A\n[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 2 }),
+        (ExchangeFormat::JsonLines, "{\"name\": \"package\"}\n", NotOurs::Foreign { line: 1 }),
+    ] {
+        fs::write(&file, held).unwrap();
+        match export(&playbook, format, &file) {
+            Err(Error::NotOurs { path, reason }) => assert_eq!((path, reason), (file.clone(), refused)),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), held);
+    }
+    for format in ExchangeFormat::ALL {
+        let fresh = folder.path().join(format.name());
+        export(&playbook, format, &fresh).unwrap();
+        let written = fs::read_to_string(&fresh).unwrap();
+        assert_eq!(drafts(format, &written).len(), 1, "{written}");
+        learn(&playbook, build_lesson(format!("another situation {format}"), format!("do what {format} says")));
+        export(&playbook, format, &fresh).unwrap();
+        assert_eq!(drafts(format, &fs::read_to_string(&fresh).unwrap()).len(), 2);
+        playbook.remove_by_trigger(&format!("another situation {format}")).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let playbook = Bench::new().open();
+    learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("AGENTS.md"), folder.path().join("CLAUDE.md"));
+    fs::write(&file, "# Agents\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+    symlink("AGENTS.md", &link).unwrap();
+    export(&playbook, ExchangeFormat::Agents, &link).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&file).unwrap().contains("Use the csv module."));
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
+}
+
+/// What agents and people may have in such a file.
+fn soup() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(vec![
+        "<!-- adage:lessons:begin -->\n",
+        "<!-- adage:lessons:end -->\n",
+        "- **When:** a\n",
+        "  - **Do:** b\n",
+        "- c\n",
+        "\n",
+        "  <!-- adage:lesson 019ac61f-0000-7000-8000-000000000000 shown=9 helpful=18446744073709551615 harmful=2 -->\n",
+        "[x] helpful=1 harmful=0 :: t⏎u\n",
+        "## H\n",
+        "{\"trigger\": \"a\"}\n",
+        "    d\n",
+        "\u{202e}",
+        "[",
+        "é",
+    ]);
+    proptest::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn no_text_is_shown_unseen_and_a_second_import_changes_nothing(text in soup()) {
+        let bench = Bench::new();
+        let playbook = bench.open();
+        for format in TEXTS {
+            let drafts = || read_lessons(format, &text).into_iter().flatten();
+            playbook.import(drafts()).unwrap();
+            prop_assert_eq!(lessons(&playbook).len(), 0);
+            let before = playbook.waiting_lessons().unwrap();
+            playbook.import(drafts()).unwrap();
+            prop_assert_eq!(playbook.waiting_lessons().unwrap(), before);
+        }
+    }
+}
