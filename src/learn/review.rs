@@ -28,7 +28,11 @@ impl Learner<'_> {
         }
         self.name(&mut lesson, true);
         lesson.timestamp = self.now;
-        Ok(self.insert(lesson, whole, None))
+        // Whatever it replaces: that stands in what the person looked at.
+        Ok(match self.superseded(&lesson) {
+            Some(old) => self.supersede(&old, |learner| learner.insert(lesson, whole, None)),
+            None => self.insert(lesson, whole, None),
+        })
     }
 }
 

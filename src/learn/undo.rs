@@ -101,6 +101,9 @@ fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
     match why {
         Why::Unreviewed | Why::Dismissed if !lesson.is_admitted() => Some(ReviewReason::Tainted),
         Why::Unreviewed | Why::Dismissed if lesson.is_unevidenced() => Some(ReviewReason::Unevidenced),
+        Why::Unreviewed | Why::Dismissed if lesson.provenance.supersedes.is_some() => {
+            Some(ReviewReason::WouldSupersedeTrusted)
+        }
         Why::Unreviewed | Why::Dismissed => Some(ReviewReason::WouldEvictTrusted),
         _ => None,
     }

@@ -156,6 +156,19 @@ fn what_a_person_stands_behind_is_not_superseded_by_itself() {
 }
 
 #[test]
+fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
+    let desk = Desk::new();
+    let old = desk.learn(build_lesson("adding a dependency", "Use yarn for it."));
+    desk.learn_from("monday", &reply(Some(1)));
+    let waiting = desk.playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let learned = desk.playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    assert!(matches!(learned, Learned::Inserted { ref evicted, .. } if *evicted == [old]), "{learned:?}");
+    assert_eq!(desk.triggers(), ["installing packages"]);
+    desk.playbook.undo(learned.change().unwrap()).unwrap();
+    assert_eq!(desk.triggers(), ["adding a dependency"]);
+}
+
+#[test]
 fn no_row_from_elsewhere_supersedes_anything() {
     let desk = Desk::new();
     let old = desk.learn(mined());
