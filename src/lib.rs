@@ -97,9 +97,9 @@ pub use playbook::{
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
     AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
-    Matches, NoMatch, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill, SkillIndex,
-    SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, SkillState, auto_save, curate,
-    match_skills, match_skills_by_meaning, quality_gate, render_skills,
+    Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,
+    SkillIndex, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, SkillState, auto_save,
+    curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use crate::lexical::{content_words, is_telling, stem};
 
 /// Topics of a skill; the earlier system's number.
-const MAX_TOPICS: usize = 10;
+pub(super) const MAX_TOPICS: usize = 10;
 /// Actions of a skill; the earlier system's number.
-const MAX_ACTIONS: usize = 5;
+pub(super) const MAX_ACTIONS: usize = 5;
 /// Longer words are hashes and generated names.
 const MAX_WORD_CHARS: usize = 24;
 

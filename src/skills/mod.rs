@@ -11,6 +11,7 @@ mod quoted;
 mod read;
 mod skill;
 mod standard;
+mod wording;
 mod write;
 
 pub use curate::{
@@ -24,3 +25,4 @@ pub use matcher::{
 pub use name::{BadSkillName, SkillName};
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};
+pub use wording::{NotWorded, word_skill};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::outline::{EVIDENCE, PITFALLS, VERIFICATION, list_item, sections, steps};
+use super::outline::{EVIDENCE, PITFALLS, VERIFICATION, lines_of, list_item, sections, steps};
 use super::{CurationStep, SkillState};
 use crate::config::CurationConfig;
 use crate::lesson::Trust;
@@ -161,25 +161,11 @@ fn with_items(body: &str, other: &str) -> String {
 /// The body with lines added at the end of a section, which is made where there is none.
 fn with_lines(body: &str, title: &str, added: &[String]) -> String {
     let added = added.join("\n");
-    // Sections hold all lines but the headings: count to where this one ends.
-    let mut end = 0;
-    let mut found = false;
-    for (number, section) in sections(body).iter().enumerate() {
-        let has_heading = usize::from(number > 0);
-        let is_this = section.is(title) && has_heading == 1;
-        end += has_heading + section.lines.len();
-        if is_this {
-            let blank = section.lines.iter().rev().take_while(|line| line.raw().trim().is_empty()).count();
-            end -= blank;
-            found = true;
-            break;
-        }
-    }
-    if !found {
+    let Some(place) = lines_of(body, title) else {
         return format!("{}\n\n## {title}\n\n{added}\n", body.trim_end());
-    }
+    };
     let lines: Vec<&str> = body.lines().collect();
-    let (before, after) = lines.split_at(end.min(lines.len()));
+    let (before, after) = lines.split_at(place.end.min(lines.len()));
     let mut whole = before.join("\n");
     whole.push('\n');
     whole.push_str(&added);

@@ -21,6 +21,7 @@ use crate::skills::{Quality, Skill, SkillName};
 
 pub use gate::{Shortcoming, quality_gate};
 pub use merge::SameBecause;
+pub(super) use outline::{OVERVIEW, PITFALLS, VERIFICATION, with_section};
 pub use save::{AutoSave, Declined, auto_save};
 
 /// A saved skill with what is known of its life.

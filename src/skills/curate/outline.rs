@@ -1,5 +1,7 @@
 //! A skill's body by its headings. What stands in a fence is no heading.
 
+use std::ops::Range;
+
 /// What stands under a heading, up to the next one of any level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section<'a> {
@@ -26,10 +28,10 @@ impl<'a> Line<'a> {
 }
 
 /// The headings that the crate knows.
-pub(super) const OVERVIEW: &str = "Overview";
+pub(in crate::skills) const OVERVIEW: &str = "Overview";
 pub(super) const STEPS: &str = "Step-by-Step";
-pub(super) const PITFALLS: &str = "Common Pitfalls";
-pub(super) const VERIFICATION: &str = "Verification";
+pub(in crate::skills) const PITFALLS: &str = "Common Pitfalls";
+pub(in crate::skills) const VERIFICATION: &str = "Verification";
 pub(super) const EVIDENCE: &str = "Evidence";
 
 impl Section<'_> {
@@ -69,6 +71,33 @@ pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
         }
     }
     sections
+}
+
+/// Where the lines of a section stand in a body, blank ones at its end left out; none when it has no such heading.
+pub(super) fn lines_of(body: &str, title: &str) -> Option<Range<usize>> {
+    // Sections hold all lines but the headings: count to where this one begins.
+    let mut end = 0;
+    for (number, section) in sections(body).iter().enumerate() {
+        let has_heading = usize::from(number > 0);
+        let start = end + has_heading;
+        end = start + section.lines.len();
+        if section.is(title) && has_heading == 1 {
+            let n_blank = section.lines.iter().rev().take_while(|line| line.raw().trim().is_empty()).count();
+            return Some(start..end - n_blank);
+        }
+    }
+    None
+}
+
+/// The body with another text in a section, which is made at the end where there is none.
+pub(in crate::skills) fn with_section(body: &str, title: &str, text: &str) -> String {
+    let Some(place) = lines_of(body, title) else {
+        return format!("{}\n\n## {title}\n\n{text}", body.trim_end());
+    };
+    let lines: Vec<&str> = body.split('\n').collect();
+    let before = lines.get(..place.start).unwrap_or_default().join("\n");
+    let after = lines.get(place.end..).unwrap_or_default().join("\n");
+    if after.is_empty() { format!("{before}\n\n{text}") } else { format!("{before}\n\n{text}\n{after}") }
 }
 
 fn heading(line: &str) -> Option<&str> {
