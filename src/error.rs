@@ -3,9 +3,15 @@
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
 //! [`Learned`](crate::Learned) and [`Context`](crate::Context).
 
+mod inbox;
+mod patch;
+
 use std::path::{Path, PathBuf};
 
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
+
+pub use inbox::{BadName, CannotApply, TargetError};
+pub use patch::{Forbidden, Limit, PatchError};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -108,6 +114,31 @@ pub enum Error {
         expected: Option<TextHash>,
         /// The hash of what it holds; none when there is no file.
         found: Option<TextHash>,
+    },
+    /// A proposal is no longer what was looked at. Nothing was changed.
+    #[error("{what} changed: {expected} was looked at, it is {found}")]
+    ProposalChanged {
+        /// The proposal, or the lesson that waits.
+        what: String,
+        /// The hash of what was looked at.
+        expected: TextHash,
+        /// The hash of what it is.
+        found: TextHash,
+    },
+    /// There is no such proposal.
+    #[error("nothing called {name} waits for review")]
+    NoSuchProposal {
+        /// What was asked for.
+        name: String,
+    },
+    /// A proposal cannot be applied. Nothing was changed.
+    #[error("{name} cannot be applied")]
+    CannotApply {
+        /// The proposal.
+        name: String,
+        /// Why not.
+        #[source]
+        reason: Box<CannotApply>,
     },
     /// The configuration does not make sense.
     #[error("{setting} is {value}, it must be {expected}")]

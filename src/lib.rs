@@ -74,13 +74,13 @@ pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{CannotUndo, DocumentError, EmbedError, Error, NotOurs, Result, VectorError};
+pub use error::{
+    BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
+    TargetError, VectorError,
+};
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use gate::{Redactor, Secret};
-pub use inbox::{
-    BadName, BadProposalName, FilePatch, Forbidden, Limit, Patch, PatchError, PatchKind, ProposalKind, ProposalName,
-    TargetError,
-};
+pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};

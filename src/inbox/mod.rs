@@ -5,9 +5,15 @@
 
 mod name;
 mod patch;
+mod plan;
+mod pointer;
+mod show;
 mod target;
 
 pub use name::{BadProposalName, PatchKind, ProposalKind, ProposalName};
-pub use patch::{FilePatch, Forbidden, Limit, Patch, PatchError};
-pub(crate) use target::Entry;
-pub use target::{BadName, TargetError};
+pub use patch::{FilePatch, Patch};
+pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES};
+pub(crate) use plan::{Content, Plan};
+pub(crate) use pointer::{INDEX, with_pointers};
+pub(crate) use show::for_person;
+pub(crate) use target::{Effect, Entry, Ground, Grounds, Located, SKILL_FILE, View, judge, locate};

@@ -10,6 +10,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::name::PatchKind;
 use super::patch::FilePatch;
+use crate::error::{BadName, TargetError};
 use crate::retrieve::visible;
 
 /// Files that agents take instructions from where they find them, whatever the case.
@@ -39,135 +40,6 @@ const MAX_NAME: usize = 255;
 const MAX_PATH: usize = 4_000;
 /// The only file of a skill that can be patched.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
-
-/// Why a file may not be touched by a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TargetError {
-    /// The two names of a diff are not the same.
-    #[error("its names differ: {old:?} and {new:?}")]
-    NamesDiffer {
-        /// Behind `---`.
-        old: String,
-        /// Behind `+++`.
-        new: String,
-    },
-    /// The name is no absolute path.
-    #[error("{name:?} is no absolute path")]
-    NotAbsolute {
-        /// The name.
-        name: String,
-    },
-    /// The name could be read as another one.
-    #[error("{name:?} {why}")]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong with it.
-        why: BadName,
-    },
-    /// The host named no place for proposals of this kind.
-    #[error("no place for {kind} patches was named")]
-    NoGround {
-        /// The kind.
-        kind: &'static str,
-    },
-    /// It is none of the files that a proposal of this kind may touch.
-    #[error("{} is not {expected}", path.display())]
-    Outside {
-        /// The path.
-        path: PathBuf,
-        /// What it may touch.
-        expected: &'static str,
-    },
-    /// Agents take instructions from it.
-    #[error("{} holds instructions of a project", path.display())]
-    Instructions {
-        /// The path.
-        path: PathBuf,
-    },
-    /// It, or a folder above it, is a symbolic link, or leads elsewhere.
-    #[error("{} leads elsewhere", path.display())]
-    Link {
-        /// The path.
-        path: PathBuf,
-    },
-    /// It is no regular file, or a part above it is no folder.
-    #[error("{} is no {expected}", path.display())]
-    Kind {
-        /// The path.
-        path: PathBuf,
-        /// `regular file` or `folder`.
-        expected: &'static str,
-    },
-    /// The file has other names, which would be changed too or not.
-    #[error("{} has {n_links} names", path.display())]
-    HardLinked {
-        /// The path.
-        path: PathBuf,
-        /// How many names it has.
-        n_links: u64,
-    },
-    /// The file may not be written.
-    #[error("{} may not be written", path.display())]
-    WriteProtected {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The patch changes a file that is not there.
-    #[error("{} is not there", path.display())]
-    Missing {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The patch makes a file that is there.
-    #[error("{} is there already", path.display())]
-    Exists {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The patch makes a file whose name some systems do not tell from another's.
-    #[error("{} would lie beside {found:?}, which some systems take for the same", path.display())]
-    Alike {
-        /// The path.
-        path: PathBuf,
-        /// The name that is there.
-        found: String,
-    },
-}
-
-/// Why a name could be read as another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadName {
-    /// It has a part without a name, as `//` or a slash at the end make it.
-    #[error("has an empty part")]
-    Empty,
-    /// It has a part `.` or `..`.
-    #[error("has a part `.` or `..`")]
-    Dots,
-    /// A part begins with a dot.
-    #[error("is hidden")]
-    Hidden,
-    /// A part begins or ends with a space, or ends with a dot.
-    #[error("has a dot or a space at the edge of a part")]
-    Edge,
-    /// It has a character that is not seen, or turns the writing around.
-    #[error("has a character that is not seen")]
-    Invisible,
-    /// It is not in Unicode normal form C: another file may look the same.
-    #[error("is not in Unicode normal form C")]
-    NotNormal,
-    /// It has a character that separates parts on some systems.
-    #[error("has a backslash or a colon")]
-    Separator,
-    /// Some systems take it for a device.
-    #[error("is a device on some systems")]
-    Device,
-    /// It is too long.
-    #[error("is too long")]
-    TooLong,
-}
 
 /// A place that the host named: as it spelled it, and where that is.
 #[derive(Clone, Debug, PartialEq, Eq)]

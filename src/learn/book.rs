@@ -132,6 +132,12 @@ impl Book {
         self.removed.iter().any(|removed| removed.text_hash == text_hash)
     }
 
+    /// Remembers that a person asked for this lesson to go.
+    pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
+        let (id, text_hash) = (lesson.id, lesson.text_hash());
+        self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
+    }
+
     /// Forgets removals of this text: it was learned by hand again. True when there was one.
     pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
         let n_before = self.removed.len();
@@ -188,10 +194,17 @@ pub(crate) enum Why {
     Removed,
     /// Waited for review longer than there was room.
     Unreviewed,
+    /// Waited for review, and a person did not want it.
+    Dismissed,
     Restored,
 }
 
 impl Why {
+    /// True for what a person asked to go.
+    pub(crate) fn is_removal(self) -> bool {
+        matches!(self, Self::Removed | Self::Dismissed)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Inserted => "inserted",
@@ -200,6 +213,7 @@ impl Why {
             Self::Pruned => "pruned",
             Self::Removed => "removed",
             Self::Unreviewed => "unreviewed",
+            Self::Dismissed => "dismissed",
             Self::Restored => "restored",
         }
     }
@@ -211,9 +225,9 @@ impl Edit {
     }
 
     /// A removal: the archive is told the name and the hash, never the text.
-    pub(crate) fn removed(lesson: &Lesson) -> Self {
+    pub(crate) fn removed(why: Why, lesson: &Lesson) -> Self {
         let removed_text = Some(lesson.text_hash());
-        Self { id: lesson.id, why: Why::Removed, before: None, after: None, incoming: None, removed_text }
+        Self { id: lesson.id, why, before: None, after: None, incoming: None, removed_text }
     }
 
     pub(crate) fn added(why: Why, lesson: &Lesson) -> Self {

@@ -9,6 +9,7 @@ mod polarity;
 mod ranking;
 pub(crate) mod register;
 pub(crate) mod retention;
+pub(crate) mod review;
 pub(crate) mod slots;
 pub(crate) mod space;
 pub(crate) mod timeline;

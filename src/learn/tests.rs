@@ -334,7 +334,7 @@ mod undoing {
             at: at(0),
             action: Action::Remove,
             undoes: None,
-            edits: vec![Edit::removed(&gone)],
+            edits: vec![Edit::removed(Why::Removed, &gone)],
         };
         let removed = book::Removed {
             id: gone.id,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::book::{Action, Book, Change, Edit, Why};
+use super::book::{Action, Book, Change, Edit, ReviewReason, Waiting, Why};
 use crate::error::{CannotUndo, Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId};
 
@@ -52,7 +52,7 @@ pub(crate) fn undo(
 }
 
 fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
-    if edit.why == Why::Removed && removed_text(book, edit.id).is_none() {
+    if edit.why.is_removal() && removed_text(book, edit.id).is_none() {
         return Err(CannotUndo::Expired);
     }
     match edit.after {
@@ -80,15 +80,29 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
         }
         (None, Some(_)) => book.take(id).map(|lesson| Edit::gone(Why::Restored, lesson)),
         (before, None) => {
-            let lesson = if edit.why == Why::Removed { removed_text(book, id) } else { before.clone() }?;
+            let lesson = if edit.why.is_removal() { removed_text(book, id) } else { before.clone() }?;
             book.removed.retain(|removed| removed.id != id);
             book.waiting.retain(|waiting| waiting.lesson.id != id);
             let record = Edit::added(Why::Restored, &lesson);
+            if let Some(reason) = review_again(edit.why, &lesson) {
+                book.waiting.push(Waiting { lesson, reason });
+                return Some(record);
+            }
             if book.get(id).is_none() {
                 book.put(Arc::unwrap_or_clone(lesson));
             }
             Some(record)
         }
+    }
+}
+
+/// Why a lesson that comes back waits for review once more: it never was let in.
+fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
+    match why {
+        Why::Unreviewed | Why::Dismissed if !lesson.is_admitted() => Some(ReviewReason::Tainted),
+        Why::Unreviewed | Why::Dismissed if lesson.is_unevidenced() => Some(ReviewReason::Unevidenced),
+        Why::Unreviewed | Why::Dismissed => Some(ReviewReason::WouldEvictTrusted),
+        _ => None,
     }
 }
 

@@ -126,9 +126,10 @@ impl Lesson {
             && self.provenance.promoted != Some(self.text_hash())
     }
 
-    /// True when no person stands behind it: neither written by hand nor verified.
+    /// True when no person stands behind it: neither written by hand nor verified, nor promoted with this text.
     pub(crate) fn is_expendable(&self) -> bool {
-        self.provenance.origin.is_automatic() && !self.verified
+        let is_promoted = || self.provenance.promoted.is_some_and(|promoted| promoted == self.text_hash());
+        self.provenance.origin.is_automatic() && !self.verified && !is_promoted()
     }
 
     /// Newest first; of equal times the later id first.

@@ -142,7 +142,7 @@ impl Inner {
 
     /// Embeds what a decision will need, and makes the register complete for these realms, while nobody waits for the folder.
     /// `false` when there is no embedder or it failed.
-    fn prepare(&self, texts: &[String], realms: &[&Realm]) -> bool {
+    pub(super) fn prepare(&self, texts: &[String], realms: &[&Realm]) -> bool {
         let Some(embedder) = &self.embedder else { return false };
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let vector_of = |text: &str| self.vector(text);
@@ -179,9 +179,7 @@ impl Inner {
     ) -> Result<Decided<Round<Vec<Learned>>>> {
         let uses_vectors = has_vectors && self.config.learn.dedup != DedupPolicy::Off;
         let vector_of = |text: &str| self.vector(text);
-        let mut register =
-            known.register.get().map_or_else(|| self.fresh_register(known), |register| Register::clone(&register));
-        register.follow(&snapshot.book().lessons, &vector_of);
+        let mut register = self.present_register(known, snapshot);
         if uses_vectors {
             let missing = self.missing_wholes(&mut register, realms)?;
             if !missing.is_empty() {
@@ -213,6 +211,14 @@ impl Inner {
         undo::forget_old_removals(&mut book, now);
         let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes));
         Ok(Decided { step, register: Some(register) })
+    }
+
+    /// The register of the state that is decided on.
+    pub(super) fn present_register(&self, known: &View, snapshot: &Snapshot) -> Register {
+        let mut register =
+            known.register.get().map_or_else(|| self.fresh_register(known), |register| Register::clone(&register));
+        register.follow(&snapshot.book().lessons, &|text| self.vector(text));
+        register
     }
 
     fn fresh_register(&self, view: &View) -> Register {

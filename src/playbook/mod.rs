@@ -9,6 +9,7 @@ mod feedback;
 mod inspect;
 mod learning;
 mod mining;
+mod promotion;
 mod reading;
 mod removal;
 mod retrieval;

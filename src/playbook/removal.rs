@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::learn::book::{Action, Book, Change, Edit, Removed, Why};
+use crate::learn::book::{Action, Book, Change, Edit, Why};
 use crate::learn::{change_id, undo};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
 use crate::store::{Decision, Step};
@@ -50,7 +50,7 @@ pub struct ChangeRecord {
 pub struct Touched {
     /// Its name.
     pub id: LessonId,
-    /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed` or `restored`.
+    /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
     pub what: &'static str,
     /// Its trigger; empty where the record does not keep the text.
     pub trigger: String,
@@ -97,11 +97,10 @@ impl Playbook {
                 at: now,
                 action: Action::Remove,
                 undoes: None,
-                edits: vec![Edit::removed(&lesson)],
+                edits: vec![Edit::removed(Why::Removed, &lesson)],
             };
             let removal = Removal { id, change: change.id };
-            let text_hash = lesson.text_hash();
-            book.removed.push(Removed { id, text_hash, at: now, change: Some(change.id), lesson: Some(lesson) });
+            book.remember_removal(lesson, change.id, now);
             undo::forget_old_removals(&mut book, now);
             let decision = Decision { book, changes: vec![change], forgets_vectors: true };
             Ok(Step::Commit(decision, removal))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::truth::{self, Parsed};
 use super::{Seen, Snapshot, Store, Truth, archive};
 use crate::error::{Error, Result};
-use crate::learn::book::{Action, Book, Change, Removed, Why};
+use crate::learn::book::{Action, Book, Change, Removed};
 use crate::lesson::TextHash;
 
 /// What an open had to do about a broken playbook file.
@@ -96,8 +96,10 @@ impl Store {
 fn apply_removals(book: &mut Book, history: &[Change]) {
     let undone: Vec<_> = history.iter().filter_map(|change| change.undoes).collect();
     for change in history.iter().filter(|change| change.action == Action::Remove && !undone.contains(&change.id)) {
-        for edit in change.edits.iter().filter(|edit| edit.why == Why::Removed) {
-            let lesson = book.take(edit.id);
+        for edit in change.edits.iter().filter(|edit| edit.why.is_removal()) {
+            let place = book.waiting.iter().position(|waiting| waiting.lesson.id == edit.id);
+            let waiting = place.map(|place| book.waiting.remove(place).lesson);
+            let lesson = book.take(edit.id).or(waiting);
             let is_known = book.removed.iter().any(|removed| removed.id == edit.id);
             let text_hash = edit.removed_text.or(lesson.as_ref().map(|lesson| lesson.text_hash()));
             // A text that was learned by hand again since is welcome.

@@ -1,8 +1,8 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
 use adage::{
-    Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status, ToolCall, Transcript, Turn,
-    build_lesson,
+    Config, Error, Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status, TextHash,
+    ToolCall, Transcript, Turn, build_lesson,
 };
 use serde_json::json;
 use std::path::Path;
@@ -176,4 +176,60 @@ fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
         admit(&playbook, &transcript);
     }
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
+}
+
+#[test]
+fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    admit(&playbook, &recovery("s1"));
+    let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let refused = playbook.promote(waiting.id, TextHash::of(&["another text"])).unwrap_err();
+    assert!(matches!(refused, Error::ProposalChanged { .. }), "{refused}");
+    assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
+
+    let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    assert!(matches!(learned, Learned::Inserted { id, .. } if id == waiting.id), "{learned:?}");
+    assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
+    let lesson = playbook.find(waiting.id).unwrap();
+    assert_eq!((lesson.text_hash(), lesson.provenance.promoted), (waiting.text_hash(), Some(waiting.text_hash())));
+    let shown = open(folder.path(), NOW).get_playbook_context("pip install request fails").unwrap();
+    assert!(shown.text.contains("requests"), "{}", shown.text);
+    assert!(matches!(playbook.promote(waiting.id, waiting.text_hash()), Err(Error::NoSuchLesson { .. })));
+}
+
+#[test]
+fn a_promoted_lesson_makes_room_and_is_not_pushed_out_by_mined_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.retention.capacity = 1;
+    let playbook = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
+    playbook.learn_lesson(build_lesson("by hand", "stays until somebody decides otherwise")).unwrap();
+    admit(&playbook, &recovery("s1"));
+    let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    assert_eq!(learned.evicted().len(), 1, "{learned:?}");
+    let learned = admit(&playbook, &correction("s2"));
+    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::WouldEvictTrusted, .. }]), "{learned:?}");
+    assert_eq!(playbook.find(waiting.id).unwrap().id, waiting.id);
+}
+
+#[test]
+fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    admit(&playbook, &recovery("s1"));
+    let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let removal = playbook.dismiss(waiting.id, waiting.text_hash()).unwrap();
+    assert!(playbook.waiting_lessons().unwrap().is_empty());
+    // Another session suggests the same.
+    let again = admit(&playbook, &recovery("s2"));
+    assert!(matches!(again[..], [Learned::Refused { reason: Refusal::Removed }]), "{again:?}");
+    // Nor does the backup bring it back.
+    std::fs::write(folder.path().join("skills_playbook.json"), "{").unwrap();
+    assert!(open(folder.path(), NOW).waiting_lessons().unwrap().is_empty());
+
+    playbook.undo(removal.change).unwrap();
+    assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
+    assert_eq!(playbook.waiting_lessons().unwrap()[0].reason, ReviewReason::Unevidenced);
 }

@@ -3,13 +3,12 @@
 //! A diff library reads the hunks, applies, makes and merges them. It is asked only after every byte was accounted for and every
 //! hunk was found at its stated lines: left alone, it passes over text between hunks and looks for another place.
 
-mod error;
 mod scan;
 
 use diffy::Line;
 
-use error::shown;
-pub use error::{Forbidden, Limit, PatchError};
+use crate::error::{Limit, PatchError};
+use crate::gate::Redactor;
 
 /// Bytes of a patch.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
@@ -144,6 +143,17 @@ impl FilePatch {
         [format!("--- {old}\n+++ {}\n", self.new).as_bytes(), &self.hunks].concat()
     }
 
+    /// Lines that it adds and removes.
+    pub(crate) fn line_counts(&self) -> (usize, usize) {
+        let diff = self.diff();
+        let lines = diff.iter().flat_map(|diff| diff.hunks()).flat_map(diffy::Hunk::lines);
+        lines.fold((0, 0), |(added, removed), line| match line {
+            Line::Insert(_) => (added + 1, removed),
+            Line::Delete(_) => (added, removed + 1),
+            Line::Context(_) => (added, removed),
+        })
+    }
+
     fn diff(&self) -> Result<diffy::Patch<'_, [u8]>, PatchError> {
         diffy::Patch::from_bytes(&self.hunks).map_err(|error| PatchError::Engine { reason: error.to_string() })
     }
@@ -214,6 +224,21 @@ fn check_size(file: &[u8]) -> Result<(), PatchError> {
         return Err(PatchError::TooLarge { what: Limit::FileBytes, found: file.len(), limit: MAX_FILE_BYTES });
     }
     Ok(())
+}
+
+/// Characters of a line that an error shows.
+const MAX_SHOWN: usize = 80;
+
+/// A line as an error shows it: without its end, secrets and most of its length.
+fn shown(line: &[u8]) -> String {
+    // Looking for secrets in a line of a megabyte for the sake of its first 80 characters would be slow.
+    let line = line.get(..line.len().min(16 * MAX_SHOWN)).unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    let text = Redactor::shared().redact(text.trim_end_matches(['\n', '\r'])).into_owned();
+    if text.chars().count() <= MAX_SHOWN {
+        return text;
+    }
+    text.chars().take(MAX_SHOWN - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]

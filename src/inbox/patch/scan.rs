@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::error::{Forbidden, Limit, PatchError, shown};
-use super::{FilePatch, MAX_BYTES, MAX_FILES, MAX_HUNKS, MAX_LINE};
+use super::{FilePatch, MAX_BYTES, MAX_FILES, MAX_HUNKS, MAX_LINE, shown};
+use crate::error::{Forbidden, Limit, PatchError};
 
 /// The lines of a patch.
 struct Lines<'a> {

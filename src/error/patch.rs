@@ -1,7 +1,5 @@
 //! Why a text is no patch, or does not fit a file.
 
-use crate::gate::Redactor;
-
 /// Why a text is no patch that may be applied, or does not apply. Lines of texts are shortened and without secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -165,19 +163,4 @@ impl std::fmt::Display for Forbidden {
             Self::Binary => "is of a binary file",
         })
     }
-}
-
-/// Characters of a line that an error shows.
-const MAX_SHOWN: usize = 80;
-
-/// A line as an error shows it: without its end, secrets and most of its length.
-pub(super) fn shown(line: &[u8]) -> String {
-    // Looking for secrets in a line of a megabyte for the sake of its first 80 characters would be slow.
-    let line = line.get(..line.len().min(16 * MAX_SHOWN)).unwrap_or(line);
-    let text = String::from_utf8_lossy(line);
-    let text = Redactor::shared().redact(text.trim_end_matches(['\n', '\r'])).into_owned();
-    if text.chars().count() <= MAX_SHOWN {
-        return text;
-    }
-    text.chars().take(MAX_SHOWN - 1).chain(['…']).collect()
 }

@@ -1,0 +1,205 @@
+//! Why a proposal cannot be applied.
+
+use std::path::PathBuf;
+
+use super::PatchError;
+use crate::lesson::TextHash;
+
+/// Why a proposal cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotApply {
+    /// It is no patch.
+    #[error("it is no patch that may be applied: {0}")]
+    Patch(PatchError),
+    /// A diff does not apply to its file.
+    #[error("the diff of {} does not apply: {reason}", path.display())]
+    Diff {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: PatchError,
+    },
+    /// A file may not be touched by it.
+    #[error("line {line} of the patch: {reason}")]
+    Target {
+        /// Where the diff of that file begins in the patch, from 1.
+        line: usize,
+        /// Why not.
+        reason: TargetError,
+    },
+    /// A file is no longer what the proposal was made for.
+    #[error(
+        "{} changed since: the proposal is for {}, it is {}",
+        path.display(), super::content(proposed_for.as_ref()), super::content(found.as_ref())
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The hash of what it held then; none for no file.
+        proposed_for: Option<TextHash>,
+        /// The hash of what it holds; none when there is no file.
+        found: Option<TextHash>,
+    },
+    /// It leaves everything as it is.
+    #[error("it changes nothing")]
+    ChangesNothing,
+    /// What lies in the inbox is no proposal by its name or place.
+    #[error("it is not {expected}")]
+    Misplaced {
+        /// What could lie there.
+        expected: &'static str,
+    },
+    /// What lies in the inbox is no regular file, or a file with several names.
+    #[error("it is no regular file of its own")]
+    NotAFile,
+    /// It is too large.
+    #[error("it has {found} bytes, at most {limit} are read")]
+    TooLarge {
+        /// Its size.
+        found: u64,
+        /// The largest that is read.
+        limit: u64,
+    },
+    /// It cannot be read.
+    #[error("it cannot be read: {reason}")]
+    Unreadable {
+        /// What the system said.
+        reason: String,
+    },
+    /// A new skill cannot be used.
+    #[error("the skill cannot be used: {reason}")]
+    Skill {
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// Why a file may not be touched by a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// The two names of a diff are not the same.
+    #[error("its names differ: {old:?} and {new:?}")]
+    NamesDiffer {
+        /// Behind `---`.
+        old: String,
+        /// Behind `+++`.
+        new: String,
+    },
+    /// The name is no absolute path.
+    #[error("{name:?} is no absolute path")]
+    NotAbsolute {
+        /// The name.
+        name: String,
+    },
+    /// The name could be read as another one.
+    #[error("{name:?} {why}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: BadName,
+    },
+    /// The host named no place for proposals of this kind.
+    #[error("no place for {kind} patches was named")]
+    NoGround {
+        /// The kind.
+        kind: &'static str,
+    },
+    /// It is none of the files that a proposal of this kind may touch.
+    #[error("{} is not {expected}", path.display())]
+    Outside {
+        /// The path.
+        path: PathBuf,
+        /// What it may touch.
+        expected: &'static str,
+    },
+    /// Agents take instructions from it.
+    #[error("{} holds instructions of a project", path.display())]
+    Instructions {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It, or a folder above it, is a symbolic link, or leads elsewhere.
+    #[error("{} leads elsewhere", path.display())]
+    Link {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is no regular file, or a part above it is no folder.
+    #[error("{} is no {expected}", path.display())]
+    Kind {
+        /// The path.
+        path: PathBuf,
+        /// `regular file` or `folder`.
+        expected: &'static str,
+    },
+    /// The file has other names, which would be changed too or not.
+    #[error("{} has {n_links} names", path.display())]
+    HardLinked {
+        /// The path.
+        path: PathBuf,
+        /// How many names it has.
+        n_links: u64,
+    },
+    /// The file may not be written.
+    #[error("{} may not be written", path.display())]
+    WriteProtected {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch changes a file that is not there.
+    #[error("{} is not there", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch makes a file that is there.
+    #[error("{} is there already", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The patch makes a file whose name some systems do not tell from another's.
+    #[error("{} would lie beside {found:?}, which some systems take for the same", path.display())]
+    Alike {
+        /// The path.
+        path: PathBuf,
+        /// The name that is there.
+        found: String,
+    },
+}
+
+/// Why a name could be read as another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadName {
+    /// It has a part without a name, as `//` or a slash at the end make it.
+    #[error("has an empty part")]
+    Empty,
+    /// It has a part `.` or `..`.
+    #[error("has a part `.` or `..`")]
+    Dots,
+    /// A part begins with a dot.
+    #[error("is hidden")]
+    Hidden,
+    /// A part begins or ends with a space, or ends with a dot.
+    #[error("has a dot or a space at the edge of a part")]
+    Edge,
+    /// It has a character that is not seen, or turns the writing around.
+    #[error("has a character that is not seen")]
+    Invisible,
+    /// It is not in Unicode normal form C: another file may look the same.
+    #[error("is not in Unicode normal form C")]
+    NotNormal,
+    /// It has a character that separates parts on some systems.
+    #[error("has a backslash or a colon")]
+    Separator,
+    /// Some systems take it for a device.
+    #[error("is a device on some systems")]
+    Device,
+    /// It is too long.
+    #[error("is too long")]
+    TooLong,
+}
