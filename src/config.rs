@@ -25,6 +25,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What a language model is asked.
     pub extract: ExtractConfig,
+    /// Which skills come with every context.
+    pub skills: SkillsConfig,
 }
 
 impl Default for Config {
@@ -38,6 +40,7 @@ impl Default for Config {
             capture: CaptureConfig::default(),
             sessions: SessionsConfig::default(),
             extract: ExtractConfig::default(),
+            skills: SkillsConfig::default(),
         }
     }
 }
@@ -368,13 +371,26 @@ impl Default for ExtractConfig {
     }
 }
 
+/// Skills (skills 1).
+#[derive(Clone, Debug)]
+pub struct SkillsConfig {
+    /// Skills that come with every context. 3; the earlier system's. 0 shows none.
+    pub max_auto_load: usize,
+}
+
+impl Default for SkillsConfig {
+    fn default() -> Self {
+        Self { max_auto_load: 3 }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
     /// # Errors
     /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<()> {
-        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract } = self;
+        let Self { learn, retention, retrieval, feedback, index, capture, sessions, extract, skills: _ } = self;
         let distances = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),

@@ -65,7 +65,7 @@ pub use capture::{
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     CaptureConfig, Config, DedupPolicy, ExtractConfig, FeedbackConfig, IndexConfig, IndexKind, LearnConfig,
-    PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, UtilityPolicy,
+    PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -81,14 +81,17 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Due, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran,
-    Removal, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
+    ChangeRecord, Check, Due, ExportedSkill, Finding, ImportedSkill, LeftOut, LeftOutReason, ListedSkill, Listing,
+    Mined, Playbook, PlaybookBuilder, Pruned, Ran, Removal, SavedSkill, SessionRun, SessionScan, Sessions, Settled,
+    SkillListing, SkillPlace, Skills, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
+pub use store::skill_files::NotListed;
+pub use store::skill_state::SkillUse;
 pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
 
 /// The README's examples are tests, where the model that they use is there.

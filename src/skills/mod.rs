@@ -12,5 +12,6 @@ mod standard;
 mod write;
 
 pub use name::{BadSkillName, SkillName};
+pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};
