@@ -127,7 +127,7 @@ fn inside(text: &str) -> String {
 }
 
 /// The marks that open or close a fence, and what follows them.
-fn fence_of(line: &str) -> Option<(String, &str)> {
+pub(crate) fn fence_of(line: &str) -> Option<(String, &str)> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let info = line.trim_start_matches(mark);
     let marks = line.len() - info.len();
@@ -136,7 +136,7 @@ fn fence_of(line: &str) -> Option<(String, &str)> {
 
 /// True when a line could pass for a header, an underline of one, or a label, whatever number, bullet or invisible mark
 /// stands before it.
-fn forges(line: &str) -> bool {
+pub(crate) fn forges(line: &str) -> bool {
     let is_decoration = |c: char| {
         c.is_whitespace()
             || c.is_ascii_digit()
@@ -149,7 +149,7 @@ fn forges(line: &str) -> bool {
 }
 
 /// Longer than any run of backticks inside.
-fn fence_for(code: &str) -> String {
+pub(crate) fn fence_for(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }

@@ -1,17 +1,20 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
+mod compose;
 mod curate;
 mod front_matter;
+mod keywords;
 mod lines;
 mod matcher;
 mod name;
+mod quoted;
 mod read;
 mod skill;
 mod standard;
 mod write;
 
 pub use curate::{
-    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillState, auto_save, curate,
+    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillLife, auto_save, curate,
     quality_gate,
 };
 pub use matcher::{
@@ -19,5 +22,6 @@ pub use matcher::{
     SkillMatch, match_skills, match_skills_by_meaning, render_skills,
 };
 pub use name::{BadSkillName, SkillName};
+pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};
