@@ -33,6 +33,8 @@ pub struct Config {
     pub auto_save: AutoSaveConfig,
     /// What becomes of saved skills.
     pub curation: CurationConfig,
+    /// Which skills come with every context.
+    pub skills: SkillsConfig,
 }
 
 impl Default for Config {
@@ -50,6 +52,7 @@ impl Default for Config {
             matching: MatchConfig::default(),
             auto_save: AutoSaveConfig::default(),
             curation: CurationConfig::default(),
+            skills: SkillsConfig::default(),
         }
     }
 }
@@ -459,6 +462,19 @@ impl Default for CurationConfig {
     }
 }
 
+/// Skills (skills 1).
+#[derive(Clone, Debug)]
+pub struct SkillsConfig {
+    /// Skills that come with every context. 3; the earlier system's. 0 shows none.
+    pub max_auto_load: usize,
+}
+
+impl Default for SkillsConfig {
+    fn default() -> Self {
+        Self { max_auto_load: 3 }
+    }
+}
+
 impl Config {
     /// Checks every range.
     ///
@@ -475,6 +491,7 @@ impl Config {
             sessions,
             extract,
             agent,
+            skills: _,
             matching,
             auto_save: _,
             curation,

@@ -210,6 +210,30 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// No skill has this name.
+    #[error("no skill {name:?}")]
+    NoSuchSkill {
+        /// What was asked for.
+        name: String,
+    },
+    /// Another text has this name; take another one. Nothing was changed.
+    #[error("there is another skill {name:?} already, at {}", path.display())]
+    SkillExists {
+        /// The name.
+        name: String,
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// A skill is too large to be read again. Nothing was changed.
+    #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
+    SkillTooLarge {
+        /// The name.
+        name: String,
+        /// Its length.
+        n_bytes: usize,
+        /// The largest that is read.
+        max: usize,
+    },
     /// A document cannot be kept. Nothing was changed.
     #[error("document {id:?} cannot be kept: {reason}")]
     Document {

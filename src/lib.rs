@@ -69,7 +69,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
     IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
-    SessionsConfig, UtilityPolicy,
+    SessionsConfig, SkillsConfig, UtilityPolicy,
 };
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
@@ -90,20 +90,23 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Due, Exported, Finding, LeftOut, LeftOutReason, Listing, Mined, Playbook, PlaybookBuilder,
-    Pruned, Ran, Removal, SessionLessons, SessionRun, SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone,
-    Waiting, WaitingLesson, Window,
+    ChangeRecord, Check, Due, Exported, ExportedSkill, Finding, ImportedSkill, LeftOut, LeftOutReason, ListedSkill,
+    Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran, Removal, SavedSkill, SessionLessons, SessionRun,
+    SessionScan, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, Touched, Undone, Waiting,
+    WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
     AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,
-    SkillIndex, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, SkillState, auto_save,
+    SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
+pub use store::skill_files::NotListed;
+pub use store::skill_state::SkillUse;
 pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
 
 /// The README's examples are tests, where the model that they use is there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use super::{Inner, Playbook, View};
+use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
@@ -21,6 +21,7 @@ pub struct PlaybookBuilder {
     config: Config,
     access: Access,
     disk: Box<dyn Disk>,
+    skill_roots: Vec<(SkillPlace, PathBuf)>,
 }
 
 impl PlaybookBuilder {
@@ -32,6 +33,7 @@ impl PlaybookBuilder {
             config: Config::default(),
             access: Access::ReadWrite,
             disk: Box::new(RealDisk),
+            skill_roots: Vec::new(),
         }
     }
 
@@ -70,6 +72,20 @@ impl PlaybookBuilder {
         self
     }
 
+    /// Lists the skills of a project's folder, before the memory's own. None is shown before a person promoted it.
+    #[must_use]
+    pub fn with_project_skills(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.skill_roots.push((SkillPlace::Project, folder.into()));
+        self
+    }
+
+    /// Lists the skills of another folder, after the memory's own; trusted as its files say.
+    #[must_use]
+    pub fn with_extra_skills(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.skill_roots.push((SkillPlace::Extra, folder.into()));
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
         self.disk = disk;
@@ -95,6 +111,8 @@ impl PlaybookBuilder {
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,
+            skill_roots: self.skill_roots,
+            skill_shelf: Mutex::default(),
         })))
     }
 }

@@ -17,8 +17,9 @@ mod retrieval;
 mod session_files;
 mod session_run;
 mod sessions;
+mod skills;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -30,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::learn::register::Register;
 use crate::lesson::TextHash;
 use crate::retrieve::{Library, Part};
+use crate::store::skill_files::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use builder::PlaybookBuilder;
@@ -44,6 +46,7 @@ pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
+pub use skills::{ExportedSkill, ImportedSkill, ListedSkill, SavedSkill, SkillListing, SkillPlace, Skills};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;
@@ -84,6 +87,10 @@ struct Inner {
     /// One commit at a time in this process; the file lock is for the others.
     writer: Mutex<()>,
     recovery: Option<Recovery>,
+    /// The folders of skills that the host named.
+    skill_roots: Vec<(SkillPlace, PathBuf)>,
+    /// What was read of them.
+    skill_shelf: Mutex<SkillShelf>,
 }
 
 /// A state with what was made of it.

@@ -15,7 +15,7 @@ mod wording;
 mod write;
 
 pub use curate::{
-    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillState, auto_save, curate,
+    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillLife, auto_save, curate,
     quality_gate,
 };
 pub use matcher::{
@@ -23,6 +23,7 @@ pub use matcher::{
     SkillMatch, match_skills, match_skills_by_meaning, render_skills,
 };
 pub use name::{BadSkillName, SkillName};
+pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use skill::{Quality, Skill, SkillProvenance};
 pub use wording::{NotWorded, word_skill};

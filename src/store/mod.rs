@@ -15,6 +15,8 @@ pub(crate) mod mining;
 mod place;
 mod recover;
 pub(crate) mod sections;
+pub(crate) mod skill_files;
+pub(crate) mod skill_state;
 mod truth;
 mod usage;
 mod vectors;

@@ -27,7 +27,8 @@ fn export(playbook: &Playbook, format: ExchangeFormat, file: &Path) -> adage::Re
 
 #[test]
 fn what_comes_from_outside_waits_and_comes_once() {
-    let source = Bench::new().open();
+    let source_bench = Bench::new();
+    let source = source_bench.open();
     for draft in three() {
         learn(&source, draft);
     }
@@ -55,7 +56,8 @@ fn what_comes_from_outside_waits_and_comes_once() {
 #[test]
 fn a_playbook_knows_its_own_export_and_what_was_removed() {
     for format in TEXTS {
-        let playbook = Bench::new().open();
+        let bench = Bench::new();
+        let playbook = bench.open();
         let [first, second, third] = three().map(|draft| learn(&playbook, draft));
         let own = text(&playbook, format);
         playbook.remove(second).unwrap();
@@ -78,7 +80,8 @@ fn a_playbook_knows_its_own_export_and_what_was_removed() {
 
 #[test]
 fn a_removed_text_does_not_come_back_under_another_name() {
-    let playbook = Bench::new().open();
+    let bench = Bench::new();
+    let playbook = bench.open();
     let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
     let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
     playbook.remove(id).unwrap();
@@ -113,7 +116,8 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
 
 #[test]
 fn a_file_that_is_not_ours_is_left_alone() {
-    let playbook = Bench::new().open();
+    let bench = Bench::new();
+    let playbook = bench.open();
     learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
@@ -145,7 +149,8 @@ fn a_file_that_is_not_ours_is_left_alone() {
 #[test]
 fn permissions_and_links_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let playbook = Bench::new().open();
+    let bench = Bench::new();
+    let playbook = bench.open();
     learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
     let folder = tempfile::tempdir().unwrap();
     let (file, link) = (folder.path().join("AGENTS.md"), folder.path().join("CLAUDE.md"));

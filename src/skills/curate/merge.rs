@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::outline::{EVIDENCE, PITFALLS, VERIFICATION, lines_of, list_item, sections, steps};
-use super::{CurationStep, SkillState};
+use super::{CurationStep, SkillLife};
 use crate::config::CurationConfig;
 use crate::lesson::Trust;
 use crate::skills::{Quality, Skill, SkillProvenance};
@@ -33,11 +33,11 @@ impl fmt::Display for SameBecause {
 
 pub(super) struct Merged {
     pub(super) step: CurationStep,
-    pub(super) state: SkillState,
+    pub(super) state: SkillLife,
 }
 
 /// The senior of two with the other in it; none when they are two.
-pub(super) fn merge(kept: &SkillState, gone: &SkillState, config: &CurationConfig) -> Option<Merged> {
+pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<Merged> {
     if !gone.is_free() {
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn merge(kept: &SkillState, gone: &SkillState, config: &CurationConfi
         becomes: becomes.clone().filter(|becomes| *becomes != kept.skill).map(Box::new),
     };
     let saved = [kept.saved, gone.saved].into_iter().flatten().min();
-    let state = SkillState {
+    let state = SkillLife {
         skill: becomes.unwrap_or_else(|| kept.skill.clone()),
         saved,
         last_used: kept.last_used.max(gone.last_used),
@@ -67,12 +67,12 @@ pub(super) fn merge(kept: &SkillState, gone: &SkillState, config: &CurationConfi
 }
 
 /// True when the one that would stay is tainted and not promoted, and the one that would go can be used.
-fn is_weaker(kept: &SkillState, gone: &SkillState) -> bool {
-    let is_tainted = |state: &SkillState| state.skill.provenance.trust == Trust::Tainted;
+fn is_weaker(kept: &SkillLife, gone: &SkillLife) -> bool {
+    let is_tainted = |state: &SkillLife| state.skill.provenance.trust == Trust::Tainted;
     is_tainted(kept) && !kept.is_held && !is_tainted(gone)
 }
 
-fn same_because(kept: &SkillState, gone: &SkillState, config: &CurationConfig) -> Option<SameBecause> {
+fn same_because(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<SameBecause> {
     let (one, other) = (&kept.skill, &gone.skill);
     if one.body.trim() == other.body.trim() {
         return Some(SameBecause::Body);

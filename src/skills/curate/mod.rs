@@ -26,7 +26,7 @@ pub use save::{AutoSave, Declined, auto_save};
 
 /// A saved skill with what is known of its life.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SkillState {
+pub struct SkillLife {
     /// The skill.
     pub skill: Skill,
     /// Since when it is there, where that is known.
@@ -87,7 +87,7 @@ pub enum CurationStep {
     },
 }
 
-impl SkillState {
+impl SkillLife {
     /// True when nothing but the crate itself made it.
     fn is_free(&self) -> bool {
         matches!(self.skill.quality, Quality::Draft | Quality::Stale) && !self.is_held
@@ -109,7 +109,7 @@ impl SkillState {
 
 /// What a curation would do with these skills, of which each name counts once.
 #[must_use]
-pub fn curate(states: &[SkillState], now: DateTime<FixedOffset>, config: &CurationConfig) -> CurationPlan {
+pub fn curate(states: &[SkillLife], now: DateTime<FixedOffset>, config: &CurationConfig) -> CurationPlan {
     let mut named = BTreeMap::new();
     for state in states {
         named.entry(&state.skill.name).or_insert(state);
@@ -125,7 +125,7 @@ pub fn curate(states: &[SkillState], now: DateTime<FixedOffset>, config: &Curati
         } else if state.skill.quality == Quality::Stale && state.unused_days(now).is_some_and(|days| days < limit) {
             let becomes = Skill { quality: Quality::Draft, ..state.skill.clone() };
             steps.push(CurationStep::Revive { becomes: Box::new(becomes.clone()) });
-            there.push(SkillState { skill: becomes, ..state.clone() });
+            there.push(SkillLife { skill: becomes, ..state.clone() });
         } else {
             there.push(state.clone());
         }
@@ -145,10 +145,10 @@ pub fn curate(states: &[SkillState], now: DateTime<FixedOffset>, config: &Curati
 }
 
 /// Merges until no two are one; what is left, in the order of names.
-fn merge_all(mut states: Vec<SkillState>, config: &CurationConfig, steps: &mut Vec<CurationStep>) -> Vec<SkillState> {
-    states.sort_by_cached_key(SkillState::seniority);
+fn merge_all(mut states: Vec<SkillLife>, config: &CurationConfig, steps: &mut Vec<CurationStep>) -> Vec<SkillLife> {
+    states.sort_by_cached_key(SkillLife::seniority);
     let mut waiting = VecDeque::from(states);
-    let mut apart: Vec<SkillState> = Vec::new();
+    let mut apart: Vec<SkillLife> = Vec::new();
     // No two of `apart` are one. A merged one is compared with all of them again: it has more topics than before.
     while let Some(state) = waiting.pop_front() {
         let found = apart.iter().enumerate().find_map(|(place, other)| {

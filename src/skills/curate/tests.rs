@@ -19,15 +19,15 @@ fn body(steps: &[&str], pitfalls: &[&str]) -> String {
     )
 }
 
-fn draft(name: &str, topics: &[&str], steps: &[&str]) -> SkillState {
+fn draft(name: &str, topics: &[&str], steps: &[&str]) -> SkillLife {
     let skill =
         Skill::new(name.parse().unwrap(), format!("About {name}.")).with_triggers(topics.iter().copied(), ["build"]);
     let skill = Skill { quality: Quality::Draft, body: body(steps, &[name]), ..skill };
-    SkillState { skill, saved: Some(at(0)), last_used: None, is_skipped: false, is_held: false }
+    SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, is_held: false }
 }
 
 /// The steps as lines, ten days after the epoch.
-fn check(states: &[SkillState], expected: &[&str]) -> CurationPlan {
+fn check(states: &[SkillLife], expected: &[&str]) -> CurationPlan {
     let plan = curate(states, at(10 * DAY), &CurationConfig::default());
     let said: Vec<String> = plan.steps.iter().map(ToString::to_string).collect();
     assert_eq!(said, expected);
@@ -83,8 +83,8 @@ fn one_body_is_one_skill_and_what_a_person_stands_behind_stays() {
         assert!(!plan.outcome().contains_key(&kept.skill.name), "not a byte of it changes");
         check(&[with("a", quality, 0), kept], &[]);
     }
-    let held = SkillState { is_held: true, ..with("z", Quality::Draft, 5) };
-    check(&[held.clone(), SkillState { is_held: true, ..with("a", Quality::Draft, 0) }], &[]);
+    let held = SkillLife { is_held: true, ..with("z", Quality::Draft, 5) };
+    check(&[held.clone(), SkillLife { is_held: true, ..with("a", Quality::Draft, 0) }], &[]);
     // A draft that can be used does not go for one that waits for a person.
     let mut tainted = with("z", Quality::Imported, 0);
     tainted.skill.provenance.trust = Trust::Tainted;
@@ -139,7 +139,7 @@ fn unused_drafts_are_marked_and_removed_only_when_asked() {
 #[test]
 fn skipped_drafts_go() {
     let skipped = |quality, is_held| {
-        let mut state = SkillState { is_skipped: true, is_held, ..draft("a", &[], &["one"]) };
+        let mut state = SkillLife { is_skipped: true, is_held, ..draft("a", &[], &["one"]) };
         state.skill.quality = quality;
         state
     };
@@ -208,7 +208,7 @@ fn a_run_saves_three_drafts_and_says_what_it_did_not() {
 }
 
 /// The states after a plan.
-fn applied(states: &[SkillState], plan: &CurationPlan) -> Vec<SkillState> {
+fn applied(states: &[SkillLife], plan: &CurationPlan) -> Vec<SkillLife> {
     let mut states = states.to_vec();
     for step in &plan.steps {
         if let CurationStep::Merge { kept, gone, .. } = step {
@@ -228,7 +228,7 @@ fn applied(states: &[SkillState], plan: &CurationPlan) -> Vec<SkillState> {
     states
 }
 
-fn any_state() -> impl Strategy<Value = SkillState> {
+fn any_state() -> impl Strategy<Value = SkillLife> {
     use Quality::{Draft, Imported, Manual, Stale, Verified};
     let words = |words: &[&'static str], n| {
         proptest::sample::subsequence(words.to_vec(), 0..=n)
@@ -246,12 +246,12 @@ fn any_state() -> impl Strategy<Value = SkillState> {
             (skill.quality, skill.body) = (quality, body(&steps, &pitfalls));
             skill.provenance.trust = if tainted { Trust::Tainted } else { Trust::Trusted };
             let time = |days: Option<i64>| days.map(|days| at(days * DAY));
-            SkillState { skill, saved: time(saved), last_used: time(used), is_skipped, is_held }
+            SkillLife { skill, saved: time(saved), last_used: time(used), is_skipped, is_held }
         },
     )
 }
 
-fn any_states() -> impl Strategy<Value = Vec<SkillState>> {
+fn any_states() -> impl Strategy<Value = Vec<SkillLife>> {
     proptest::collection::vec(any_state(), 0..12).prop_map(|mut states| {
         for (number, state) in states.iter_mut().enumerate() {
             state.skill.name = format!("s{number:02}").parse().unwrap();

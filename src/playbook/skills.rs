@@ -1,0 +1,537 @@
+//! Skills as a person and a host see them: listed, promoted, checked, counted (skills 1.3 to 1.5).
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Playbook;
+use crate::error::{Error, Result};
+use crate::learn::Verification;
+use crate::learn::book::Book;
+use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
+use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
+use crate::store::skill_files::{Existing, FoundSkill, NotListed, Written, skill_file};
+use crate::store::skill_state::{Checked, Note, SkillState, SkillUse};
+use crate::store::{Decision, Step};
+
+/// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
+///
+/// ```
+/// use adage::{Playbook, build_lesson};
+///
+/// # let (folder, project) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// let playbook = Playbook::builder(folder.path()).without_embedder().with_project_skills(project.path()).open()?;
+/// playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+/// let exported = playbook.export_skill(["parsing CSV exports"], project.path())?;
+/// assert_eq!(exported.path, project.path().join("parsing-csv-exports").join("SKILL.md"));
+///
+/// // Whoever can write to the project can write its skills: each waits until a person promotes its text.
+/// let skills = playbook.skills();
+/// assert!(skills.list()?.skills[0].needs_review);
+/// assert!(!skills.promote("parsing-csv-exports")?.needs_review);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Skills(Playbook);
+
+/// Whose folder a skill lies in, in the order in which names are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SkillPlace {
+    /// The project's: whoever writes to it writes the skill, which waits for a person whatever its file says.
+    Project,
+    /// The memory's own, `skills/` in the playbook's folder.
+    User,
+    /// Another one that the host named.
+    Extra,
+}
+
+impl SkillPlace {
+    /// The word for it: `project`, `user` or `extra`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Extra => "extra",
+        }
+    }
+}
+
+/// A skill as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedSkill {
+    /// What its file says; the quality is that of the last check of this text, where there was one.
+    pub skill: Arc<Skill>,
+    /// Whose folder it lies in.
+    pub place: SkillPlace,
+    /// Its file.
+    pub path: PathBuf,
+    /// What had to be mended while it was read.
+    pub notes: Vec<SkillNote>,
+    /// True while nobody promoted exactly this text, and it is the project's or tainted. It is listed, and never shown to a model.
+    pub needs_review: bool,
+    /// The text that a promotion holds for.
+    pub text_hash: TextHash,
+    /// How often it was shown.
+    pub used: SkillUse,
+}
+
+/// Every file that is called a skill.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SkillListing {
+    /// The skills that count, one a name: by place, then by folder.
+    pub skills: Vec<ListedSkill>,
+    /// Those whose name an earlier one has, with the file of that one.
+    pub shadowed: Vec<(ListedSkill, PathBuf)>,
+    /// Those that could not be read, and why.
+    pub refused: Vec<(PathBuf, NotListed)>,
+}
+
+/// What became of a skill that was to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SavedSkill {
+    /// It has a file now.
+    Written {
+        /// Its name.
+        name: SkillName,
+        /// Its file.
+        path: PathBuf,
+    },
+    /// It was there with this text.
+    Unchanged {
+        /// Its name.
+        name: SkillName,
+        /// Its file.
+        path: PathBuf,
+    },
+}
+
+/// What became of a file that was to be imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImportedSkill {
+    /// It is in the memory.
+    Saved {
+        /// As what.
+        saved: SavedSkill,
+        /// What had to be mended while it was read.
+        notes: Vec<SkillNote>,
+    },
+    /// It is no skill.
+    Refused {
+        /// Why not.
+        reason: SkillRefused,
+    },
+}
+
+/// Lessons that are a skill now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedSkill {
+    /// Its name.
+    pub name: SkillName,
+    /// Its file.
+    pub path: PathBuf,
+    /// The lessons, which are marked as graduated.
+    pub lessons: Vec<LessonId>,
+}
+
+impl Playbook {
+    /// The skills: the memory's own, and those of the folders that the builder was given.
+    #[must_use]
+    pub fn skills(&self) -> Skills {
+        Skills(self.clone())
+    }
+
+    /// [`Skills::export`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn export_skill<L: Into<LessonRef>>(
+        &self,
+        lessons: impl IntoIterator<Item = L>,
+        folder: &Path,
+    ) -> Result<ExportedSkill> {
+        self.skills().export(lessons, folder)
+    }
+}
+
+impl Skills {
+    /// Every skill, in the order project, user, extra, and within a folder by name. The first of a name counts.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the record of promotions cannot be read. A folder that cannot be read is listed as refused.
+    pub fn list(&self) -> Result<SkillListing> {
+        let inner = &self.0.0;
+        let place = &inner.store.place;
+        let state = place.read_skill_state()?;
+        let mut listing = SkillListing::default();
+        let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
+        let mut shelf = inner.skill_shelf.lock();
+        for (whose, root) in self.roots() {
+            let scanned = place.scan_skills(&root, &mut shelf);
+            listing.refused.extend(scanned.left_out);
+            for found in scanned.found {
+                let listed = listed(found, whose, &state);
+                match taken.get(&listed.skill.name) {
+                    Some(first) => listing.shadowed.push((listed, first.clone())),
+                    None => {
+                        taken.insert(listed.skill.name.clone(), listed.path.clone());
+                        listing.skills.push(listed);
+                    }
+                }
+            }
+        }
+        Ok(listing)
+    }
+
+    /// The skill of a name.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSkill`], [`Error::Io`].
+    pub fn get(&self, name: &str) -> Result<ListedSkill> {
+        let is_it = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
+        let found = self.list()?.skills.into_iter().find(is_it);
+        found.ok_or_else(|| Error::NoSuchSkill { name: name.to_owned() })
+    }
+
+    /// The skills that come with every context: `auto_load`, and none that waits for a person. At most three by default, the
+    /// first ones listed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn auto_load(&self) -> Result<Vec<ListedSkill>> {
+        let mut skills = self.list()?.skills;
+        skills.retain(|listed| listed.skill.auto_load && !listed.needs_review);
+        skills.truncate(self.0.0.config.skills.max_auto_load);
+        Ok(skills)
+    }
+
+    /// Keeps a skill in the memory, in standard form: see [`Skill::standardised`].
+    ///
+    /// # Errors
+    /// [`Error::SkillExists`] when another text has its name; [`Error::SkillTooLarge`]; those of a write.
+    pub fn save(&self, skill: &Skill) -> Result<SavedSkill> {
+        self.keep(skill, Existing::Keep)
+    }
+
+    /// Keeps a skill in the memory, in the place of the one that has its name, if one does.
+    ///
+    /// # Errors
+    /// [`Error::SkillTooLarge`]; those of a write.
+    pub fn replace(&self, skill: &Skill) -> Result<SavedSkill> {
+        self.keep(skill, Existing::Replace)
+    }
+
+    /// Copies a SKILL.md, or that of a folder, into the memory: imported, tainted, so that it waits for a person. Files beside
+    /// it are not copied. What is there already with the same text stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::SkillExists`] when another text has its name; [`Error::Io`] when it cannot be read; those of a write.
+    pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
+        let file = skill_file(path);
+        let whole = fs::canonicalize(&file).map_err(Error::io("find", &file))?;
+        let mut bytes = Vec::new();
+        let limit = MAX_SKILL_BYTES as u64 + 1;
+        let open = File::open(&whole).map_err(Error::io("read", &file))?;
+        let n_bytes = open.metadata().map_err(Error::io("look at", &file))?.len();
+        open.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", &file))?;
+        let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        let reading = match Skill::read(&bytes, folder) {
+            Ok(reading) => reading,
+            Err(SkillRefused::TooLarge { max, .. }) => {
+                return Ok(ImportedSkill::Refused { reason: SkillRefused::TooLarge { n_bytes, max } });
+            }
+            Err(reason) => return Ok(ImportedSkill::Refused { reason }),
+        };
+        let mut skill = reading.skill.standardised();
+        skill.quality = Quality::Imported;
+        skill.provenance.trust = Trust::Tainted;
+        // They would be another playbook's.
+        skill.provenance.lessons.clear();
+        let own = self.own()?.into_iter().find(|found| found.reading.skill.name == skill.name);
+        let saved = match own {
+            Some(found) if found.reading.skill.text_hash() == skill.text_hash() => {
+                SavedSkill::Unchanged { name: skill.name, path: found.path }
+            }
+            _ => self.save(&skill)?,
+        };
+        Ok(ImportedSkill::Saved { saved, notes: reading.notes })
+    }
+
+    /// Writes lessons as one skill into a folder of skills, `<folder>/<name>/SKILL.md`, and marks them as graduated. Where the
+    /// name is taken by another text, the next free number is added to it; the same lessons again are the same file.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], also where none is named, [`Error::Ambiguous`], [`Error::SkillTooLarge`], those of a write.
+    /// The file is written first: when marking the lessons fails, it stays.
+    pub fn export<L: Into<LessonRef>>(
+        &self,
+        lessons: impl IntoIterator<Item = L>,
+        folder: &Path,
+    ) -> Result<ExportedSkill> {
+        const MAX_NUMBER: usize = 1_000;
+        let (skill, lessons) = self.compose(lessons)?;
+        let numbered = (2..MAX_NUMBER).map(|number| skill.name.numbered(number));
+        for name in std::iter::once(skill.name.clone()).chain(numbered) {
+            if let Some(path) = self.put(&Skill { name: name.clone(), ..skill.clone() }, folder)? {
+                return self.graduate(name, path, lessons);
+            }
+        }
+        Err(Error::SkillExists { name: skill.name.to_string(), path: folder.join(skill.name.as_str()) })
+    }
+
+    /// [`export`](Self::export) under a name of the caller's, which is brought into standard form.
+    ///
+    /// # Errors
+    /// As there, and [`Error::SkillExists`] when another text has the name.
+    pub fn export_as<L: Into<LessonRef>>(
+        &self,
+        lessons: impl IntoIterator<Item = L>,
+        name: &SkillName,
+        folder: &Path,
+    ) -> Result<ExportedSkill> {
+        let (skill, lessons) = self.compose(lessons)?;
+        let skill = Skill { name: name.clone(), ..skill }.standardised();
+        let name = skill.name.clone();
+        match self.put(&skill, folder)? {
+            Some(path) => self.graduate(name, path, lessons),
+            None => Err(Error::SkillExists { path: folder.join(name.as_str()), name: name.to_string() }),
+        }
+    }
+
+    /// Lets a skill be shown: a person looked at exactly this text. Whoever changes its name, its description, its tools or
+    /// its body takes that away.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSkill`]; those of a write.
+    pub fn promote(&self, name: &str) -> Result<ListedSkill> {
+        let listed = self.get(name)?;
+        if listed.needs_review {
+            let note = self.note(&listed);
+            self.0.0.store.place.change_skill_state(|state| state.promoted.insert(listed.text_hash, note))?;
+        }
+        Ok(ListedSkill { needs_review: false, ..listed })
+    }
+
+    /// Records a check of a skill: passed makes it verified as long as its text stays, failed takes that away.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSkill`]; those of a write.
+    pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
+        let listed = self.get(name)?;
+        let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
+        self.0.0.store.place.change_skill_state(|state| state.checked.insert(listed.text_hash, checked))?;
+        self.get(name)
+    }
+
+    /// Counts that a skill was shown. How often it was.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSkill`] for what cannot be a skill's name; those of a write.
+    pub fn used(&self, name: &str) -> Result<SkillUse> {
+        let now = self.0.0.clock.now();
+        let Ok(name) = name.parse::<SkillName>() else { return Err(Error::NoSuchSkill { name: name.to_owned() }) };
+        self.0.0.store.place.change_skill_state(|state| {
+            let used = state.used.entry(name.to_string()).or_default();
+            used.count = used.count.saturating_add(1);
+            used.last = used.last.max(Some(now));
+            *used
+        })
+    }
+
+    fn note(&self, listed: &ListedSkill) -> Note {
+        Note { name: listed.skill.name.to_string(), at: self.0.0.clock.now() }
+    }
+
+    fn roots(&self) -> Vec<(SkillPlace, PathBuf)> {
+        let inner = &self.0.0;
+        let mut roots = inner.skill_roots.clone();
+        roots.push((SkillPlace::User, inner.store.place.skills()));
+        // The sort is stable: folders of one place stay in the order in which they were named.
+        roots.sort_by_key(|(place, _)| *place);
+        roots
+    }
+
+    /// The files of the memory itself.
+    fn own(&self) -> Result<Vec<FoundSkill>> {
+        let inner = &self.0.0;
+        let place = &inner.store.place;
+        Ok(place.scan_skills(&place.skills(), &mut inner.skill_shelf.lock()).found)
+    }
+
+    fn keep(&self, skill: &Skill, existing: Existing) -> Result<SavedSkill> {
+        let skill = skill.standardised();
+        let text = checked_text(&skill)?;
+        let place = &self.0.0.store.place;
+        let name = skill.name;
+        match place.write_skill(&place.skills(), &name, &text, existing)? {
+            Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
+            Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
+            Written::Taken(path) => Err(Error::SkillExists { name: name.to_string(), path }),
+        }
+    }
+
+    fn compose<L: Into<LessonRef>>(&self, lessons: impl IntoIterator<Item = L>) -> Result<(Skill, Vec<LessonId>)> {
+        let view = self.0.0.view()?;
+        let book = view.snapshot.book();
+        let mut found: Vec<&Arc<Lesson>> = Vec::new();
+        for reference in lessons {
+            let lesson = book.resolve(&reference.into())?;
+            if found.iter().all(|known| known.id != lesson.id) {
+                found.push(lesson);
+            }
+        }
+        let ids = found.iter().map(|lesson| lesson.id).collect();
+        let skill = Skill::from_lessons(found.into_iter().map(|lesson| &**lesson));
+        let none = || Error::NoSuchLesson { lesson: LessonRef::Trigger(String::new()) };
+        Ok((skill.ok_or_else(none)?, ids))
+    }
+
+    /// None when another text has the name.
+    fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
+        let text = checked_text(skill)?;
+        let written = self.0.0.store.place.write_skill(folder, &skill.name, &text, Existing::Keep)?;
+        Ok(match written {
+            Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
+            Written::Taken(_) => None,
+        })
+    }
+
+    fn graduate(&self, name: SkillName, path: PathBuf, lessons: Vec<LessonId>) -> Result<ExportedSkill> {
+        self.0.0.commit(|_, snapshot| {
+            let is_new = |id: &LessonId| snapshot.book().get(*id).is_some_and(|lesson| !lesson.graduated);
+            if !lessons.iter().any(is_new) {
+                return Ok(Step::Nothing(()));
+            }
+            let mut book = Book::clone(snapshot.book());
+            for id in &lessons {
+                book.update(*id, |lesson| lesson.graduated = true);
+            }
+            Ok(Step::Commit(Decision { book, ..Decision::default() }, ()))
+        })?;
+        Ok(ExportedSkill { name, path, lessons })
+    }
+}
+
+/// A file that could not be read again is not written.
+fn checked_text(skill: &Skill) -> Result<String> {
+    let text = skill.to_text();
+    if text.len() > MAX_SKILL_BYTES {
+        let (name, n_bytes) = (skill.name.to_string(), text.len());
+        return Err(Error::SkillTooLarge { name, n_bytes, max: MAX_SKILL_BYTES });
+    }
+    Ok(text)
+}
+
+fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
+    let FoundSkill { path, reading } = found;
+    let text_hash = reading.skill.text_hash();
+    let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
+        Some(true) => Quality::Verified,
+        Some(false) if reading.skill.quality == Quality::Verified => Quality::Draft,
+        _ => reading.skill.quality,
+    };
+    let is_promoted = state.promoted.contains_key(&text_hash);
+    let is_untrusted = place == SkillPlace::Project || reading.skill.provenance.trust == Trust::Tainted;
+    let used = state.used.get(reading.skill.name.as_str()).copied().unwrap_or_default();
+    let skill = Arc::new(Skill { quality, ..reading.skill.clone() });
+    let notes = reading.notes.clone();
+    ListedSkill { skill, place, path, notes, needs_review: is_untrusted && !is_promoted, text_hash, used }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the skills are written by the test")]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::store::disk::{Disk, RealDisk};
+    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::{Listing, ManualClock, build_lesson};
+
+    fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
+        let clock = Arc::new(ManualClock::new(at(0)));
+        Playbook::builder(folder).without_embedder().with_clock(clock).with_disk(disk).open()
+    }
+
+    fn skill(body: &str) -> Skill {
+        let mut skill = Skill::new("one".parse().unwrap(), "the one");
+        skill.body = body.to_owned();
+        skill.provenance.trust = Trust::Tainted;
+        skill
+    }
+
+    /// What was acknowledged, step by step.
+    fn scenario(folder: &Path, target: &Path, disk: Box<dyn Disk>, done: &mut Vec<&'static str>) -> Result<()> {
+        let playbook = open(folder, disk)?;
+        let skills = playbook.skills();
+        skills.save(&skill("first"))?;
+        done.push("saved");
+        skills.promote("one")?;
+        done.push("promoted");
+        skills.used("one")?;
+        done.push("used");
+        skills.replace(&skill("second"))?;
+        done.push("replaced");
+        playbook.learn_lesson(build_lesson("parsing CSV", "Use csv."))?;
+        playbook.export_skill(["parsing CSV"], target)?;
+        done.push("exported");
+        Ok(())
+    }
+
+    #[test]
+    fn whatever_the_disk_does_a_skill_is_whole_and_what_was_acknowledged_stands() {
+        for fault in [Fault::Once, Fault::Freeze] {
+            for number in 1.. {
+                let temp = tempfile::tempdir().unwrap();
+                let (memory, target) = (temp.path().join("memory"), temp.path().join("target"));
+                let count = Arc::new(AtomicUsize::new(0));
+                let disk = FaultyDisk { fault, at: number, done: Arc::clone(&count) };
+                let mut done = Vec::new();
+                let ended = scenario(&memory, &target, Box::new(disk), &mut done);
+                let is_over = count.load(Ordering::SeqCst) < number;
+                let context = format!("{fault:?} {number}, {done:?}, {ended:?}");
+                assert!(!is_over || ended.is_ok(), "{context}");
+
+                let playbook = open(&memory, Box::new(RealDisk)).unwrap();
+                let listing = playbook.skills().list().unwrap();
+                assert!(listing.refused.is_empty() && listing.skills.len() <= 1, "{context}: {listing:?}");
+                assert!(!memory.join("quarantine").exists(), "{context}");
+                let has = |step: &str| done.contains(&step);
+                if let Some(listed) = listing.skills.first() {
+                    let body = listed.skill.body.as_str();
+                    assert!(body == "second" || (body == "first" && !has("replaced")), "{context}: {body}");
+                    assert!(!has("promoted") || body == "second" || !listed.needs_review, "{context}");
+                    assert!(listed.used.count >= u64::from(has("used")), "{context}");
+                } else {
+                    assert!(!has("saved"), "{context}");
+                }
+                let file = target.join("parsing-csv").join("SKILL.md");
+                if file.exists() {
+                    assert!(Skill::read(&fs::read(&file).unwrap(), Some("parsing-csv")).is_ok(), "{context}");
+                }
+                if has("exported") {
+                    let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+                    assert!(file.exists() && lessons[0].graduated, "{context}");
+                }
+                // And it goes on working, the same steps again.
+                scenario(&memory, &target, Box::new(RealDisk), &mut done).ok();
+                playbook.skills().replace(&skill("third")).unwrap();
+                let swept = fs::read_dir(&memory).unwrap().filter(|entry| {
+                    entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(crate::store::disk::TEMPORARY)
+                });
+                assert_eq!(swept.count(), 0, "{context}");
+                assert_eq!(playbook.skills().get("one").unwrap().skill.body, "third", "{context}");
+                if is_over {
+                    assert!(number > 40, "only {number} operations were made to fail");
+                    break;
+                }
+            }
+        }
+    }
+}

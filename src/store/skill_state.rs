@@ -1,0 +1,186 @@
+//! What the memory knows of skills beside their files: promotions, checks, use. One small JSON file, `skills.json`.
+//!
+//! Promotions and checks hold for a text, not for a name: whoever changes the file loses them. Without the file nothing is
+//! promoted, so an unreadable one goes to quarantine and an empty one takes its place. It is changed under the folder's lock,
+//! read and replaced whole.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Place;
+use crate::error::{Error, Result};
+use crate::lesson::TextHash;
+
+/// The version of the file that this program writes.
+const SCHEMA: u64 = 1;
+/// Skills whose use is on record; of more, those used longest ago are forgotten.
+const MAX_USED: usize = 10_000;
+
+/// The file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct SkillState {
+    schema: u64,
+    /// Texts that a person looked at and promoted.
+    pub(crate) promoted: BTreeMap<TextHash, Note>,
+    /// The last check of each text.
+    pub(crate) checked: BTreeMap<TextHash, Checked>,
+    /// How often each skill was shown, by its name.
+    pub(crate) used: BTreeMap<String, SkillUse>,
+    /// What a later version of this program put there.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What a hash stands for, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Note {
+    pub(crate) name: String,
+    pub(crate) at: DateTime<FixedOffset>,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Checked {
+    #[serde(flatten)]
+    pub(crate) note: Note,
+    pub(crate) passed: bool,
+}
+
+/// How often a skill was shown, as the host says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillUse {
+    /// How often.
+    pub count: u64,
+    /// When it was last.
+    pub last: Option<DateTime<FixedOffset>>,
+}
+
+impl SkillState {
+    fn trim(&mut self) {
+        self.schema = SCHEMA;
+        if self.used.len() > MAX_USED {
+            let mut times: Vec<_> = self.used.values().map(|used| used.last).collect();
+            times.sort_unstable();
+            let oldest = times.get(times.len() - MAX_USED).copied().flatten();
+            self.used.retain(|_, used| used.last >= oldest);
+        }
+    }
+}
+
+impl Place {
+    fn skill_state(&self) -> PathBuf {
+        self.folder.path().join("skills.json")
+    }
+
+    /// What is known; an unreadable file counts as none.
+    pub(crate) fn read_skill_state(&self) -> Result<SkillState> {
+        let bytes = self.read_or_empty(&self.skill_state(), 0)?;
+        Ok(parse(&bytes).unwrap_or_default())
+    }
+
+    /// Changes what is known, under the folder's lock, on its newest state. An unreadable file goes to quarantine.
+    pub(crate) fn change_skill_state<T>(&self, change: impl FnOnce(&mut SkillState) -> T) -> Result<T> {
+        let _lock = self.lock()?;
+        let path = self.skill_state();
+        let bytes = self.read_or_empty(&path, 0)?;
+        let known = match parse(&bytes) {
+            Ok(state) => state,
+            Err(reason) => {
+                let kept = self.quarantine(&bytes, "skills", "json")?;
+                tracing::warn!(%reason, kept = %kept.display(), "the record of skills was broken: none is promoted any more");
+                SkillState::default()
+            }
+        };
+        if known.schema > SCHEMA {
+            return Err(Error::NewerSchema { found: known.schema, supported: SCHEMA });
+        }
+        let mut state = known.clone();
+        let value = change(&mut state);
+        state.trim();
+        if state != known {
+            let mut bytes = serde_json::json!(state).to_string().into_bytes();
+            bytes.push(b'\n');
+            let temporary = self.write_temporary("skills.json", &bytes)?;
+            self.rename(&temporary, &path)?;
+            self.sync_folder(self.folder.path())?;
+        }
+        Ok(value)
+    }
+}
+
+/// An empty file is an empty record: a crash can leave none other.
+fn parse(bytes: &[u8]) -> std::result::Result<SkillState, serde_json::Error> {
+    if bytes.is_empty() { Ok(SkillState::default()) } else { serde_json::from_slice(bytes) }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests break files by themselves")]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::store::Access;
+    use crate::store::disk::RealDisk;
+
+    fn place(folder: &Path, access: Access) -> Place {
+        Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+    }
+
+    #[test]
+    fn what_is_noted_is_read_again_with_what_is_not_known() {
+        let temp = tempfile::tempdir().unwrap();
+        let place = place(temp.path(), Access::ReadWrite);
+        let path = temp.path().join("skills.json");
+        std::fs::write(&path, b"{\"schema\": 1, \"changes\": [1, 2]}").unwrap();
+        let (hash, note) = (TextHash::of(&["x"]), Note { name: "a".into(), at: at(1) });
+        place
+            .change_skill_state(|state| {
+                state.promoted.insert(hash, note.clone());
+                state.checked.insert(hash, Checked { note: note.clone(), passed: true });
+                state.used.insert("a".into(), SkillUse { count: 2, last: Some(at(3)) });
+            })
+            .unwrap();
+        let state = place.read_skill_state().unwrap();
+        assert_eq!((state.promoted.get(&hash), state.used["a"].count), (Some(&note), 2));
+        assert!(state.checked[&hash].passed);
+        assert!(std::fs::read_to_string(&path).unwrap().contains("\"changes\":[1,2]"));
+        // Nothing changed: nothing is written.
+        let stamp = place.stamp(&path).unwrap().unwrap();
+        place.change_skill_state(|_| ()).unwrap();
+        assert!(stamp.is_alike(&place.stamp(&path).unwrap().unwrap()));
+    }
+
+    #[test]
+    fn a_broken_file_promotes_nothing_and_a_newer_one_is_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("skills.json");
+        std::fs::write(&path, b"{\"promoted\": {\"zz\": 1}}").unwrap();
+        let reader = place(temp.path(), Access::ReadOnly);
+        assert_eq!(reader.read_skill_state().unwrap(), SkillState::default());
+        assert!(matches!(reader.change_skill_state(|_| ()), Err(Error::ReadOnly { .. })));
+        let writer = place(temp.path(), Access::ReadWrite);
+        writer.change_skill_state(|state| state.used.insert("a".into(), SkillUse::default())).unwrap();
+        assert_eq!(writer.read_skill_state().unwrap().used.len(), 1);
+        assert_eq!(std::fs::read_dir(temp.path().join("quarantine")).unwrap().count(), 1);
+        let newer = b"{\"schema\": 2}";
+        std::fs::write(&path, newer).unwrap();
+        let refused = writer.change_skill_state(|_| ());
+        assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
+        assert_eq!(std::fs::read(&path).unwrap(), newer);
+    }
+
+    #[test]
+    fn the_use_of_too_many_is_forgotten_from_the_oldest_on() {
+        let used = |n: i64| (n.to_string(), SkillUse { count: 1, last: Some(at(n)) });
+        let mut state = SkillState { used: (0..10_003).map(used).collect(), ..SkillState::default() };
+        state.trim();
+        assert_eq!(state.used.len(), 10_000);
+        assert!(!state.used.contains_key("2") && state.used.contains_key("3"));
+    }
+}
