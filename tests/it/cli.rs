@@ -7,42 +7,42 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 /// What one call came to.
-struct Said {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Said {
-    fn objects(&self) -> Vec<Value> {
+    pub(crate) fn objects(&self) -> Vec<Value> {
         self.out
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
             .collect()
     }
 
-    fn object(&self) -> Value {
+    pub(crate) fn object(&self) -> Value {
         let mut objects = self.objects();
         assert_eq!(objects.len(), 1, "{}", self.out);
         objects.remove(0)
     }
 }
 
-struct Shell {
+pub(crate) struct Shell {
     folder: tempfile::TempDir,
     now: &'static str,
 }
 
 impl Shell {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn run(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.arg("--dir").arg(self.path().join("memory")).args(["--now", self.now]);
         if !arguments.contains(&"--embedder") {
@@ -58,17 +58,17 @@ impl Shell {
         Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    fn call(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn call(&self, arguments: &[&str]) -> Said {
         self.run(arguments, "")
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let said = self.call(&[arguments, &["--json"]].concat());
         assert_eq!(said.code, 0, "{arguments:?}: {}{}", said.out, said.err);
         said.object()
     }
 
-    fn learn(&self, trigger: &str, solution: &str) -> Value {
+    pub(crate) fn learn(&self, trigger: &str, solution: &str) -> Value {
         self.json(&["learn", "--trigger", trigger, "--solution", solution])
     }
 }

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use adage::{Quality, Skill, SkillName, SkillRefused, Trust};
+use adage::{Lesson, Listing, Playbook, Quality, Skill, SkillName, SkillRefused, Trust, build_lesson};
 use serde_json::Value;
 
 /// Says what was not measured, past the test runner, which keeps the output of tests that pass to itself.
@@ -82,6 +82,29 @@ fn nasty() -> Vec<Skill> {
             skill.standardised()
         })
         .collect()
+}
+
+/// What becomes of lessons that say the same.
+fn from_nasty_lessons() -> Vec<Skill> {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+    for (place, skill) in nasty().into_iter().enumerate() {
+        let text = skill.description;
+        let draft = build_lesson(text.as_str(), format!("{text}\n```\n{text}"))
+            .mistake(text.as_str())
+            .code_example(text.as_str())
+            .domains([format!("nasty{place}"), text.clone()]);
+        playbook.learn_lesson(draft).unwrap();
+    }
+    let lessons: Vec<Lesson> =
+        playbook.list_lessons(&Listing::everything()).unwrap().iter().map(|lesson| Lesson::clone(lesson)).collect();
+    assert!(lessons.len() >= 15, "{}", lessons.len());
+    let tainted = lessons.iter().cloned().map(|mut lesson| {
+        lesson.provenance.trust = Trust::Tainted;
+        lesson
+    });
+    let each = lessons.iter().cloned().chain(tainted).map(|lesson| Skill::from_lessons([&lesson]).unwrap());
+    each.chain(Skill::from_lessons(&lessons)).collect()
 }
 
 #[test]
@@ -165,6 +188,7 @@ fn the_specifications_validator_accepts_what_we_write() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("skill-files");
     let _ = fs::remove_dir_all(&root);
     let mut skills = nasty();
+    skills.extend(from_nasty_lessons());
     for (folder, text) in collected().unwrap_or_default() {
         skills.extend(Skill::read(text.as_bytes(), Some(&folder)).map(|reading| reading.skill.standardised()));
     }
