@@ -16,7 +16,8 @@ use serde_json::Value;
 /// Says what was not measured, past the test runner, which keeps the output of tests that pass to itself.
 fn say_unmeasured(text: &str) {
     use std::io::Write;
-    writeln!(std::io::stderr(), "NOT MEASURED: {text}").unwrap();
+    let line = format!("NOT MEASURED: {text}");
+    writeln!(std::io::stderr(), "{line}").unwrap();
 }
 
 /// The folder of each collected skill and its text.
@@ -68,8 +69,8 @@ fn nasty() -> Vec<Skill> {
             skill.license = Some(text.to_owned());
             skill.compatibility = Some(text.to_owned());
             skill.allowed_tools = Some(text.to_owned());
-            skill.version = text.to_owned();
-            skill.author = text.to_owned();
+            text.clone_into(&mut skill.version);
+            text.clone_into(&mut skill.author);
             skill.topics = vec![text.to_owned(), "docker".to_owned()];
             skill.actions = vec!["build".to_owned()];
             skill.auto_load = true;
@@ -132,7 +133,6 @@ fn what_others_wrote_is_read_and_written_again() {
         files.len(),
         refused.join("\n")
     );
-    println!("{report}");
     assert!(files.len() >= 400 && n_read * 100 >= files.len() * 97, "{report}");
 }
 

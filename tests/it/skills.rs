@@ -42,9 +42,8 @@ fn put(root: &Path, folder: &str, text: &str) -> PathBuf {
 }
 
 fn skill(name: &str, body: &str) -> Skill {
-    let mut skill = Skill::new(name.parse::<SkillName>().unwrap(), format!("about {name}"));
-    skill.body = body.to_owned();
-    skill
+    let named = Skill::new(name.parse::<SkillName>().unwrap(), format!("about {name}"));
+    Skill { body: body.to_owned(), ..named }
 }
 
 #[test]
