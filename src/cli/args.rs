@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::exchange::{Export, Import};
 use super::mine::Mine;
+use super::skills;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
@@ -52,6 +53,12 @@ pub(crate) struct Global {
     /// Learn nothing from sessions: `mine` only says what it would suggest
     #[arg(long, global = true)]
     pub(crate) no_learn: bool,
+    /// Folder of the project's skills; each waits until a person promotes its text
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) project_skills: Vec<PathBuf>,
+    /// Another folder of skills, trusted as its files say
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) extra_skills: Vec<PathBuf>,
     /// What happens to near lessons: merge unless values differ, merge whatever else, or never
     #[arg(long, global = true, default_value = "guarded")]
     pub(crate) dedup: Dedup,
@@ -128,6 +135,11 @@ pub(crate) enum Command {
     Inbox {
         #[command(subcommand)]
         command: Inbox,
+    },
+    /// Skills: lessons as instructions of their own, in SKILL.md files
+    Skills {
+        #[command(subcommand)]
+        command: skills::Command,
     },
     /// Move lessons in: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),

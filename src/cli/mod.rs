@@ -10,6 +10,7 @@ mod mine;
 mod onnxruntime;
 mod sessions;
 mod show;
+mod skills;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -80,6 +81,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
+        Command::Skills { command } => skills::run(&global, command, &mut out),
         Command::Check => health::check(&global, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
     }
@@ -106,6 +108,8 @@ impl Global {
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));
         }
+        builder = self.project_skills.iter().fold(builder, |builder, folder| builder.with_project_skills(folder));
+        builder = self.extra_skills.iter().fold(builder, |builder, folder| builder.with_extra_skills(folder));
         embedder::look_at_library(self)?;
         embedder::choose(self, builder)
     }

@@ -41,5 +41,8 @@ mod related;
 mod retrieval;
 mod sessions;
 mod skill_files;
+mod skills;
+#[cfg(feature = "cli")]
+mod skills_cli;
 mod transcripts;
 mod vector_memory;
