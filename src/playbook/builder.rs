@@ -21,6 +21,8 @@ pub struct PlaybookBuilder {
     config: Config,
     access: Access,
     disk: Box<dyn Disk>,
+    global_notes: Option<PathBuf>,
+    writable_skills: Vec<PathBuf>,
 }
 
 impl PlaybookBuilder {
@@ -32,6 +34,8 @@ impl PlaybookBuilder {
             config: Config::default(),
             access: Access::ReadWrite,
             disk: Box::new(RealDisk),
+            global_notes: None,
+            writable_skills: Vec::new(),
         }
     }
 
@@ -70,6 +74,20 @@ impl PlaybookBuilder {
         self
     }
 
+    /// The one file that proposals for global notes may touch. Without it there are none.
+    #[must_use]
+    pub fn with_global_notes(mut self, file: impl Into<PathBuf>) -> Self {
+        self.global_notes = Some(file.into());
+        self
+    }
+
+    /// A root below which proposals may change existing skills; called again, one more. Name no folder of built-in skills.
+    #[must_use]
+    pub fn with_writable_skills(mut self, root: impl Into<PathBuf>) -> Self {
+        self.writable_skills.push(root.into());
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
         self.disk = disk;
@@ -95,6 +113,8 @@ impl PlaybookBuilder {
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,
+            global_notes: self.global_notes,
+            writable_skills: self.writable_skills,
         })))
     }
 }

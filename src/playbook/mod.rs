@@ -5,10 +5,12 @@ mod builder;
 mod carried;
 mod embedding;
 mod feedback;
+mod inbox;
 mod inspect;
 mod learning;
 mod mining;
 mod promotion;
+mod proposals;
 mod reading;
 mod removal;
 mod retrieval;
@@ -16,7 +18,7 @@ mod session_files;
 mod session_run;
 mod sessions;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -32,9 +34,11 @@ use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use builder::PlaybookBuilder;
 pub use feedback::Settled;
+pub use inbox::{Applied, Dismissed, Inbox, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use mining::{Mined, Skips};
+pub use proposals::{CheckedInbox, PutAside};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
@@ -80,6 +84,10 @@ struct Inner {
     /// One commit at a time in this process; the file lock is for the others.
     writer: Mutex<()>,
     recovery: Option<Recovery>,
+    /// The file for global notes that the host named.
+    global_notes: Option<PathBuf>,
+    /// The roots of skills that the host named as writable.
+    writable_skills: Vec<PathBuf>,
 }
 
 /// A state with what was made of it.

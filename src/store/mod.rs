@@ -8,6 +8,7 @@ mod commit;
 pub(crate) mod disk;
 pub(crate) mod documents;
 pub(crate) mod edits;
+pub(crate) mod inbox;
 mod mapped;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
