@@ -22,6 +22,8 @@ pub struct PlaybookBuilder {
     access: Access,
     disk: Box<dyn Disk>,
     skill_roots: Vec<(SkillPlace, PathBuf)>,
+    global_notes: Option<PathBuf>,
+    writable_skills: Vec<PathBuf>,
 }
 
 impl PlaybookBuilder {
@@ -34,6 +36,8 @@ impl PlaybookBuilder {
             access: Access::ReadWrite,
             disk: Box::new(RealDisk),
             skill_roots: Vec::new(),
+            global_notes: None,
+            writable_skills: Vec::new(),
         }
     }
 
@@ -86,6 +90,20 @@ impl PlaybookBuilder {
         self
     }
 
+    /// The one file that proposals for global notes may touch. Without it there are none.
+    #[must_use]
+    pub fn with_global_notes(mut self, file: impl Into<PathBuf>) -> Self {
+        self.global_notes = Some(file.into());
+        self
+    }
+
+    /// A root below which proposals may change existing skills; called again, one more. Name no folder of built-in skills.
+    #[must_use]
+    pub fn with_writable_skills(mut self, root: impl Into<PathBuf>) -> Self {
+        self.writable_skills.push(root.into());
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
         self.disk = disk;
@@ -113,6 +131,8 @@ impl PlaybookBuilder {
             recovery,
             skill_roots: self.skill_roots,
             skill_shelf: Mutex::default(),
+            global_notes: self.global_notes,
+            writable_skills: self.writable_skills,
         })))
     }
 }

@@ -7,10 +7,12 @@ mod embedding;
 mod exchange;
 mod extraction;
 mod feedback;
+mod inbox;
 mod inspect;
 mod learning;
 mod mining;
 mod promotion;
+mod proposals;
 mod reading;
 mod removal;
 mod retrieval;
@@ -38,9 +40,11 @@ pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;
 pub use feedback::Settled;
+pub use inbox::{Applied, Dismissed, Inbox, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use mining::{Mined, Skips};
+pub use proposals::{CheckedInbox, PutAside};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
@@ -91,6 +95,10 @@ struct Inner {
     skill_roots: Vec<(SkillPlace, PathBuf)>,
     /// What was read of them.
     skill_shelf: Mutex<SkillShelf>,
+    /// The file for global notes that the host named.
+    global_notes: Option<PathBuf>,
+    /// The roots of skills that the host named as writable.
+    writable_skills: Vec<PathBuf>,
 }
 
 /// A state with what was made of it.

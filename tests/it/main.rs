@@ -21,6 +21,7 @@ mod feedback;
 mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
+mod inbox;
 mod large;
 mod layers;
 mod learning_from_sessions;
