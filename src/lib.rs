@@ -90,10 +90,11 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    Applied, ChangeRecord, Check, CheckedInbox, Dismissed, Due, Exported, ExportedSkill, Finding, ImportedSkill, Inbox,
-    LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, Pruned, PutAside,
-    Ran, Removal, SavedSkill, SessionLessons, SessionRun, SessionScan, Sessions, Settled, SkillListing, SkillPlace,
-    Skills, Skips, Stats, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    AgentReport, AgentRun, Applied, ChangeRecord, Check, CheckedInbox, Dismissed, Due, Exported, ExportedSkill,
+    Finding, ImportedSkill, Inbox, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice, Playbook,
+    PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons, SessionRun, SessionScan,
+    SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, Touched, Undone, UndoneFiles,
+    Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

@@ -1,5 +1,6 @@
 //! The façade: it holds the folder, embeds, asks the stages and commits what they decide.
 
+mod agent_run;
 mod builder;
 #[cfg(test)]
 mod carried;
@@ -36,6 +37,7 @@ use crate::retrieve::{Library, Part};
 use crate::store::skill_files::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
+pub use agent_run::{AgentReport, AgentRun, SessionText};
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;

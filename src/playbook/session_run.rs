@@ -194,6 +194,18 @@ impl SessionRun {
         Ok(outcome)
     }
 
+    /// Counts what is still to be read as tried, for this reason.
+    pub(super) fn pass_over(&mut self, why: &str) -> Result<()> {
+        let passed = std::mem::take(&mut self.to_read);
+        self.sessions.inner().store.place.change_mining(self.sessions.config(), |mining| {
+            for SessionEntry { id, updated, .. } in &passed {
+                mining.attempt(id, *updated);
+                let (id, error) = (id.clone(), Some(why.to_owned()));
+                mining.settle(&SessionOutcome { id, updated: *updated, n_candidates: None, error });
+            }
+        })
+    }
+
     /// Ends the run and puts it on record. What it did not come to waits for a later one.
     ///
     /// # Errors
@@ -213,7 +225,7 @@ impl SessionRun {
 
 impl Sessions {
     /// A session and the version of it that was read.
-    fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
+    pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
         let file = SessionFile::look(path).map_err(|error| error.to_string())?;
         let reading = file.read(self.config()).map_err(|error| error.to_string())?;
         let summary = SessionSummary::of(&reading);

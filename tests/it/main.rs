@@ -10,6 +10,7 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod agent;
 mod bench;
 #[cfg(feature = "cli")]
 mod cli;

@@ -1,0 +1,163 @@
+//! A run of the host's agent over past sessions (skills 5): what it is given, what it reads, what becomes of what it wrote.
+
+use std::path::{Path, PathBuf};
+
+use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
+use crate::capture::agent::{Briefing, job};
+use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
+use crate::error::{Error, Result};
+use crate::gate;
+use crate::store::mining::{RunEnd, RunRecord};
+
+/// A run of an agent; [`Playbook::begin_agent`] begins one.
+///
+/// The host runs the agent, with a model and tools of its own. It hands it [`job`](Self::job), asks [`may`](Self::may) before
+/// each call of a tool, gives it sessions by [`read_session`](Self::read_session) alone, and ends with
+/// [`finish`](Self::finish). While it goes on, nobody else begins a run; when the process dies, the next run begins with what
+/// this one did not read.
+pub struct AgentRun {
+    playbook: Playbook,
+    run: SessionRun,
+    job: AgentJob,
+    /// The sessions of the index.
+    listed: Vec<PathBuf>,
+}
+
+/// A session as an agent gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionText {
+    /// One JSON object a line, redacted: who said what, which calls were made and how they ended.
+    Text(String),
+    /// It cannot be read.
+    Unreadable(String),
+    /// It is no session of the index.
+    NotListed,
+}
+
+/// What came of an agent's run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AgentReport {
+    /// What is on record of the run.
+    pub record: RunRecord,
+    /// What of what it wrote was put aside, and why.
+    pub written: CheckedInbox,
+    /// What waits for a person now.
+    pub notice: Option<Notice>,
+}
+
+impl Playbook {
+    /// Begins a run of the host's agent over the sessions of a folder that are due, at most 10 by default.
+    ///
+    /// ```
+    /// use adage::{Playbook, Waiting};
+    ///
+    /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// match playbook.begin_agent(sessions.path())? {
+    ///     Ok(run) => println!("{}\n{}", run.job().system, run.job().query),
+    ///     Err(waiting) => assert_eq!(waiting, Waiting::NothingEligible),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Io`]; those of a write. That nothing is due is no error.
+    pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, Waiting>> {
+        let inner = &self.0;
+        let scan = self.sessions().scan(folder)?;
+        let run = match self.sessions().begin_run(&scan)? {
+            Ok(run) => run,
+            Err(waiting) => return Ok(Err(waiting)),
+        };
+        let place = &inner.store.place;
+        let memory = place.folder.path();
+        let memory = memory.canonicalize().map_err(Error::io("find", memory))?;
+        let inbox = self.inbox();
+        let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());
+        let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
+        let skills = self.skills().list()?.skills.into_iter().map(|listed| {
+            let skill = &listed.skill;
+            (listed.place.name().to_owned(), skill.name.to_string(), skill.description.clone())
+        });
+        let sessions = scan.shown();
+        let briefing = Briefing {
+            inbox: &memory.join(".inbox"),
+            memory: &memory,
+            global: inner.global_notes.as_deref(),
+            skills: skills.collect(),
+            pending: pending.collect::<Result<_>>()?,
+            sessions: &sessions,
+        };
+        let job = job(&briefing, &inner.config.agent);
+        let listed = sessions.iter().map(|entry| entry.path.clone()).collect();
+        Ok(Ok(AgentRun { playbook: self.clone(), run, job, listed }))
+    }
+}
+
+impl AgentRun {
+    /// What the agent is given.
+    #[must_use]
+    pub fn job(&self) -> &AgentJob {
+        &self.job
+    }
+
+    /// Whether a tool may be used on a path, links resolved as far as the path exists.
+    ///
+    /// # Errors
+    /// [`Denied`] says why not.
+    pub fn may(&self, tool: AgentTool, path: &Path) -> Result<(), Denied> {
+        let policy = &self.job.policy;
+        policy.check(tool, path)?;
+        let existing = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
+        let resolved = existing.and_then(|(ancestor, real)| {
+            let rest = path.strip_prefix(ancestor).ok()?;
+            Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+        });
+        // A link that leads nowhere could lead anywhere by the time that it is written through.
+        let dangles = path.ancestors().any(|part| part.is_symlink() && !part.exists());
+        match resolved.filter(|_| !dangles) {
+            Some(resolved) => policy.check(tool, &resolved),
+            None => Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed: "where links end".to_owned() }),
+        }
+    }
+
+    /// A session of the index, as the agent may see it. One that is due counts as read from now on.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub fn read_session(&mut self, path: &Path) -> Result<SessionText> {
+        let config = &self.playbook.0.config.extract;
+        let Some(path) = self.listed.iter().find(|listed| *listed == path) else { return Ok(SessionText::NotListed) };
+        let mut text = String::new();
+        let outcome = self.run.read_path(path, |reading| {
+            text = redacted_record(&gate::clean_transcript(&reading.transcript), config);
+            Ok::<_, Error>(0)
+        })?;
+        match outcome {
+            Some(outcome) => Ok(outcome.error.map_or(SessionText::Text(text), SessionText::Unreadable)),
+            // It was read before, or waits for a later run.
+            None => Ok(match self.playbook.sessions().open(path) {
+                Ok((_, reading)) => {
+                    SessionText::Text(redacted_record(&gate::clean_transcript(&reading.transcript), config))
+                }
+                Err(error) => SessionText::Unreadable(error),
+            }),
+        }
+    }
+
+    /// Ends the run: looks at what the agent wrote, puts aside what cannot be applied, and puts the run on record. A session
+    /// that was due and that the agent did not read counts as tried, unless the run was cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; those of a write.
+    pub fn finish(mut self, end: RunEnd) -> Result<AgentReport> {
+        if end == RunEnd::Finished {
+            self.run.pass_over("the agent did not read it")?;
+        }
+        let inbox = self.playbook.inbox();
+        let written = inbox.check_written()?;
+        let record = self.run.finish(end)?;
+        Ok(AgentReport { record, written, notice: inbox.notice()? })
+    }
+}

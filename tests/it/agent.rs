@@ -1,0 +1,159 @@
+//! The host's agent over past sessions: what it is given, what it may touch, what becomes of what it wrote.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adage::chrono::{DateTime, TimeDelta};
+use adage::{
+    AgentRun, AgentTool, Denied, ManualClock, PatchKind, Playbook, ProposalKind, RunEnd, SessionText, Standing, Waiting,
+};
+use serde_json::json;
+
+/// Put together at run time, so that no scanner takes this file for a leak.
+fn token() -> String {
+    ["gh", "p_", "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi"].concat()
+}
+
+struct Desk {
+    root: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    playbook: Playbook,
+}
+
+impl Desk {
+    fn new(sessions: &[&str]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("sessions")).unwrap();
+        for session in sessions {
+            let messages: Vec<_> = (0..12)
+                .map(|n| {
+                    let content = format!("Please release part {n}, the token is {}.", token());
+                    json!({"type": "user", "id": n.to_string(), "content": content, "timestamp": "2026-03-01T03:00:00Z"})
+                })
+                .collect();
+            let text = json!({"sessionId": session, "startTime": "2026-03-01T03:00:00Z", "messages": messages});
+            fs::write(root.path().join("sessions").join(format!("{session}.json")), text.to_string()).unwrap();
+        }
+        let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap()));
+        let builder = Playbook::builder(root.path().join("memory")).without_embedder();
+        let playbook = builder.with_clock(Arc::clone(&clock) as _).open().unwrap();
+        Self { root, clock, playbook }
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("memory")
+    }
+
+    fn session(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("sessions").join(format!("{name}.json"))
+    }
+
+    fn begin(&self) -> AgentRun {
+        self.playbook.begin_agent(&self.root.path().join("sessions")).unwrap().unwrap_or_else(|why| panic!("{why:?}"))
+    }
+
+    /// What the agent's tool for writing does.
+    fn write(&self, run: &AgentRun, path: &str, text: &str) -> Result<(), Denied> {
+        let path = self.memory().join(path);
+        run.may(AgentTool::Write, &path)?;
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        Ok(())
+    }
+
+    fn standing(&self, id: &str) -> Standing {
+        let scan = self.playbook.sessions().scan(&self.root.path().join("sessions")).unwrap();
+        scan.entries.iter().find(|entry| entry.id == id).unwrap().standing
+    }
+}
+
+fn new_note(path: &Path, text: &str) -> String {
+    format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+{text}\n", path.display())
+}
+
+#[test]
+fn an_agent_reads_proposes_and_a_person_is_told() {
+    let desk = Desk::new(&["monday", "tuesday"]);
+    let notes = desk.memory().join("waiting.md");
+    desk.playbook.inbox().propose(&PatchKind::Private, new_note(&notes, "Wait.").as_bytes()).unwrap();
+    let mut run = desk.begin();
+    let job = run.job().clone();
+    assert!(job.system.contains(&format!("{}/private/extraction.patch", desk.memory().join(".inbox").display())));
+    assert!(job.query.contains("## private\n") && job.query.contains("+Wait."), "{}", job.query);
+    assert!(job.query.contains(&format!("(12 user msgs) — {}", desk.session("monday").display())), "{}", job.query);
+    assert!(!job.system.contains(&token()) && !job.query.contains(&token()));
+    assert_eq!((job.limits.max_turns, job.limits.time_limit.as_secs()), (30, 1_800));
+
+    let SessionText::Text(text) = run.read_session(&desk.session("monday")).unwrap() else { panic!("not read") };
+    assert!(text.contains("Please release part 3") && !text.contains(&token()), "{text}");
+    assert_eq!(run.read_session(&desk.memory().join("lessons.json")).unwrap(), SessionText::NotListed);
+
+    let release = desk.memory().join("release.md");
+    let both = format!("{}{}", new_note(&notes, "Wait."), new_note(&release, "Release in parts."));
+    desk.write(&run, ".inbox/private/extraction.patch", &both).unwrap();
+    let skill = "---\nname: release-parts\ndescription: Releases in parts.\n---\n\n## Overview\n\nFor releases.\n";
+    desk.write(&run, ".inbox/skills/release-parts/SKILL.md", skill).unwrap();
+    desk.write(&run, ".inbox/private/more.patch", "no patch at all").unwrap();
+    let report = run.finish(RunEnd::Finished).unwrap();
+
+    assert_eq!(report.written.aside.len(), 1, "{report:?}");
+    assert!(desk.memory().join(".inbox/aside").is_dir());
+    let notice = report.notice.unwrap();
+    assert_eq!((notice.n_patches, notice.n_skills, notice.n_lessons), (1, 1, 0));
+    assert!(!release.exists(), "nothing takes effect by itself");
+    let listed = desk.playbook.inbox().list().unwrap();
+    let kinds: Vec<ProposalKind> = listed.iter().map(|proposal| proposal.name.kind()).collect();
+    assert_eq!(kinds, [ProposalKind::Private, ProposalKind::Skill]);
+    // What it read counts as read; what it did not, as tried.
+    assert_eq!(desk.standing("monday"), Standing::Read);
+    assert_eq!(desk.standing("tuesday"), Standing::New { n_attempts: 1 });
+    assert_eq!(report.record.sessions.len(), 2);
+    desk.playbook.inbox().apply(&listed).unwrap();
+    assert_eq!(fs::read_to_string(release).unwrap(), "Release in parts.\n");
+}
+
+#[test]
+fn its_tools_stay_in_the_memory_folder() {
+    let desk = Desk::new(&["monday"]);
+    let run = desk.begin();
+    let memory = desk.memory();
+    let check = |tool: AgentTool, path: &Path, expected: bool| {
+        assert_eq!(run.may(tool, path).is_ok(), expected, "{tool} {}", path.display());
+    };
+    check(AgentTool::Read, &memory.join("lessons.json"), true);
+    check(AgentTool::List, &memory, true);
+    check(AgentTool::Read, &desk.session("monday"), false);
+    check(AgentTool::Write, &memory.join("MEMORY.md"), false);
+    check(AgentTool::Edit, &memory.join(".inbox/private/extraction.patch"), true);
+    check(AgentTool::Write, &memory.join(".inbox/../MEMORY.md"), false);
+    check(AgentTool::Read, Path::new("/etc/passwd"), false);
+    #[cfg(unix)]
+    {
+        fs::create_dir_all(memory.join(".inbox")).unwrap();
+        std::os::unix::fs::symlink("/etc", memory.join(".inbox/out")).unwrap();
+        std::os::unix::fs::symlink(desk.root.path().join("nowhere"), memory.join(".inbox/later")).unwrap();
+        check(AgentTool::Read, &memory.join(".inbox/out/passwd"), false);
+        check(AgentTool::Write, &memory.join(".inbox/out/new"), false);
+        check(AgentTool::Write, &memory.join(".inbox/later"), false);
+        check(AgentTool::Write, &memory.join(".inbox/later/new"), false);
+    }
+}
+
+#[test]
+fn one_run_at_a_time_and_a_cancelled_one_counts_nothing() {
+    let desk = Desk::new(&["monday"]);
+    let folder = desk.root.path().join("sessions");
+    let run = desk.begin();
+    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(Waiting::Locked { .. })));
+    run.finish(RunEnd::Cancelled).unwrap();
+    assert_eq!(desk.standing("monday"), Standing::New { n_attempts: 0 });
+    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(Waiting::Throttled { .. })));
+    // Three times not read: given up.
+    for n in 1..=3 {
+        desk.clock.advance(TimeDelta::minutes(30));
+        assert_eq!(desk.standing("monday"), Standing::New { n_attempts: n - 1 });
+        desk.begin().finish(RunEnd::Finished).unwrap();
+    }
+    assert_eq!(desk.standing("monday"), Standing::GivenUp { n_attempts: 3 });
+}
