@@ -89,9 +89,10 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    ChangeRecord, Check, Due, Exported, ExportedSkill, Finding, ImportedSkill, LeftOut, LeftOutReason, ListedSkill,
-    Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran, Removal, SavedSkill, SessionRun, SessionScan, Sessions,
-    Settled, SkillListing, SkillPlace, Skills, Skips, Stats, Touched, Undone, Waiting, WaitingLesson, Window,
+    AutoSaved, ChangeRecord, Check, Curated, Due, Exported, ExportedSkill, Finding, ImportedSkill, LeftOut,
+    LeftOutReason, ListedSkill, Listing, Mined, Playbook, PlaybookBuilder, Pruned, Ran, Removal, SavedSkill,
+    SessionRun, SessionScan, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
+    Undone, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

@@ -193,7 +193,7 @@ impl Place {
             let temporary = self.write_temporary("SKILL.md", text.as_bytes())?;
             self.rename(&temporary, &path)?;
         } else {
-            self.write_beside(&folder, &path, text)?;
+            self.write_skill_beside(&folder, &path, text)?;
         }
         self.sync_folder(&folder)?;
         self.sync_folder(root)?;
@@ -204,7 +204,7 @@ impl Place {
     }
 
     /// Another file system may begin at a folder that is not ours, so that what is written lies in it from the beginning.
-    fn write_beside(&self, folder: &Path, path: &Path, text: &str) -> Result<()> {
+    fn write_skill_beside(&self, folder: &Path, path: &Path, text: &str) -> Result<()> {
         let temporary = folder.join(format!("{TEMPORARY}SKILL.md.{}", std::process::id()));
         let written = self.disk.create(&temporary, text.as_bytes()).map_err(Error::io("write", &temporary));
         let written = written.and_then(|()| self.sync(&temporary)).and_then(|()| self.rename(&temporary, path));

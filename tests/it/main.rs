@@ -13,6 +13,7 @@
 mod bench;
 #[cfg(feature = "cli")]
 mod cli;
+mod curation;
 mod exchange;
 mod extract;
 mod feedback;
@@ -38,5 +39,6 @@ mod related;
 mod retrieval;
 mod sessions;
 mod skill_files;
+mod skill_matching;
 mod transcripts;
 mod vector_memory;

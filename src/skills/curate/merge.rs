@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::outline::{EVIDENCE, PITFALLS, VERIFICATION, list_item, sections, steps};
+use super::outline::{EVIDENCE, NO_PITFALL, PITFALLS, VERIFICATION, blocks, list_item, sections, steps};
 use super::{CurationStep, SkillLife};
 use crate::config::CurationConfig;
 use crate::lesson::Trust;
@@ -135,58 +135,60 @@ fn union<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Vec<T> {
     all
 }
 
-/// The body with the list items of another that stand under pitfalls, verification or evidence there and not here.
+/// The body with what stands under pitfalls, verification and evidence of another and not here.
 fn with_items(body: &str, other: &str) -> String {
     let mut body = body.to_owned();
     for title in [PITFALLS, VERIFICATION, EVIDENCE] {
         let items = |text: &str| -> Vec<String> {
-            let of_title = sections(text).into_iter().filter(|section| section.is(title));
-            let lines = of_title.flat_map(|section| section.lines);
-            lines.filter_map(|line| list_item(line.raw()).map(str::to_owned)).collect()
+            sections(text).iter().filter(|section| section.is(title)).flat_map(blocks).collect()
         };
         let known = items(&body);
         let mut added: Vec<String> = Vec::new();
-        for item in items(other).into_iter().filter(|item| !known.contains(item)) {
+        for item in items(other).into_iter().filter(|item| !known.contains(item) && item != NO_PITFALL) {
             if !added.contains(&item) {
                 added.push(item);
             }
         }
         if !added.is_empty() {
-            body = with_lines(&body, title, &added.iter().map(|item| format!("- {item}")).collect::<Vec<_>>());
+            body = with_blocks(&body, title, &added);
         }
     }
     body
 }
 
-/// The body with lines added at the end of a section, which is made where there is none.
-fn with_lines(body: &str, title: &str, added: &[String]) -> String {
-    let added = added.join("\n");
+/// The body with parts added at the end of a section, which is made where there is none.
+fn with_blocks(body: &str, title: &str, added: &[String]) -> String {
     // Sections hold all lines but the headings: count to where this one ends.
     let mut end = 0;
-    let mut found = false;
+    let mut found = None;
     for (number, section) in sections(body).iter().enumerate() {
         let has_heading = usize::from(number > 0);
-        let is_this = section.is(title) && has_heading == 1;
-        end += has_heading + section.lines.len();
-        if is_this {
-            let blank = section.lines.iter().rev().take_while(|line| line.raw().trim().is_empty()).count();
-            end -= blank;
-            found = true;
+        let start = end + has_heading;
+        end = start + section.lines.len();
+        if has_heading == 1 && section.is(title) {
+            end -= section.lines.iter().rev().take_while(|line| line.raw().trim().is_empty()).count();
+            found = Some(start..end);
             break;
         }
     }
-    if !found {
-        return format!("{}\n\n## {title}\n\n{added}\n", body.trim_end());
-    }
     let lines: Vec<&str> = body.lines().collect();
-    let (before, after) = lines.split_at(end.min(lines.len()));
-    let mut whole = before.join("\n");
-    whole.push('\n');
-    whole.push_str(&added);
-    whole.push('\n');
-    for line in after {
-        whole.push_str(line);
-        whole.push('\n');
+    let Some(place) = found else { return format!("{}\n\n## {title}\n\n{}\n", body.trim_end(), added.join("\n\n")) };
+    let (before, after) = lines.split_at(place.end.min(lines.len()));
+    let mut whole: Vec<&str> = Vec::new();
+    for (number, line) in before.iter().enumerate() {
+        if !(place.contains(&number) && *line == NO_PITFALL) {
+            whole.push(line);
+        }
     }
-    whole
+    for block in added {
+        let follows_item = whole.last().is_some_and(|line| list_item(line).is_some());
+        let is_first = whole.last().is_none_or(|line| line.trim().is_empty());
+        if !(is_first || follows_item && list_item(block).is_some()) {
+            whole.push("");
+        }
+        whole.extend(block.lines());
+    }
+    whole.extend(after);
+    let end = if body.ends_with('\n') { "\n" } else { "" };
+    whole.join("\n") + end
 }

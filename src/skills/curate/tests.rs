@@ -105,6 +105,32 @@ fn a_merge_may_lead_to_the_next() {
     );
 }
 
+#[test]
+fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
+    use crate::learn::testing::lesson;
+    use crate::lesson::Evidence;
+    let state = |name: &str, mistake: &str, quote: &str| {
+        let mut lesson =
+            lesson("building the docker image offline", "Run `docker build --network none .` in the root.");
+        lesson.anti_pattern = mistake.into();
+        lesson.domains = vec!["docker".into(), "image".into()];
+        lesson.provenance.evidence = vec![Evidence { quote: quote.into(), turn: 0, range: (0, 1) }];
+        let skill = Skill { name: name.parse().unwrap(), ..Skill::from_lessons([&lesson]).unwrap() };
+        SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, is_held: false }
+    };
+    let plan = curate(
+        &[state("a", "", "use no network"), state("b", "a plain build", "it is offline")],
+        at(0),
+        &CurationConfig::default(),
+    );
+    let outcome = plan.outcome();
+    let merged = outcome.values().flatten().next().unwrap_or_else(|| panic!("{plan:?}"));
+    assert_eq!(merged.name.as_str(), "a");
+    assert!(merged.body.contains("## Common Pitfalls\n\n- a plain build\n\n## "), "{}", merged.body);
+    assert!(merged.body.contains("\n\n> use no network\n\n> it is offline"), "{}", merged.body);
+    assert_eq!(quality_gate(merged), Ok(()));
+}
+
 /// What a draft's steps are at an age of so many days, under the one name.
 fn check_age(saved: Option<i64>, used: Option<i64>, quality: Quality, auto_prune: bool, expected: &[&str]) {
     let mut state = draft("a", &[], &["one"]);
@@ -157,9 +183,13 @@ fn check_gate(body: &str, expected: &[Shortcoming]) {
 fn the_gate_names_everything_that_is_missing() {
     use Shortcoming::{NoOverview, NoPitfalls, NothingConcrete, Short};
     let long = "word ".repeat(40);
-    check_gate(&format!("## Overview\n{long}\n## Common Pitfalls\n- none\n## Step-by-Step\n1. run it"), &[]);
+    check_gate(&format!("## Overview\n{long}\n## Common Pitfalls\n- none\n## Step-by-Step\n1. run it once"), &[]);
     check_gate(&format!("# overview\n{long}\n### COMMON PITFALLS\nuse `ls`"), &[]);
     check_gate(&format!("# Overview\n{long}\n## Common Pitfalls\nnone\n```\nls\n```"), &[]);
+    check_gate(
+        &format!("# Overview\n{long}\n# Common Pitfalls\nnone\n# Step-by-Step\nrun it\n# Evidence\n`x`"),
+        &[NothingConcrete],
+    );
     check_gate("", &[NoOverview, NoPitfalls, Short { n_bytes: 0, min: 200 }, NothingConcrete]);
     check_gate(&format!("```\n## Overview\n## Common Pitfalls\n{long}\n```"), &[NoOverview, NoPitfalls]);
     check_gate(&format!("## Overview\n\n## Common Pitfalls\n{long} `` ` x"), &[NoOverview, NothingConcrete]);
