@@ -16,4 +16,6 @@ pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES};
 pub(crate) use plan::{Content, Plan};
 pub(crate) use pointer::{INDEX, with_pointers};
 pub(crate) use show::for_person;
-pub(crate) use target::{Effect, Entry, Ground, Grounds, Located, SKILL_FILE, View, judge, locate};
+pub(crate) use target::{
+    Effect, Entry, Ground, Grounds, Located, SKILL_FILE, View, in_memory, judge, locate, saved_skill,
+};

@@ -178,6 +178,16 @@ fn below<'a>(path: &'a Path, ground: &Ground) -> Option<Vec<&'a str>> {
     below.iter().map(|part| part.to_str()).collect()
 }
 
+/// A file directly in the memory folder.
+pub(crate) fn in_memory(grounds: &Grounds, name: &str, effect: Effect) -> Located {
+    located(&grounds.memory, &[name], effect)
+}
+
+/// The file of a skill of our own, which is made.
+pub(crate) fn saved_skill(grounds: &Grounds, name: &str) -> Located {
+    located(&grounds.memory, &["skills", name, SKILL_FILE], Effect::Makes)
+}
+
 fn located(ground: &Ground, parts: &[&str], effect: Effect) -> Located {
     let mut steps = Vec::new();
     let mut path = ground.resolved.clone();

@@ -23,6 +23,8 @@ pub struct PlaybookBuilder {
     access: Access,
     disk: Box<dyn Disk>,
     skill_roots: Vec<(SkillPlace, PathBuf)>,
+    global_notes: Option<PathBuf>,
+    writable_skills: Vec<PathBuf>,
 }
 
 impl PlaybookBuilder {
@@ -35,6 +37,8 @@ impl PlaybookBuilder {
             access: Access::ReadWrite,
             disk: Box::new(RealDisk),
             skill_roots: Vec::new(),
+            global_notes: None,
+            writable_skills: Vec::new(),
         }
     }
 
@@ -87,6 +91,20 @@ impl PlaybookBuilder {
         self
     }
 
+    /// The one file that proposals for global notes may touch. Without it there are none.
+    #[must_use]
+    pub fn with_global_notes(mut self, file: impl Into<PathBuf>) -> Self {
+        self.global_notes = Some(file.into());
+        self
+    }
+
+    /// A root below which proposals may change existing skills; called again, one more. Name no folder of built-in skills.
+    #[must_use]
+    pub fn with_writable_skills(mut self, root: impl Into<PathBuf>) -> Self {
+        self.writable_skills.push(root.into());
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn with_disk(mut self, disk: Box<dyn Disk>) -> Self {
         self.disk = disk;
@@ -115,6 +133,8 @@ impl PlaybookBuilder {
             skill_roots: self.skill_roots,
             skill_shelf: Mutex::default(),
             skill_matcher: SkillMatcher::default(),
+            global_notes: self.global_notes,
+            writable_skills: self.writable_skills,
         })))
     }
 }

@@ -6,10 +6,12 @@ mod carried;
 mod embedding;
 mod exchange;
 mod feedback;
+mod inbox;
 mod inspect;
 mod learning;
 mod mining;
 mod promotion;
+mod proposals;
 mod reading;
 mod removal;
 mod retrieval;
@@ -40,9 +42,11 @@ use skill_matching::SkillMatcher;
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use feedback::Settled;
+pub use inbox::{Applied, Dismissed, Inbox, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use mining::{Mined, Skips};
+pub use proposals::{CheckedInbox, PutAside};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
@@ -97,6 +101,10 @@ struct Inner {
     skill_shelf: Mutex<SkillShelf>,
     /// What a turn's text is compared with.
     skill_matcher: SkillMatcher,
+    /// The file for global notes that the host named.
+    global_notes: Option<PathBuf>,
+    /// The roots of skills that the host named as writable.
+    writable_skills: Vec<PathBuf>,
 }
 
 /// A state with what was made of it.

@@ -10,6 +10,7 @@ pub(crate) mod disk;
 pub(crate) mod documents;
 pub(crate) mod edits;
 mod export;
+pub(crate) mod inbox;
 mod mapped;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;

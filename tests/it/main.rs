@@ -20,6 +20,7 @@ mod feedback;
 mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
+mod inbox;
 mod large;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]

@@ -17,7 +17,17 @@ pub(crate) struct Journal {
     pub(crate) at: DateTime<FixedOffset>,
     /// What it is, for people.
     pub(crate) what: String,
+    pub(crate) record: Record,
     pub(crate) files: Vec<JournalFile>,
+}
+
+/// What stays of a transaction that was carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// The journal, so that it can be undone.
+    Kept,
+    Dropped,
 }
 
 /// One file of a transaction.
@@ -38,6 +48,7 @@ struct Header {
     id: ChangeId,
     at: DateTime<FixedOffset>,
     what: String,
+    record: Record,
     files: Vec<FileHeader>,
 }
 
@@ -63,6 +74,7 @@ pub(super) fn render(journal: &Journal) -> serde_json::Result<Vec<u8>> {
         id: journal.id,
         at: journal.at,
         what: journal.what.clone(),
+        record: journal.record,
         files: journal
             .files
             .iter()
@@ -111,7 +123,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Journal> {
         files.push(JournalFile { path, before: take(before)?, after: take(after)?, mode });
     }
     let is_whole = rest.is_empty() && header.schema == SCHEMA;
-    is_whole.then_some(Journal { id: header.id, at: header.at, what: header.what, files })
+    is_whole.then_some(Journal { id: header.id, at: header.at, what: header.what, record: header.record, files })
 }
 
 #[cfg(test)]
@@ -131,6 +143,7 @@ mod tests {
             id: ChangeId::at(at(0), content_hash(b"x")),
             at: at(0),
             what: "a \"patch\"\n".to_owned(),
+            record: Record::Kept,
             files: vec![
                 file("/a", Some(b"one\n\xff"), Some(b"")),
                 file("/b", None, Some(b"\n\n{}")),

@@ -5,7 +5,7 @@
 //! 3. Write what the files become beside them, make it safe.
 //! 4. Rename the journal to `.pending`. **This is the decision**: from here on it is carried out.
 //! 5. Look once more that nobody edited; rename each file into place; make the folders safe.
-//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go.
+//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go. What nobody would undo leaves no record.
 //!
 //! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back. An error
 //! after the decision turns `.pending` to `.undoing` and takes everything back at once.
@@ -27,7 +27,7 @@ use super::Place;
 use crate::error::{Error, Result};
 use crate::inbox::Entry;
 use crate::lesson::{ChangeId, TextHash};
-pub(crate) use journal::{Journal, content_hash};
+pub(crate) use journal::{Journal, Record, content_hash};
 use journal::{JournalFile, parse, render};
 
 /// Transactions that can be undone.
@@ -35,7 +35,7 @@ const MAX_DONE: usize = 32;
 /// Bytes of their journals, the newest not counted.
 const MAX_DONE_BYTES: u64 = 64 << 20;
 /// How what is written beside a file begins.
-const BESIDE: &str = ".adage-edit-";
+pub(crate) const BESIDE: &str = ".adage-edit-";
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,7 @@ impl FileEdit {
 pub(crate) struct Transaction {
     /// What it is, for people.
     pub(crate) what: String,
+    pub(crate) record: Record,
     /// Each file once.
     pub(crate) edits: Vec<FileEdit>,
 }
@@ -136,7 +137,8 @@ impl Place {
                 after: file.before.clone(),
                 mode: file.mode,
             });
-            let transaction = Transaction { what: format!("undo of {}", journal.what), edits: edits.collect() };
+            let what = format!("undo of {}", journal.what);
+            let transaction = Transaction { what, record: Record::Kept, edits: edits.collect() };
             Ok((Some(transaction), journal))
         })?;
         undone.map(|undone| (undone, journal)).ok_or(Error::NoSuchChange { change: id })
@@ -247,7 +249,7 @@ impl Place {
 
     /// What is to be done, with what is there now.
     fn journal_of(&self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<Journal> {
-        let Transaction { what, edits } = transaction;
+        let Transaction { what, record, edits } = transaction;
         let mut files = Vec::new();
         for FileEdit { path, before: expected, after, mode } in edits {
             let before = self.content(&path)?;
@@ -266,7 +268,7 @@ impl Place {
         // Ids that were pruned may come again; those that are there may not.
         let id = (known.len()..).map(|n| ChangeId::at(at, seed(n))).find(|id| !known.contains(id));
         let id = id.unwrap_or_else(|| ChangeId::at(at, seed(0)));
-        Ok(Journal { id, at, what, files })
+        Ok(Journal { id, at, what, record, files })
     }
 
     /// Writes the journal and, beside each file, what it becomes.
@@ -391,7 +393,9 @@ impl Place {
     fn finish(&self, journal: &Journal) -> Result<()> {
         // What lies beside goes first, while the journal still says where. A second try, since nobody comes back for it.
         let cleared = self.clear_beside(journal).or_else(|_| self.clear_beside(journal));
-        if let Err(error) = self.advance(journal.id, Stage::Pending, Stage::Done) {
+        if journal.record == Record::Dropped {
+            self.remove_if_there(&self.journal_path(journal.id, Stage::Pending))?;
+        } else if let Err(error) = self.advance(journal.id, Stage::Pending, Stage::Done) {
             // Rather no undo than one of files that people edited by then.
             self.remove_if_there(&self.journal_path(journal.id, Stage::Pending))?;
             tracing::warn!(%error, "edits were made, and may not be undone");

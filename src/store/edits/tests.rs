@@ -54,7 +54,7 @@ impl Ground {
     }
 
     fn apply(&self, place: &Place) -> Result<ChangeId> {
-        let transaction = Transaction { what: "a test".to_owned(), edits: self.edits() };
+        let transaction = Transaction { what: "a test".to_owned(), record: Record::Kept, edits: self.edits() };
         place.edit_files(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
     }
 
@@ -261,6 +261,7 @@ fn a_forged_journal_changes_nothing_outside() {
                     id: ChangeId::at(at(n_forged), content_hash(b"forged")),
                     at: at(0),
                     what: "forged".to_owned(),
+                    record: Record::Kept,
                     files: vec![file(path, old, new)],
                 };
                 let name = format!("memory/edits/{}.{stage}", journal.id);
@@ -284,7 +285,7 @@ fn only_so_many_can_be_undone() {
     let mut ids = Vec::new();
     for n in 0..40 {
         let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
-        let transaction = Transaction { what: n.to_string(), edits: vec![edit] };
+        let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
         ids.extend(place.edit_files(at(n), || Ok((Some(transaction), ()))).unwrap().0);
     }
     let known: Vec<ChangeId> = place.done_edits().unwrap().into_iter().map(|journal| journal.id).collect();

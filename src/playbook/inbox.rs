@@ -1,0 +1,378 @@
+//! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::Playbook;
+use super::proposals::{Ready, Survey};
+use crate::error::{CannotApply, Error, Result};
+use crate::inbox::{FilePatch, ProposalKind, ProposalName, for_person};
+use crate::learn::Learned;
+use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+use crate::store::edits::{FileEdit, Journal, Record, Transaction, content_hash};
+
+/// The review inbox: [`Playbook::inbox`].
+///
+/// Nothing in it takes effect by itself. A proposal is shown, applied and dismissed as it was listed: one that changed since is
+/// refused.
+///
+/// ```
+/// use adage::{PatchKind, Playbook};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// let inbox = playbook.inbox();
+/// let notes = folder.path().canonicalize()?.join("deploy.md");
+/// let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+Deploy on Mondays.\n", notes.display());
+/// inbox.propose(&PatchKind::Private, patch.as_bytes())?;
+///
+/// let proposals = inbox.list()?;
+/// assert!(inbox.show(&proposals[0])?.contains("+Deploy on Mondays."));
+/// inbox.apply(&proposals)?;
+/// assert_eq!(std::fs::read_to_string(notes)?, "Deploy on Mondays.\n");
+/// assert!(inbox.list()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Inbox {
+    pub(super) playbook: Playbook,
+}
+
+/// Something that waits for a person and can be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// What it is called.
+    pub name: ProposalName,
+    /// The hash of exactly what was listed.
+    pub text: TextHash,
+    /// The files that it makes or changes; none for a lesson.
+    pub files: Vec<PathBuf>,
+    /// What it is about, on one line.
+    pub summary: String,
+}
+
+/// Something in the inbox that cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// Where it lies, below the inbox.
+    pub name: String,
+    /// Why not.
+    pub reason: CannotApply,
+}
+
+/// How many proposals wait: as many as [`Inbox::list`] gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// Patches of notes and skills.
+    pub n_patches: usize,
+    /// New skills.
+    pub n_skills: usize,
+    /// Lessons.
+    pub n_lessons: usize,
+}
+
+/// What was applied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Applied {
+    /// What to hand to [`Inbox::undo`]; none when no file changed.
+    pub change: Option<ChangeId>,
+    /// The files that were made or changed.
+    pub files: Vec<PathBuf>,
+    /// What became of the lessons.
+    pub lessons: Vec<Learned>,
+}
+
+/// What was dismissed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dismissed {
+    /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
+    pub change: Option<ChangeId>,
+    /// What to hand to [`Playbook::undo`], so that lessons wait again.
+    pub lessons: Vec<super::Removal>,
+}
+
+/// Files that are again what they were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneFiles {
+    /// The record of it, which can be undone too.
+    pub change: ChangeId,
+    /// The files.
+    pub files: Vec<PathBuf>,
+}
+
+impl Playbook {
+    /// The review inbox of this playbook.
+    #[must_use]
+    pub fn inbox(&self) -> Inbox {
+        Inbox { playbook: self.clone() }
+    }
+}
+
+impl Inbox {
+    /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn list(&self) -> Result<Vec<Proposal>> {
+        let survey = self.survey()?;
+        let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|ready| ready.proposal).collect();
+        proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
+        for waiting in self.playbook.waiting_lessons()? {
+            proposals.push(Proposal {
+                name: ProposalName::Lesson(waiting.lesson.id),
+                text: waiting.lesson.text_hash(),
+                files: Vec::new(),
+                summary: for_person(&format!("{} ({})", waiting.lesson.trigger, waiting.reason)).0,
+            });
+        }
+        Ok(proposals)
+    }
+
+    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts it aside.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn unfit(&self) -> Result<Vec<Unfit>> {
+        let place = &self.playbook.0.store.place;
+        let unfit = self.survey()?.unfit.into_iter();
+        Ok(unfit.map(|(path, reason)| Unfit { name: place.inbox_name(&path), reason }).collect())
+    }
+
+    /// How much waits; none when nothing does.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn notice(&self) -> Result<Option<Notice>> {
+        let mut notice = Notice::default();
+        let proposals = self.list()?;
+        for proposal in &proposals {
+            match proposal.name.kind() {
+                ProposalKind::Private | ProposalKind::Global | ProposalKind::SkillPatch => notice.n_patches += 1,
+                ProposalKind::Skill => notice.n_skills += 1,
+                ProposalKind::Lesson => notice.n_lessons += 1,
+            }
+        }
+        Ok((!proposals.is_empty()).then_some(notice))
+    }
+
+    /// The proposal of this name, if it can be applied.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchProposal`]; [`Error::CannotApply`] with the reason.
+    pub fn find(&self, name: &ProposalName) -> Result<Proposal> {
+        if let Some(found) = self.list()?.into_iter().find(|proposal| proposal.name == *name) {
+            return Ok(found);
+        }
+        match self.written(name)? {
+            Some(written) => self.ready(&written).map(|ready| ready.proposal),
+            None => Err(Error::NoSuchProposal { name: name.to_string() }),
+        }
+    }
+
+    /// Everything that applying would do, as a person reads it: the diff of every file, with the pointer in the table of
+    /// contents that a new file gets; the text of a lesson. Secrets are masked, characters that are not seen are written out.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchProposal`], [`Error::ProposalChanged`], [`Error::CannotApply`].
+    pub fn show(&self, proposal: &Proposal) -> Result<String> {
+        let text = match &proposal.name {
+            ProposalName::Lesson(id) => self.lesson_text(*id, proposal.text)?,
+            name => {
+                let ready = self.present(name, proposal.text)?;
+                let diffs = ready.plan.files().filter_map(|(path, planned)| {
+                    FilePatch::between(&path.to_string_lossy(), planned.before.as_deref(), &planned.after)
+                });
+                diffs.map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
+            }
+        };
+        let (mut text, n_secrets) = for_person(&text);
+        if n_secrets > 0 && !matches!(proposal.name, ProposalName::Lesson(_)) {
+            text.push_str(&format!("\n{n_secrets} secrets are masked here; applying would write them as they are.\n"));
+        }
+        Ok(text)
+    }
+
+    /// Applies proposals as they were listed. Patches and skills change files all together or not at all, also if the process
+    /// dies; they leave the inbox in the same step. Then lessons come in, in one commit.
+    ///
+    /// # Errors
+    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`]; [`Error::CannotApply`] when one of them cannot be;
+    /// [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. No file was changed then.
+    pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
+        let inner = &self.playbook.0;
+        let (lessons, files) = split(proposals);
+        let mut applied = Applied::default();
+        if !files.is_empty() {
+            let (change, plan) = inner.store.place.edit_files(inner.clock.now(), || {
+                let mut ready: Vec<Ready> = Vec::new();
+                for proposal in &files {
+                    let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
+                    ready.push(self.present_after(&proposal.name, proposal.text, start)?);
+                }
+                let mut edits: Vec<FileEdit> = ready.iter().flat_map(|ready| ready.leaving()).collect();
+                let plan = ready.pop().map(|ready| ready.plan).unwrap_or_default();
+                for (path, planned) in plan.files() {
+                    if planned.before.as_ref() != Some(&planned.after) {
+                        let before = planned.before.as_deref().map(content_hash);
+                        edits.push(FileEdit::new(path.to_owned(), before, Some(planned.after.clone())));
+                    }
+                }
+                let what = format!("apply {}", names(&files));
+                Ok((Some(Transaction { what, record: Record::Kept, edits }), plan))
+            })?;
+            applied.change = change;
+            applied.files = plan.files().map(|(path, _)| path.to_owned()).collect();
+            self.drop_folders(&files);
+        }
+        if !lessons.is_empty() {
+            applied.lessons = self.playbook.promote_all(&lessons)?;
+        }
+        Ok(applied)
+    }
+
+    /// Takes proposals out of the inbox, as they were listed, without applying them. Lessons do not come back.
+    ///
+    /// # Errors
+    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::CannotApply`]; [`Error::Io`].
+    pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
+        let inner = &self.playbook.0;
+        let (lessons, files) = split(proposals);
+        let mut dismissed = Dismissed::default();
+        if !files.is_empty() {
+            let (change, ()) = inner.store.place.edit_files(inner.clock.now(), || {
+                let mut edits = Vec::new();
+                for proposal in &files {
+                    edits.extend(self.present(&proposal.name, proposal.text)?.leaving());
+                }
+                let what = format!("dismiss {}", names(&files));
+                Ok((Some(Transaction { what, record: Record::Kept, edits }), ()))
+            })?;
+            dismissed.change = change;
+            self.drop_folders(&files);
+        }
+        if !lessons.is_empty() {
+            dismissed.lessons = self.playbook.dismiss_all(&lessons)?;
+        }
+        Ok(dismissed)
+    }
+
+    /// Takes back what was applied or dismissed: every file is again what it was, and the proposal waits again. The last 32
+    /// changes are kept.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since; [`Error::CannotApply`] when
+    /// a file lies where this playbook may not write any more.
+    pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
+        let inner = &self.playbook.0;
+        let place = &inner.store.place;
+        let grounds = self.grounds()?;
+        let check = |journal: &Journal| -> Result<()> {
+            let is_ours = |path: &PathBuf| {
+                let roots = grounds.skills.iter().chain([&grounds.memory]);
+                let is_global = grounds.global.as_ref().is_some_and(|global| global.resolved == *path);
+                is_global || roots.into_iter().any(|root| path.starts_with(&root.resolved))
+            };
+            match journal.files.iter().find(|file| !is_ours(&file.path)) {
+                Some(file) => {
+                    let expected = "where this playbook was told that it may write";
+                    let reason = crate::error::TargetError::Outside { path: file.path.clone(), expected };
+                    let reason = Box::new(CannotApply::Target { line: 0, reason });
+                    Err(Error::CannotApply { name: format!("the undo of {}", journal.what), reason })
+                }
+                None => Ok(()),
+            }
+        };
+        let (change, journal) = place.undo_files(change, inner.clock.now(), check)?;
+        Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
+    }
+
+    fn drop_folders(&self, proposals: &[&Proposal]) {
+        let place = &self.playbook.0.store.place;
+        for proposal in proposals {
+            if let ProposalName::Skill(name) = &proposal.name {
+                place.drop_empty(&place.skill_proposal(name));
+            }
+        }
+    }
+
+    fn survey(&self) -> Result<Survey> {
+        self.playbook.0.store.place.recover_edits()?;
+        self.look_through()
+    }
+
+    fn lesson_text(&self, id: LessonId, text: TextHash) -> Result<String> {
+        let waiting = self.playbook.waiting_lessons()?.into_iter().find(|waiting| waiting.lesson.id == id);
+        let waiting = waiting.ok_or_else(|| Error::NoSuchProposal { name: id.to_string() })?;
+        let found = waiting.lesson.text_hash();
+        if found != text {
+            return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: text, found });
+        }
+        Ok(lesson_as_text(&waiting.lesson, &waiting.reason.to_string()))
+    }
+}
+
+impl fmt::Display for Notice {
+    /// Such as `2 patches and 1 lesson wait for review`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {many}")),
+        };
+        let parts: Vec<String> = [
+            counted(self.n_patches, "patch", "patches"),
+            counted(self.n_skills, "skill", "skills"),
+            counted(self.n_lessons, "lesson", "lessons"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let verb = if self.n_patches + self.n_skills + self.n_lessons == 1 { "waits" } else { "wait" };
+        match parts.split_last() {
+            None => f.write_str("nothing waits for review"),
+            Some((last, [])) => write!(f, "{last} {verb} for review"),
+            Some((last, first)) => write!(f, "{} and {last} {verb} for review", first.join(", ")),
+        }
+    }
+}
+
+/// A lesson as lines of what it says.
+fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
+    let fields = [
+        ("why it waits", why),
+        ("when", &lesson.trigger),
+        ("task", &lesson.task),
+        ("mistake", &lesson.mistake),
+        ("do not", &lesson.anti_pattern),
+        ("do", &lesson.correct_pattern),
+        ("code", &lesson.code_example),
+        ("session", &lesson.provenance.session),
+    ];
+    let mut text: String = fields
+        .iter()
+        .filter(|(_, value)| !value.trim().is_empty())
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect();
+    for evidence in &lesson.provenance.evidence {
+        text.push_str(&format!("a person said: {}\n", evidence.quote));
+    }
+    text
+}
+
+/// Lessons apart from what changes files.
+fn split(proposals: &[Proposal]) -> (Vec<(LessonId, TextHash)>, Vec<&Proposal>) {
+    let (mut lessons, mut files) = (Vec::new(), Vec::new());
+    for proposal in proposals {
+        match &proposal.name {
+            ProposalName::Lesson(id) => lessons.push((*id, proposal.text)),
+            _ => files.push(proposal),
+        }
+    }
+    (lessons, files)
+}
+
+fn names(proposals: &[&Proposal]) -> String {
+    proposals.iter().map(|proposal| proposal.name.to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,743 @@
+//! The review inbox on real files: what is listed, applied and dismissed, and what no patch may touch.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adage::{
+    Applied, CannotApply, Error, Inbox, Learned, ManualClock, Patch, PatchKind, Playbook, PlaybookBuilder, Proposal,
+    ProposalKind, ProposalName, TargetError, TextHash, build_lesson,
+};
+use proptest::prelude::*;
+
+use crate::patches;
+
+/// A home with a memory folder, a file for global notes and a root of skills.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+const SKILL: &str = "---\nname: deploy\ndescription: Deploys.\n---\n# Deploy\n\nRun it.\n";
+
+impl Home {
+    fn new() -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap() };
+        for folder in ["memory", ".agent", "skills/deploy", "project"] {
+            fs::create_dir_all(home.path(folder)).unwrap();
+        }
+        home.write("memory/notes.md", "one\ntwo\nthree\n");
+        home.write(".agent/NOTES.md", "# Global\n\n- be kind\n");
+        home.write("skills/deploy/SKILL.md", SKILL);
+        home.write("project/AGENTS.md", "instructions\n");
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        fs::canonicalize(self.folder.path()).unwrap().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn builder(&self) -> PlaybookBuilder {
+        let now = chrono::DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap();
+        Playbook::builder(self.path("memory"))
+            .without_embedder()
+            .with_clock(Arc::new(ManualClock::new(now)))
+            .with_global_notes(self.path(".agent/NOTES.md"))
+            .with_writable_skills(self.path("skills"))
+    }
+
+    fn inbox(&self) -> Inbox {
+        self.builder().open().unwrap().inbox()
+    }
+
+    /// A diff of a file below the home; `hunks` from the first `@@` on.
+    fn changes(&self, name: &str, hunks: &str) -> String {
+        let path = self.path(name);
+        format!("--- {0}\n+++ {0}\n{hunks}", path.display())
+    }
+
+    fn makes(&self, name: &str, line: &str) -> String {
+        format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+{line}\n", self.path(name).display())
+    }
+
+    /// Every path with what it is, its mode, its content or where it leads.
+    fn snapshot(&self, below: &str) -> BTreeMap<PathBuf, String> {
+        let mut snapshot = BTreeMap::new();
+        let mut folders = vec![self.path(below)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = fs::symlink_metadata(&path).unwrap();
+                let content = if metadata.is_dir() {
+                    folders.push(path.clone());
+                    "a folder".to_owned()
+                } else if metadata.is_symlink() {
+                    format!("leads to {}", fs::read_link(&path).unwrap().display())
+                } else if metadata.is_file() {
+                    String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+                } else {
+                    "another thing".to_owned()
+                };
+                snapshot.insert(path, format!("{:?} {content}", metadata.permissions()));
+            }
+        }
+        snapshot
+    }
+}
+
+const CHANGE: &str = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+
+fn of_kind(inbox: &Inbox, kind: ProposalKind) -> Vec<Proposal> {
+    inbox.list().unwrap().into_iter().filter(|proposal| proposal.name.kind() == kind).collect()
+}
+
+fn skill(name: &str) -> PatchKind {
+    PatchKind::Skill(name.parse().unwrap())
+}
+
+fn reason(error: Error) -> CannotApply {
+    match error {
+        Error::CannotApply { reason, .. } => *reason,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn proposals_of_every_kind_are_listed_shown_and_applied() {
+    let home = Home::new();
+    let playbook = home.builder().open().unwrap();
+    let inbox = playbook.inbox();
+    assert_eq!((inbox.list().unwrap(), inbox.notice().unwrap()), (vec![], None));
+    inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    let global = home.changes(".agent/NOTES.md", "@@ -1,3 +1,4 @@\n # Global\n \n - be kind\n+- be brief\n");
+    inbox.propose(&PatchKind::Global, global.as_bytes()).unwrap();
+    let deploy = home.changes("skills/deploy/SKILL.md", "@@ -5,3 +5,3 @@\n # Deploy\n \n-Run it.\n+Run it twice.\n");
+    inbox.propose(&skill("deploy-fix"), deploy.as_bytes()).unwrap();
+    inbox.propose_skill(&"release".parse().unwrap(), "---\nname: release\n---\n# Release\n").unwrap();
+    playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
+
+    let proposals = inbox.list().unwrap();
+    let names: Vec<String> = proposals[..4].iter().map(|proposal| proposal.name.to_string()).collect();
+    assert_eq!(names, ["private", "global", "skills/deploy-fix.patch", "skills/release"]);
+    assert_eq!(inbox.notice().unwrap().unwrap().to_string(), "3 patches, 1 skill and 1 lesson wait for review");
+    let shown: Vec<String> = proposals.iter().map(|proposal| inbox.show(proposal).unwrap()).collect();
+    assert!(shown[0].contains("\n-two\n+2\n three\n"), "{}", shown[0]);
+    assert!(shown[3].contains("+# Release") && shown[3].contains("/memory/skills/release/SKILL.md"), "{}", shown[3]);
+    assert!(shown[4].contains("do: use the dateutil module"), "{}", shown[4]);
+    // Nothing took effect so far.
+    assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
+
+    let Applied { change, files, lessons } = inbox.apply(&proposals).unwrap();
+    assert_eq!((files.len(), change.is_some(), lessons.len()), (4, true, 1));
+    assert!(matches!(lessons[0], Learned::Inserted { .. }));
+    assert_eq!(home.text("memory/notes.md"), "one\n2\nthree\n");
+    assert_eq!(home.text(".agent/NOTES.md"), "# Global\n\n- be kind\n- be brief\n");
+    assert_eq!(home.text("skills/deploy/SKILL.md"), SKILL.replace("Run it.", "Run it twice."));
+    assert_eq!(home.text("memory/skills/release/SKILL.md"), "---\nname: release\n---\n# Release\n");
+    assert_eq!((inbox.list().unwrap(), inbox.unfit().unwrap()), (vec![], vec![]));
+    assert!(playbook.get_playbook_context("parse dates").unwrap().text.contains("dateutil"));
+
+    let undone = inbox.undo(change.unwrap()).unwrap();
+    assert_eq!(undone.files.len(), 4 + 4 + 3);
+    assert_eq!((home.text("memory/notes.md"), inbox.list().unwrap().len()), ("one\ntwo\nthree\n".to_owned(), 4));
+}
+
+fn tainted(trigger: &str, solution: &str) -> adage::LessonDraft {
+    build_lesson(trigger, solution).trust(adage::Trust::Tainted)
+}
+
+#[test]
+fn dismissed_proposals_leave_and_can_come_back() {
+    let home = Home::new();
+    let playbook = home.builder().open().unwrap();
+    let inbox = playbook.inbox();
+    inbox.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
+    inbox.propose_skill(&"release".parse().unwrap(), "# Release").unwrap();
+    playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
+    let before = inbox.list().unwrap();
+    let dismissed = inbox.dismiss(&before).unwrap();
+    assert!(inbox.list().unwrap().is_empty() && !home.path("memory/new.md").exists());
+    inbox.undo(dismissed.change.unwrap()).unwrap();
+    playbook.undo(dismissed.lessons[0].change).unwrap();
+    assert_eq!(inbox.list().unwrap(), before);
+}
+
+#[test]
+fn what_is_applied_is_what_was_looked_at() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let looked_at = inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    let other = home.changes("memory/notes.md", &CHANGE.replace("+2", "+something else"));
+    home.write("memory/.inbox/private/extraction.patch", &other);
+    for refused in [inbox.apply(std::slice::from_ref(&looked_at)).map(drop), inbox.show(&looked_at).map(drop)] {
+        assert!(matches!(refused, Err(Error::ProposalChanged { .. })), "{refused:?}");
+    }
+    assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_target_that_changed_is_refused_with_both_hashes() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let proposal = inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    // The hunk still fits; the file is another one all the same.
+    home.write("memory/notes.md", "one\ntwo\nthree\nfour\n");
+    let hash = |text: &str| Some(TextHash::of(&[text]));
+    let refused = reason(inbox.apply(std::slice::from_ref(&proposal)).unwrap_err());
+    let (proposed_for, found) = (hash("one\ntwo\nthree\n"), hash("one\ntwo\nthree\nfour\n"));
+    assert_eq!(refused, CannotApply::Changed { path: home.path("memory/notes.md"), proposed_for, found });
+    assert!(inbox.list().unwrap().is_empty());
+    assert_eq!(inbox.unfit().unwrap()[0].reason, refused);
+    // Nothing is lost: it lies aside with the reason.
+    let checked = inbox.check_written().unwrap();
+    assert_eq!(checked.aside[0].reason, refused);
+    let kept = fs::read_to_string(&checked.aside[0].kept_at).unwrap();
+    assert_eq!(kept, home.changes("memory/notes.md", CHANGE));
+    let told = fs::read_to_string(format!("{}.reason", checked.aside[0].kept_at.display())).unwrap();
+    assert!(told.contains("changed since"), "{told}");
+    assert!(inbox.unfit().unwrap().is_empty());
+}
+
+#[test]
+fn an_edit_in_between_is_not_overwritten_by_undo() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    let applied = inbox.apply(&inbox.list().unwrap()).unwrap();
+    home.write("memory/notes.md", "mine\n");
+    let refused = inbox.undo(applied.change.unwrap()).unwrap_err();
+    assert!(matches!(refused, Error::FileChanged { expected: Some(_), found: Some(_), .. }), "{refused}");
+    assert_eq!(home.text("memory/notes.md"), "mine\n");
+}
+
+#[test]
+fn proposals_of_a_kind_become_one_patch() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let propose = |patch: String| inbox.propose(&PatchKind::Private, patch.as_bytes());
+    home.write("memory/long.md", &(1..=20).map(|n| format!("line {n}\n")).collect::<String>());
+    propose(home.changes("memory/long.md", "@@ -1,2 +1,2 @@\n-line 1\n+first\n line 2\n")).unwrap();
+    // Made for the file as it is.
+    propose(home.changes("memory/long.md", "@@ -19,2 +19,2 @@\n line 19\n-line 20\n+last\n")).unwrap();
+    // Made for the file as the waiting patch leaves it.
+    propose(home.changes("memory/long.md", "@@ -1,2 +1,3 @@\n first\n+second\n line 2\n")).unwrap();
+    propose(home.makes("memory/new.md", "new")).unwrap();
+    // Again: nothing new.
+    propose(home.makes("memory/new.md", "new")).unwrap();
+    let proposals = inbox.list().unwrap();
+    assert_eq!((proposals.len(), proposals[0].files.len()), (1, 3));
+    let text = home.text("memory/.inbox/private/extraction.patch");
+    let patch = Patch::parse(text.as_bytes()).unwrap();
+    // The pointer to the new file is made when it is applied.
+    assert_eq!((patch.files().len(), text.matches("@@ -").count()), (2, 3), "{text}");
+    let refused = propose(home.changes("memory/long.md", "@@ -1,2 +1,2 @@\n-line 1\n+primo\n line 2\n")).unwrap_err();
+    assert!(matches!(reason(refused), CannotApply::Diff { .. }));
+    let refused = propose(home.makes("memory/new.md", "another")).unwrap_err();
+    assert!(matches!(reason(refused), CannotApply::Diff { .. }));
+    assert_eq!(inbox.list().unwrap(), proposals);
+    inbox.apply(&proposals).unwrap();
+    let expected: String = ["first\nsecond\n".to_owned()]
+        .into_iter()
+        .chain((2..20).map(|n| format!("line {n}\n")))
+        .chain(["last\n".to_owned()])
+        .collect();
+    assert_eq!((home.text("memory/long.md"), home.text("memory/new.md")), (expected, "new\n".to_owned()));
+}
+
+#[test]
+fn new_notes_get_a_pointer_in_the_same_step() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let patch = home.makes("memory/api-limits.md", "100 a minute") + &home.makes("memory/data.md", "x");
+    inbox.propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+    let proposal = &inbox.list().unwrap()[0];
+    assert!(inbox.show(proposal).unwrap().contains("+- See "), "{}", inbox.show(proposal).unwrap());
+    let applied = inbox.apply(std::slice::from_ref(proposal)).unwrap();
+    let pointer = |name: &str, topic: &str| format!("- See {} for {topic} notes.\n", home.path(name).display());
+    let expected = format!(
+        "# Project Memory\n\n{}{}",
+        pointer("memory/api-limits.md", "api limits"),
+        pointer("memory/data.md", "data")
+    );
+    assert_eq!(home.text("memory/MEMORY.md"), expected);
+    // `a.md` is not named by `data.md`.
+    inbox.propose(&PatchKind::Private, home.makes("memory/a.md", "x").as_bytes()).unwrap();
+    inbox.apply(&inbox.list().unwrap()).unwrap();
+    assert_eq!(home.text("memory/MEMORY.md"), expected.clone() + &pointer("memory/a.md", "a"));
+    // A patch that names its file itself gets no second pointer.
+    let index = fs::read_to_string(home.path("memory/MEMORY.md")).unwrap();
+    let n_lines = index.lines().count();
+    let last = index.lines().last().unwrap();
+    let patch = home.makes("memory/b.md", "x")
+        + &home.changes("memory/MEMORY.md", &format!("@@ -{n_lines} +{n_lines},2 @@\n {last}\n+- b.md: about b\n"));
+    inbox.propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+    inbox.apply(&inbox.list().unwrap()).unwrap();
+    assert_eq!(home.text("memory/MEMORY.md"), index + "- b.md: about b\n");
+    assert_eq!(applied.files.len(), 3);
+}
+
+#[test]
+fn one_bad_diff_keeps_all_of_them_away() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let good = home.makes("memory/new.md", "x");
+    for bad in [
+        home.changes("memory/notes.md", "@@ -1,3 +1,3 @@\n one\n-TWO\n+2\n three\n"),
+        home.makes("project/new.md", "x"),
+        home.makes("memory/notes.md", "x"),
+        home.changes("memory/absent.md", CHANGE),
+    ] {
+        let patch = format!("{good}{bad}");
+        let refused = inbox.propose(&PatchKind::Private, patch.as_bytes());
+        assert!(matches!(refused, Err(Error::CannotApply { .. })), "{bad}: {refused:?}");
+        home.write("memory/.inbox/private/extraction.patch", &patch);
+        assert!(inbox.list().unwrap().is_empty());
+        let refused = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap_err();
+        assert!(matches!(refused, Error::CannotApply { .. }), "{bad}: {refused}");
+        assert_eq!(inbox.check_written().unwrap().aside.len(), 1);
+        assert!(!home.path("memory/new.md").exists());
+        assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
+    }
+    let nothing = home.changes("memory/notes.md", "@@ -1,3 +1,3 @@\n one\n two\n three\n");
+    let refused = inbox.propose(&PatchKind::Private, nothing.as_bytes()).unwrap_err();
+    assert_eq!(reason(refused), CannotApply::ChangesNothing);
+}
+
+#[test]
+fn nothing_is_proposed_or_applied_by_a_reader() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    let reader = home.builder().read_only().open().unwrap().inbox();
+    let proposals = reader.list().unwrap();
+    assert_eq!(proposals.len(), 1);
+    assert!(matches!(reader.apply(&proposals), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.dismiss(&proposals), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.check_written(), Err(Error::ReadOnly { .. })));
+    let nowhere = home.path("nowhere");
+    let reader = Playbook::builder(&nowhere).without_embedder().read_only().open().unwrap();
+    assert!(reader.inbox().list().unwrap().is_empty() && !nowhere.exists());
+}
+
+#[test]
+fn secrets_are_masked_where_a_person_reads_them() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+    inbox.propose(&PatchKind::Private, home.makes("memory/new.md", &format!("token {secret}")).as_bytes()).unwrap();
+    let shown = inbox.show(&inbox.list().unwrap()[0]).unwrap();
+    assert!(!shown.contains(&secret) && shown.contains("1 secrets are masked here"), "{shown}");
+}
+
+#[test]
+fn recorded_diffs_of_notes_pass_the_inbox() {
+    let Some(rows) = patches::rows("single_file.jsonl.gz") else { return };
+    let home = Home::new();
+    let inbox = home.inbox();
+    let mut n_applied = 0;
+    for (n, row) in rows.iter().enumerate() {
+        let text = |key: &str| row[key].as_str().unwrap();
+        let (id, diff) = (text("id"), text("diff"));
+        let is_notes = Path::new(id).extension().is_some_and(|extension| extension == "md");
+        if !is_notes || diff.is_empty() {
+            continue;
+        }
+        let name = format!("memory/recorded-{n}.md");
+        let path = home.path(&name).display().to_string();
+        let hunks = &diff[diff.find("@@ -").unwrap()..];
+        let old = if diff.starts_with("--- /dev/null") { "/dev/null" } else { path.as_str() };
+        if old != "/dev/null" {
+            home.write(&name, text("before"));
+        }
+        // As an agent writes it.
+        home.write("memory/.inbox/private/extraction.patch", &format!("--- {old}\n+++ {path}\n{hunks}"));
+        let proposals = inbox.list().unwrap();
+        assert_eq!(proposals.len(), 1, "{id}: {:?}", inbox.unfit());
+        inbox.apply(&proposals).unwrap();
+        assert_eq!(home.text(&name), text("after"), "{id}");
+        n_applied += 1;
+    }
+    assert!(n_applied > 100, "only {n_applied} diffs of notes");
+}
+
+/// What agents write where a patch should be.
+#[derive(Clone, Debug)]
+enum Scrap {
+    Good(&'static str),
+    Half(&'static str, usize),
+    Prose(String),
+    Forbidden(&'static str),
+    Badly(&'static str),
+    Folder,
+    Link(&'static str),
+}
+
+fn scrap() -> impl Strategy<Value = Scrap> {
+    let file = prop::sample::select(vec!["memory/n1.md", "memory/n2.md", "memory/n3.md"]);
+    let target = prop::sample::select(vec![
+        "project/AGENTS.md",
+        "memory/AGENTS.md",
+        "memory/x.txt",
+        "memory/.hidden.md",
+        "memory/sub/x.md",
+        "../x.md",
+        "memory/skills_playbook.json",
+    ]);
+    let broken =
+        prop::sample::select(vec!["--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-a\n+b\n", "--- /x\n", "@@ -1 +1 @@\n", ""]);
+    prop_oneof![
+        3 => file.clone().prop_map(Scrap::Good),
+        2 => (file, 1_usize..60).prop_map(|(file, cut)| Scrap::Half(file, cut)),
+        1 => "[ -~\n]{0,60}".prop_map(Scrap::Prose),
+        2 => target.prop_map(Scrap::Forbidden),
+        1 => broken.prop_map(Scrap::Badly),
+        1 => Just(Scrap::Folder),
+        1 => prop::sample::select(vec!["project/AGENTS.md", "nowhere", "memory"]).prop_map(Scrap::Link),
+    ]
+}
+
+fn place() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "private/extraction.patch",
+        "private/more.patch",
+        "private/zzz.patch",
+        "private/notes.txt",
+        "private/.hidden",
+        "global/extraction.patch",
+        "skills/deploy.patch",
+        "skills/..patch",
+        "skills/a skill/SKILL.md",
+        "skills/fresh/SKILL.md",
+        "skills/fresh/run.sh",
+        "skills/loose.md",
+        "loose.patch",
+        "other/extraction.patch",
+    ])
+}
+
+fn scatter(home: &Home, at: &str, scrap: &Scrap) {
+    let name = format!("memory/.inbox/{at}");
+    let path = home.path(&name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if fs::symlink_metadata(&path).is_ok() {
+        return;
+    }
+    match scrap {
+        Scrap::Good(file) => home.write(&name, &home.makes(file, &format!("from {at}"))),
+        Scrap::Half(file, cut) => {
+            let patch = home.makes(file, "text");
+            home.write(&name, &patch[..patch.len().saturating_sub(*cut)]);
+        }
+        Scrap::Prose(text) => home.write(&name, text),
+        Scrap::Forbidden(target) => home.write(&name, &home.makes(target, "x")),
+        Scrap::Badly(text) => home.write(&name, text),
+        Scrap::Folder => fs::create_dir_all(path.join("inner")).unwrap(),
+        Scrap::Link(to) => {
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(home.path(to), &path).unwrap();
+            #[cfg(not(unix))]
+            home.write(&name, to);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Whatever an agent leaves: what is listed can be applied, the rest lies aside with its reason, nothing else changes.
+    #[test]
+    fn the_inbox_lists_exactly_what_can_be_applied(scraps in prop::collection::vec((place(), scrap()), 0..8)) {
+        let home = Home::new();
+        for (at, scrap) in &scraps {
+            scatter(&home, at, scrap);
+        }
+        let before = home.snapshot("");
+        let inbox = home.inbox();
+        let n_listed = inbox.list().unwrap().len();
+        let checked = inbox.check_written().unwrap();
+        prop_assert!(inbox.unfit().unwrap().is_empty());
+        let proposals = inbox.list().unwrap();
+        prop_assert!(proposals.len() >= n_listed);
+        let notice = inbox.notice().unwrap().unwrap_or_default();
+        prop_assert_eq!(notice.n_patches + notice.n_skills + notice.n_lessons, proposals.len());
+        for aside in &checked.aside {
+            prop_assert!(fs::symlink_metadata(&aside.kept_at).is_ok());
+            let told = fs::read_to_string(format!("{}.reason", aside.kept_at.display())).unwrap();
+            prop_assert_eq!(told.trim_end(), aside.reason.to_string());
+        }
+        // A second look finds nothing more.
+        prop_assert_eq!(inbox.check_written().unwrap(), adage::CheckedInbox::default());
+        let after = home.snapshot("");
+        let is_inbox = |path: &Path| path.starts_with(home.path("memory/.inbox")) || path == home.path("memory/lock");
+        for (path, content) in before.iter().filter(|(path, _)| !is_inbox(path)) {
+            prop_assert_eq!(after.get(path), Some(content));
+        }
+        for proposal in &proposals {
+            inbox.show(proposal).unwrap();
+            inbox.apply(std::slice::from_ref(proposal)).unwrap();
+        }
+        prop_assert!(inbox.list().unwrap().is_empty());
+        prop_assert_eq!(home.text("project/AGENTS.md"), "instructions\n");
+    }
+}
+
+/// A canary tree beside and inside the memory folder, with everything that could lead astray.
+#[cfg(unix)]
+fn canaries(home: &Home) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    for name in [
+        "outside/a.md",
+        "outside/deep/SKILL.md",
+        "memory/skills_playbook.json.bak",
+        "memory/quarantine/q.md",
+        "memory2/a.md",
+    ] {
+        home.write(name, "canary\n");
+    }
+    home.write("memory/fixed.md", "canary\n");
+    fs::set_permissions(home.path("memory/fixed.md"), fs::Permissions::from_mode(0o444)).unwrap();
+    home.write("project/.git/HEAD", "ref: refs/heads/main\n");
+    home.write("skills/deploy/run.sh", "canary\n");
+    fs::create_dir_all(home.path("memory/folder.md")).unwrap();
+    symlink(home.path("outside/a.md"), home.path("memory/link.md")).unwrap();
+    symlink(home.path("outside"), home.path("memory/way")).unwrap();
+    symlink(home.path("outside/new.md"), home.path("memory/dangling.md")).unwrap();
+    symlink(home.path("outside/deep"), home.path("skills/linked")).unwrap();
+    symlink(home.path("memory"), home.path("way-in")).unwrap();
+    fs::hard_link(home.path("outside/a.md"), home.path("memory/hard.md")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(home.path("memory/pipe.md")).status().unwrap();
+    assert!(made.success());
+}
+
+/// Hostile names below the home, and hostile spellings of good ones.
+#[cfg(unix)]
+fn hostile_names(home: &Home) -> Vec<String> {
+    let root = home.path("").display().to_string();
+    let root = root.trim_end_matches('/');
+    let below = [
+        "outside/a.md",
+        "outside/new.md",
+        "memory2/a.md",
+        "memory2/new.md",
+        "project/AGENTS.md",
+        "project/GEMINI.md",
+        "project/CLAUDE.md",
+        "project/new.md",
+        "memory/AGENTS.md",
+        "memory/agents.md",
+        "memory/Claude.md",
+        "memory/GEMINI.md",
+        "memory/link.md",
+        "memory/dangling.md",
+        "memory/way/a.md",
+        "memory/way/new.md",
+        "memory/hard.md",
+        "memory/pipe.md",
+        "memory/fixed.md",
+        "memory/folder.md",
+        "memory/folder.md/x.md",
+        "memory/.hidden.md",
+        "memory/.inbox/private/x.md",
+        "memory/.inbox/private/extraction.patch",
+        "memory/edits/x.md",
+        "memory/skills/x/SKILL.md",
+        "memory/quarantine/q.md",
+        "memory/skills_playbook.json",
+        "memory/skills_playbook.json.bak",
+        "memory/lock",
+        "memory/archive.jsonl",
+        "memory/notes.txt",
+        "memory/notes.MD",
+        "memory/NOTES.md",
+        "memory/Notes.md",
+        "memory/notes.md ",
+        "memory/notes.md.",
+        "memory/ notes.md",
+        "memory/notes",
+        "memory/sub/new.md",
+        "memory/../outside/a.md",
+        "memory/../outside/new.md",
+        "memory/./notes.md",
+        "memory//notes.md",
+        "memory/notes.md/",
+        "memory/notes.md/.",
+        "memory/notes.md/..",
+        "memory/x/../notes.md",
+        "memory",
+        "memory/",
+        "",
+        "/",
+        "way-in/notes.md",
+        "way-in/new.md",
+        "memory/no\u{200b}tes.md",
+        "memory/notes\u{202e}.md",
+        "memory/\u{feff}new.md",
+        "memory/cafe\u{301}.md",
+        "memory/new\u{0}.md",
+        "memory/new\u{1b}.md",
+        "memory/ne\\w.md",
+        "memory\\new.md",
+        "memory/C:new.md",
+        "memory/nul.md",
+        "memory/COM1.md",
+        "memory/a\tb.md",
+        "skills/deploy/run.sh",
+        "skills/deploy/new.md",
+        "skills/linked/SKILL.md",
+        "skills/SKILL.md",
+        "skills/new/SKILL.md",
+        ".agent/NOTES.md",
+        ".agent/notes.md",
+        ".agent/other.md",
+        ".agent/NOTES.md/x.md",
+    ];
+    let mut names: Vec<String> = below.iter().map(|name| format!("{root}/{name}")).collect();
+    let good = format!("{root}/memory/new.md");
+    names.extend([
+        "memory/new.md".to_owned(),
+        "new.md".to_owned(),
+        "./new.md".to_owned(),
+        "../new.md".to_owned(),
+        "~/new.md".to_owned(),
+        "/etc/passwd".to_owned(),
+        "/dev/stdout".to_owned(),
+        "/dev/full".to_owned(),
+        "/proc/self/environ".to_owned(),
+        "/dev/fd/1".to_owned(),
+        "//etc/passwd".to_owned(),
+        format!("a{good}"),
+        format!("a/{good}"),
+        format!("b{good}"),
+        format!("\"{good}\""),
+        format!("'{good}'"),
+        format!("{good}\t2026-01-01"),
+        format!("file://{good}"),
+        format!(" {good}"),
+        format!("{}.md", "x".repeat(300)),
+        format!("{root}/memory/{}.md", "x".repeat(300)),
+        format!("{root}/{}new.md", "memory/../".repeat(500)),
+        good.to_uppercase(),
+        format!("{good}\u{2028}"),
+        "C:\\memory\\new.md".to_owned(),
+        "\\\\host\\share\\new.md".to_owned(),
+        "-".to_owned(),
+        "$HOME/new.md".to_owned(),
+        "%USERPROFILE%/new.md".to_owned(),
+        format!("{root}/memory/$(touch x).md\u{7}"),
+    ]);
+    names
+}
+
+#[cfg(unix)]
+#[test]
+fn hostile_patches_touch_nothing() {
+    let home = Home::new();
+    canaries(&home);
+    let root = home.path("");
+    let inbox = home.inbox();
+    let mut n_tried = 0;
+    let mut attempt = |kind: &PatchKind, patch: &str| {
+        let before = home.snapshot("");
+        let refused = inbox.propose(kind, patch.as_bytes());
+        assert!(refused.is_err(), "{patch}");
+        // And straight into the inbox.
+        let at = match kind {
+            PatchKind::Private => "private/extraction.patch",
+            PatchKind::Global => "global/extraction.patch",
+            PatchKind::Skill(_) => "skills/x.patch",
+        };
+        home.write(&format!("memory/.inbox/{at}"), patch);
+        assert!(inbox.list().unwrap().is_empty(), "{patch}");
+        let (name, text) = (ProposalName::Patch(kind.clone()), TextHash::of(&[patch]));
+        assert!(inbox.find(&name).is_err(), "{patch}");
+        let forged = Proposal { name, text, files: Vec::new(), summary: String::new() };
+        assert!(inbox.apply(&[forged]).is_err(), "{patch}");
+        inbox.check_written().unwrap();
+        fs::remove_dir_all(home.path("memory/.inbox")).unwrap();
+        let is_ours = |path: &Path| {
+            let ours = [".inbox", "edits", "lock"].iter();
+            ours.into_iter().any(|name| path.starts_with(root.join("memory").join(name)))
+        };
+        let of_others = |mut snapshot: BTreeMap<PathBuf, String>| {
+            snapshot.retain(|path, _| !is_ours(path));
+            snapshot
+        };
+        assert_eq!(of_others(before), of_others(home.snapshot("")), "{patch}");
+        n_tried += 1;
+    };
+    let is_the_file = |kind: &PatchKind, name: &str| {
+        *kind == PatchKind::Global && home.path(".agent/NOTES.md").to_str() == Some(name)
+    };
+    fs::create_dir_all(home.path("memory/.inbox")).unwrap();
+    for name in hostile_names(&home) {
+        for kind in [PatchKind::Private, PatchKind::Global, skill("x")] {
+            if is_the_file(&kind, &name) {
+                continue;
+            }
+            let exists = format!("--- {name}\n+++ {name}\n@@ -1 +1,2 @@\n canary\n+hostile\n");
+            let makes = format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+hostile\n");
+            attempt(&kind, &exists);
+            attempt(&kind, &makes);
+        }
+    }
+    // A good first diff does not carry a bad second one.
+    let good = home.makes("memory/new.md", "x");
+    for name in hostile_names(&home).iter().take(40) {
+        attempt(&PatchKind::Private, &format!("{good}--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+hostile\n"));
+    }
+    let notes = home.path("memory/notes.md").display().to_string();
+    for patch in [
+        format!("--- {notes}\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-one\n-two\n-three\n"),
+        format!("diff --git {notes} {notes}\ndeleted file mode 100644\n"),
+        format!("diff --git {notes} {notes}\nrename from {notes}\nrename to /etc/x.md\n"),
+        format!("diff --git {notes} {notes}\nold mode 100644\nnew mode 100755\n"),
+        format!(
+            "diff --git {notes} {notes}\nnew file mode 120000\n--- /dev/null\n+++ {notes}2.md\n@@ -0,0 +1 @@\n+/etc/passwd\n"
+        ),
+        format!("diff --git {notes} {notes}\nGIT binary patch\nliteral 3\nKcmZQzU|?i`\n"),
+        format!("--- {notes}\n+++ {}\n{CHANGE}", home.path("memory/other.md").display()),
+        format!("--- {}\n+++ {notes}\n{CHANGE}", home.path("outside/a.md").display()),
+        format!("--- {notes}\n+++ {notes}\n@@ -4294967295,3 +1,3 @@\n one\n-two\n+2\n three\n"),
+        format!("--- {notes}\n+++ {notes}\n@@ -1,99999999 +1,99999999 @@\n one\n"),
+        format!("--- {notes}\n+++ {notes}\n@@ -2,3 +2,3 @@\n one\n-two\n+2\n three\n"),
+        format!("--- {notes}\n+++ {notes}\n@@ -2 +2 @@\n-two\n+2\n"),
+        format!("junk\n--- {notes}\n+++ {notes}\n{CHANGE}"),
+        format!("--- {notes}\n+++ {notes}\n{CHANGE}junk\n--- {notes}\n+++ {notes}\n{CHANGE}"),
+    ] {
+        attempt(&PatchKind::Private, &patch);
+    }
+    assert!(n_tried >= 600, "only {n_tried} patches");
+}
+
+#[test]
+fn links_on_the_way_to_the_memory_folder_are_the_hosts_choice() {
+    if cfg!(not(unix)) {
+        return;
+    }
+    #[cfg(unix)]
+    {
+        let home = Home::new();
+        std::os::unix::fs::symlink(home.path("memory"), home.path("way-in")).unwrap();
+        let inbox = Playbook::builder(home.path("way-in")).without_embedder().open().unwrap().inbox();
+        let through = home.changes("memory/notes.md", CHANGE).replace("/memory/", "/way-in/");
+        for patch in [through, home.changes("memory/notes.md", "@@ -1,3 +1,3 @@\n one\n-2\n+two\n three\n")] {
+            inbox.propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+            inbox.apply(&inbox.list().unwrap()).unwrap();
+        }
+        assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
+        // Another handle's way in is not this one's.
+        let other = home.inbox();
+        let refused = other.propose(&PatchKind::Private, home.makes("way-in/new.md", "x").as_bytes()).unwrap_err();
+        assert!(matches!(reason(refused), CannotApply::Target { reason: TargetError::Outside { .. }, .. }));
+    }
+}
