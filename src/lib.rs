@@ -96,7 +96,7 @@ pub use playbook::{
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
-    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
+    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, Hold, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill, SkillIndex,
     SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save, curate,
     match_skills, match_skills_by_meaning, quality_gate, render_skills,

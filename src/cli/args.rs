@@ -7,8 +7,10 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::curate::Curate;
 use super::exchange::{Export, Import};
 use super::mine::Mine;
+use super::skills;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
@@ -52,6 +54,12 @@ pub(crate) struct Global {
     /// Learn nothing from sessions: `mine` only says what it would suggest
     #[arg(long, global = true)]
     pub(crate) no_learn: bool,
+    /// Folder of the project's skills; each waits until a person promotes its text
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) project_skills: Vec<PathBuf>,
+    /// Another folder of skills, trusted as its files say
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) extra_skills: Vec<PathBuf>,
     /// What happens to near lessons: merge unless values differ, merge whatever else, or never
     #[arg(long, global = true, default_value = "guarded")]
     pub(crate) dedup: Dedup,
@@ -129,6 +137,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Inbox,
     },
+    /// Skills: lessons as instructions of their own, in SKILL.md files
+    Skills {
+        #[command(subcommand)]
+        command: skills::Command,
+    },
+    /// Put the memory's own draft skills in order; without --apply it only says what it would do
+    Curate(Curate),
     /// Move lessons in: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
     /// Print the lessons, or write them into a file that other programs read

@@ -2,6 +2,7 @@
 
 mod args;
 mod change;
+mod curate;
 mod embedder;
 mod exchange;
 mod health;
@@ -10,6 +11,8 @@ mod mine;
 mod onnxruntime;
 mod sessions;
 mod show;
+mod skill_matching;
+mod skills;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -66,6 +69,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Skip { name } => mine::skip(&global, &name, &mut out),
         Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
         Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
+        Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),
         Command::List(list) => show::list(&global, &list, &mut out),
@@ -80,6 +84,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
+        Command::Skills { command } => skills::run(&global, command, &mut out),
         Command::Check => health::check(&global, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
     }
@@ -106,6 +111,8 @@ impl Global {
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));
         }
+        builder = self.project_skills.iter().fold(builder, |builder, folder| builder.with_project_skills(folder));
+        builder = self.extra_skills.iter().fold(builder, |builder, folder| builder.with_extra_skills(folder));
         embedder::look_at_library(self)?;
         embedder::choose(self, builder)
     }

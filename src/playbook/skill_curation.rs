@@ -9,7 +9,9 @@ use super::{SavedSkill, SkillPlace, Skills};
 use crate::capture::Candidate;
 use crate::error::{Error, Result};
 use crate::lesson::ChangeId;
-use crate::skills::{AutoSave, CurationPlan, CurationStep, Declined, Skill, SkillLife, SkillName, auto_save, curate};
+use crate::skills::{
+    AutoSave, CurationPlan, CurationStep, Declined, Hold, Skill, SkillLife, SkillName, auto_save, curate,
+};
 use crate::store::curation::SkillEdit;
 use crate::store::skill_state::{Note, SkillState};
 
@@ -126,7 +128,7 @@ impl Skills {
         let inner = &self.0.0;
         let (place, now) = (&inner.store.place, inner.clock.now());
         // Who has never been seen is known from now on, so that its time unused is counted.
-        let names: Vec<SkillName> = self.own()?.into_iter().map(|found| found.reading.skill.name.clone()).collect();
+        let names: Vec<SkillName> = self.own().into_iter().map(|found| found.reading.skill.name.clone()).collect();
         place.change_skill_state(|state| {
             for name in &names {
                 state.saved.entry(name.to_string()).or_insert(now);
@@ -173,16 +175,22 @@ impl Skills {
         let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
         let skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
         let mut own = BTreeMap::new();
-        for found in self.own()? {
+        for found in self.own() {
             let known = found.reading.skill.clone();
             let listed = listed(found, SkillPlace::User, &state);
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
-            let is_noted = state.promoted.contains_key(&hash) || state.kept.contains_key(&hash);
+            let hold = if state.kept.contains_key(&hash) {
+                Hold::Apart
+            } else if state.promoted.contains_key(&hash) || !place.is_plain_skill(&listed.path) {
+                Hold::Stands
+            } else {
+                Hold::None
+            };
             let life = SkillLife {
                 saved: state.saved.get(name.as_str()).copied(),
                 last_used: listed.used.last,
                 is_skipped: skipped.contains(&name),
-                is_held: is_noted || !place.is_plain_skill(&listed.path),
+                hold,
                 skill: Skill::clone(&listed.skill),
             };
             own.entry(name).or_insert(Own { path: listed.path, known, life });
@@ -263,11 +271,20 @@ mod tests {
 
                 let skills = open(memory.path(), Box::new(RealDisk)).unwrap().skills();
                 let after = texts(memory.path());
-                let names: Vec<&str> = after.keys().map(String::as_str).collect();
-                let is_done = names == ["a", "c", "e"];
-                assert!(is_done || after == before, "{fault:?} {number}: {names:?} {curated:?}");
-                assert!(is_done || curated.is_err(), "{fault:?} {number}: it was acknowledged");
-                assert_eq!(skills.curate().unwrap().plan.is_empty(), is_done, "{fault:?} {number}");
+                let gone = before.len() - after.len();
+                let is_whole = after.iter().all(|(name, text)| before[name] == *text);
+                assert!(is_whole, "{fault:?} {number}: {after:?}");
+                match &curated {
+                    // One that could not be looked at was left out of the plan; what was planned was done.
+                    Ok(curated) => assert_eq!(gone, curated.plan.steps.len(), "{fault:?} {number}: {after:?}"),
+                    Err(_) => assert!([0, 2].contains(&gone), "{fault:?} {number}: {after:?}"),
+                }
+                skills.curate().unwrap();
+                let names: Vec<String> = texts(memory.path()).into_keys().collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                // Which of two is the older is not known where one could not be looked at.
+                assert!(matches!(names[..], ["a" | "b", "c" | "d", "e"]), "{fault:?} {number}: {names:?}");
+                assert!(skills.curate().unwrap().plan.is_empty(), "{fault:?} {number}");
                 if is_over {
                     assert!(number > 20, "only {number} operations were made to fail");
                     break;

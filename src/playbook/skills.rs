@@ -167,21 +167,20 @@ impl Skills {
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
         let place = &inner.store.place;
-        let state = place.read_skill_state()?;
+        let known = place.read_skill_state()?;
         let mut listing = SkillListing::default();
         let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
-        let mut shelf = inner.skill_shelf.lock();
+        let mut cache = inner.skill_shelf.lock();
         for (whose, root) in self.roots() {
-            let scanned = place.scan_skills(&root, &mut shelf);
+            let scanned = place.scan_skills(&root, &mut cache);
             listing.refused.extend(scanned.left_out);
             for found in scanned.found {
-                let listed = listed(found, whose, &state);
-                match taken.get(&listed.skill.name) {
-                    Some(first) => listing.shadowed.push((listed, first.clone())),
-                    None => {
-                        taken.insert(listed.skill.name.clone(), listed.path.clone());
-                        listing.skills.push(listed);
-                    }
+                let skill = listed(found, whose, &known);
+                if let Some(first) = taken.get(&skill.skill.name) {
+                    listing.shadowed.push((skill, first.clone()));
+                } else {
+                    taken.insert(skill.skill.name.clone(), skill.path.clone());
+                    listing.skills.push(skill);
                 }
             }
         }
@@ -252,7 +251,7 @@ impl Skills {
         skill.provenance.trust = Trust::Tainted;
         // They would be another playbook's.
         skill.provenance.lessons.clear();
-        let own = self.own()?.into_iter().find(|found| found.reading.skill.name == skill.name);
+        let own = self.own().into_iter().find(|found| found.reading.skill.name == skill.name);
         let saved = match own {
             Some(found) if found.reading.skill.text_hash() == skill.text_hash() => {
                 SavedSkill::Unchanged { name: skill.name, path: found.path }
@@ -350,17 +349,17 @@ impl Skills {
     fn roots(&self) -> Vec<(SkillPlace, PathBuf)> {
         let inner = &self.0.0;
         let mut roots = inner.skill_roots.clone();
-        roots.push((SkillPlace::User, inner.store.place.skills()));
+        roots.push((SkillPlace::User, inner.store.place.own_skills()));
         // The sort is stable: folders of one place stay in the order in which they were named.
         roots.sort_by_key(|(place, _)| *place);
         roots
     }
 
     /// The files of the memory itself.
-    pub(super) fn own(&self) -> Result<Vec<FoundSkill>> {
+    pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;
         let place = &inner.store.place;
-        Ok(place.scan_skills(&place.skills(), &mut inner.skill_shelf.lock()).found)
+        place.scan_skills(&place.own_skills(), &mut inner.skill_shelf.lock()).found
     }
 
     fn keep(&self, skill: &Skill, existing: Existing) -> Result<SavedSkill> {
@@ -368,7 +367,7 @@ impl Skills {
         let text = checked_text(&skill)?;
         let place = &self.0.0.store.place;
         let name = skill.name;
-        match place.write_skill(&place.skills(), &name, &text, existing)? {
+        match place.write_skill(&place.own_skills(), &name, &text, existing)? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
             Written::Taken(path) => Err(Error::SkillExists { name: name.to_string(), path }),
@@ -444,7 +443,6 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the skills are written by the test")]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 

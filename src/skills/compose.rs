@@ -203,9 +203,7 @@ fn compose(sources: &[Source<'_>], name: Option<SkillName>) -> Option<Skill> {
     let by_id = || SkillName::slug(&format!("lesson {}", first.lesson.id)).unwrap_or_else(SkillName::unnamed);
     let name = name.or_else(|| SkillName::slug(&own_name).filter(is_name)).unwrap_or_else(by_id);
     let is_verified = sources.iter().all(|source| source.lesson.verified);
-    let mut skill = Skill::new(name, description);
-    skill.version = "1.0.0".to_owned();
-    skill.author = "adage".to_owned();
+    let mut skill = Skill { version: "1.0.0".to_owned(), author: "adage".to_owned(), ..Skill::new(name, description) };
     (skill.topics, skill.actions) = (topics, actions);
     skill.quality = if is_verified { Quality::Verified } else { Quality::Draft };
     skill.provenance = SkillProvenance {
@@ -225,17 +223,16 @@ fn body(sources: &[Source<'_>]) -> String {
     };
     let steps: Vec<String> =
         sources.iter().enumerate().map(|(place, source)| titled(place, source, source.steps())).collect();
-    let overview = match sources {
-        [source] => source.overview(),
-        _ => {
-            let is_quoted = sources.iter().any(Source::is_tainted);
-            let items = sources.iter().enumerate().map(|(place, source)| match source.is_tainted() {
-                true => format!("{}. Not reviewed: see below", place + 1),
-                false => format!("{}. {}", place + 1, line(source.trigger(), MAX_TITLE_CHARS)),
-            });
-            let note = if is_quoted { format!("\n\n{QUOTED}") } else { String::new() };
-            format!("This holds for:\n\n{}{note}", items.collect::<Vec<_>>().join("\n"))
-        }
+    let overview = if let [source] = sources {
+        source.overview()
+    } else {
+        let items = sources.iter().enumerate().map(|(place, source)| {
+            let named = || line(source.trigger(), MAX_TITLE_CHARS);
+            let item = if source.is_tainted() { "Not reviewed: see below".to_owned() } else { named() };
+            format!("{}. {item}", place + 1)
+        });
+        let note = if sources.iter().any(Source::is_tainted) { format!("\n\n{QUOTED}") } else { String::new() };
+        format!("This holds for:\n\n{}{note}", items.collect::<Vec<_>>().join("\n"))
     };
     let list = |items: Vec<String>, none: &str| {
         let items = distinct(items);

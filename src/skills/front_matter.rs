@@ -173,7 +173,7 @@ mod tests {
         let bomb = "a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n";
         let nested = format!("a: {}", "[".repeat(200_000));
         let wide = format!("a: [{}]", "x,".repeat(30_000));
-        let deep: String = (0..200).map(|depth| format!("{}a:\n", "  ".repeat(depth))).collect();
+        let deep: String = (0..200).fold(String::new(), |deep, depth| deep + &"  ".repeat(depth) + "a:\n");
         for yaml in [bomb, &nested, &wide, &deep, "[a]: b", "a: b\n---\nc: d", "a: b: c", "\ta: b\n x"] {
             assert!(json(yaml).is_err(), "{}", &yaml[..yaml.len().min(60)]);
         }

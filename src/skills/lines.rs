@@ -207,7 +207,7 @@ mod tests {
         check("a: |\n  one\n\n  two\nb: >-\n  one\n  two\n", r#"{"a":"one\n\ntwo","b":"one two"}"#);
         check(
             "odek:\n\ttrigger:\n\t\ttopic: a: b\n\tauto_load: true\nx: y",
-            concat!(r#"{"odek":{"trigger":{"topic":"a: b"},"auto_load":true},"x":"y"}"#),
+            r#"{"odek":{"trigger":{"topic":"a: b"},"auto_load":true},"x":"y"}"#,
         );
         check("a:\n- b: c\n- d\n  e\nf: [g, 'h', \"i\"]", r#"{"a":["b: c","d e"],"f":["g","h","i"]}"#);
         check("not a key\n# comment\nhttp://x\na : b\nc:d", "{}");

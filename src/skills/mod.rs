@@ -14,7 +14,7 @@ mod standard;
 mod write;
 
 pub use curate::{
-    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillLife, auto_save, curate,
+    AutoSave, CurationPlan, CurationStep, Declined, Hold, SameBecause, Shortcoming, SkillLife, auto_save, curate,
     quality_gate,
 };
 pub use matcher::{

@@ -1,6 +1,6 @@
 //! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost (skills 1.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::front_matter::{self, Node};
 use super::standard::{cut, first_paragraph, is_blank, keep, normal_body, own_words};
@@ -10,6 +10,8 @@ use crate::lesson::{LessonId, Trust};
 
 /// A larger file is refused, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// Keys of a front matter, those under `metadata` too.
+const MAX_KEYS: usize = 1_000;
 /// Characters of a description, as the specification counts them.
 pub(super) const MAX_DESCRIPTION_CHARS: usize = 1024;
 
@@ -92,6 +94,12 @@ pub enum SkillRefused {
     /// Neither the file nor its folder has a name for it.
     #[error(transparent)]
     BadName(#[from] BadSkillName),
+    /// Its front matter has too many keys.
+    #[error("more than {max} keys")]
+    TooManyKeys {
+        /// How many it may have.
+        max: usize,
+    },
     /// It has no instructions.
     #[error("it has no body")]
     NoBody,
@@ -112,7 +120,7 @@ impl Skill {
     /// ```
     ///
     /// # Errors
-    /// [`SkillRefused`]: over 1 MiB, a front matter without an end, a name that is no folder's, no body.
+    /// [`SkillRefused`]: over 1 MiB, a front matter without an end or with more than 1,000 keys, a name that is no folder's, no body.
     pub fn read(bytes: &[u8], folder: Option<&str>) -> Result<SkillReading, SkillRefused> {
         if bytes.len() > MAX_BYTES {
             return Err(SkillRefused::TooLarge { n_bytes: bytes.len() as u64, max: MAX_BYTES as u64 });
@@ -138,6 +146,10 @@ impl Skill {
                     entries = map;
                 }
             }
+        }
+        let nested = entries.iter().map(|(_, node)| if let Node::Map(map) = node { map.len() } else { 0 });
+        if nested.sum::<usize>() + entries.len() > MAX_KEYS {
+            return Err(SkillRefused::TooManyKeys { max: MAX_KEYS });
         }
         let mut fields = Fields { entries, notes };
         let name = fields.name(folder)?;
@@ -287,10 +299,10 @@ impl Fields {
     }
 
     fn lessons(&mut self, text: &str) -> Vec<LessonId> {
-        let mut lessons = Vec::new();
+        let (mut lessons, mut known) = (Vec::new(), BTreeSet::new());
         for word in text.split_whitespace() {
             match word.parse() {
-                Ok(id) if lessons.contains(&id) => {}
+                Ok(id) if !known.insert(id) => {}
                 Ok(id) => lessons.push(id),
                 Err(_) => self.notes.push(SkillNote::NoLesson { text: word.to_owned() }),
             }
@@ -387,14 +399,9 @@ fn sources(text: &str) -> Vec<String> {
 
 /// Each once, in order, trimmed; nothing that says nothing.
 pub(super) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::new();
-    for text in texts {
-        let text = text.trim();
-        if !is_blank(text) && kept.iter().all(|known| known != text) {
-            kept.push(text.to_owned());
-        }
-    }
-    kept
+    let mut known = BTreeSet::new();
+    let kept = texts.into_iter().map(|text| text.trim().to_owned());
+    kept.filter(|text| !is_blank(text) && known.insert(text.clone())).collect()
 }
 
 #[cfg(test)]
@@ -494,6 +501,33 @@ mod tests {
         ] {
             let text = format!("---\nmetadata:\n  adage-trust: \"{trust}\"\n---\nx");
             assert_eq!(read(&text).skill.provenance.trust, expected, "{trust:?}");
+        }
+    }
+
+    /// None of these takes longer than its length.
+    #[test]
+    fn a_large_file_is_read_or_refused() {
+        let words: Vec<String> = (0..100_000).map(|n| format!("w{n}")).collect();
+        let many = |before: &str, between: &str, after: &str| format!("{before}{}{after}", words.join(between));
+        for (front, is_read) in [
+            ("a:\n".repeat(300_000), false),
+            ("metadata:\n".to_owned() + &"  a: b: c\n".repeat(100_000), false),
+            (format!("metadata:\n  adage-topics: {}", words.join(" ")), true),
+            (many("metadata:\n  adage-sources: '[\"", "\",\"", "\"]'"), true),
+            (format!("metadata:\n  adage-lessons: {}", words.join(" ")), true),
+            (many("odek:\n  trigger:\n    topic: [", ",", "]"), true),
+            (format!("a: {}", "{b: ".repeat(100_000)), true),
+            (format!("a: \"{}\"", "\\n".repeat(400_000)), true),
+            (format!("a: {}", "- ".repeat(400_000)), true),
+        ] {
+            let text = format!("---\n{front}\n---\nBody.");
+            let reading = Skill::read(text.as_bytes(), Some("folder"));
+            assert_eq!(reading.is_ok(), is_read, "{:?}", front.get(..40));
+            let written = reading.map(|reading| reading.skill.standardised().to_text());
+            assert!(
+                written.is_err()
+                    || written.is_ok_and(|text| text.len() > MAX_BYTES || Skill::read(text.as_bytes(), None).is_ok())
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! The form in which a skill is written: what the specification asks for, and what a file can give back unchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::read::{MAX_DESCRIPTION_CHARS, distinct};
 use super::write::Key;
@@ -31,15 +31,11 @@ impl Skill {
             blank if is_blank(blank) => first_paragraph(&body).unwrap_or_else(|| name.to_string()),
             description => description.to_owned(),
         };
+        let mut known = BTreeSet::new();
         let provenance = super::SkillProvenance {
             trust: self.provenance.trust,
             sources: distinct(self.provenance.sources.iter().cloned()),
-            lessons: self.provenance.lessons.iter().fold(Vec::new(), |mut lessons, id| {
-                if !lessons.contains(id) {
-                    lessons.push(*id);
-                }
-                lessons
-            }),
+            lessons: self.provenance.lessons.iter().copied().filter(|id| known.insert(*id)).collect(),
         };
         let mut metadata = BTreeMap::new();
         for (key, value) in &self.metadata {

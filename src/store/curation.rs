@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use super::Place;
-use super::edits::{FileEdit, Journal, Transaction, content_hash};
+use super::edits::{FileEdit, Journal, Record, Transaction, content_hash};
 use crate::error::{Error, Result};
 use crate::inbox::Entry;
 use crate::lesson::ChangeId;
@@ -39,7 +39,7 @@ impl Place {
             let gone: Vec<PathBuf> =
                 edits.iter().filter(|edit| edit.is_removal()).map(|edit| edit.path().to_owned()).collect();
             let what = format!("{WHAT}{} files", edits.len());
-            let transaction = (!edits.is_empty()).then_some(Transaction { what, edits });
+            let transaction = (!edits.is_empty()).then_some(Transaction { what, record: Record::Kept, edits });
             Ok((transaction, (value, gone)))
         })?;
         for folder in gone.iter().filter_map(|path| path.parent()) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use super::Place;
-use super::edits::{FileEdit, Transaction, content_hash};
+use super::edits::{FileEdit, Record, Transaction, content_hash};
 use crate::error::{Error, Result};
 use crate::inbox::Entry;
 use crate::lesson::ChangeId;
@@ -35,7 +35,7 @@ impl Place {
             }
             let what = format!("{WHAT}{}", path.display());
             let edit = FileEdit::new(path, before.as_deref().map(content_hash), Some(after));
-            Ok((Some(Transaction { what, edits: vec![edit] }), ()))
+            Ok((Some(Transaction { what, record: Record::Kept, edits: vec![edit] }), ()))
         })?;
         Ok(change)
     }

@@ -90,53 +90,54 @@ pub(crate) enum Written {
 
 impl Place {
     /// The folder of the skills of this memory.
-    pub(crate) fn skills(&self) -> PathBuf {
+    pub(crate) fn own_skills(&self) -> PathBuf {
         self.folder.path().join("skills")
     }
 
     /// The skills in a folder; none where there is no folder. Hidden folders and those without a skill are passed over.
-    pub(crate) fn scan_skills(&self, root: &Path, shelf: &mut SkillShelf) -> SkillRoot {
-        let mut skills = SkillRoot::default();
+    pub(crate) fn scan_skills(&self, root: &Path, cache: &mut SkillShelf) -> SkillRoot {
+        let mut scanned = SkillRoot::default();
         let leave = |error: &io::Error| NotListed::Unreadable(error.to_string());
         let listed = fs::canonicalize(root).and_then(|real| Ok((self.disk.list(&real)?, real)));
         let (names, real) = match listed {
             Ok(listed) => listed,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return skills,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return scanned,
             Err(error) => {
-                skills.left_out.push((root.to_owned(), leave(&error)));
-                return skills;
+                scanned.left_out.push((root.to_owned(), leave(&error)));
+                return scanned;
             }
         };
         let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-        let mut seen = BTreeSet::new();
+        let mut present = BTreeSet::new();
         let folders = names.iter().filter(|name| !is_hidden(name)).map(|name| real.join(name));
         for (place, folder) in folders.filter(|folder| folder.is_dir()).enumerate() {
             if place >= MAX_FOLDERS {
-                skills.left_out.push((folder, NotListed::TooMany { max: MAX_FOLDERS }));
+                scanned.left_out.push((folder, NotListed::TooMany { max: MAX_FOLDERS }));
                 break;
             }
             // A link that leads nowhere is there, too.
             let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
             let Some(path) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(is_there) else { continue };
-            match self.read_skill(&real, &folder, &path, shelf, &mut seen) {
-                Ok(reading) => skills.found.push(FoundSkill { path, reading }),
-                Err(reason) => skills.left_out.push((path, reason)),
+            match self.read_skill(&real, &folder, &path, cache, &mut present) {
+                Ok(reading) => scanned.found.push(FoundSkill { path, reading }),
+                Err(reason) => scanned.left_out.push((path, reason)),
             }
         }
-        shelf.known.retain(|path, _| !path.starts_with(&real) || seen.contains(path));
-        skills
+        let is_here = |path: &Path| path.parent().and_then(Path::parent) == Some(&real);
+        cache.known.retain(|path, _| !is_here(path) || present.contains(path));
+        scanned
     }
 
     fn read_skill(
         &self,
         root: &Path,
         folder: &Path,
-        path: &Path,
-        shelf: &mut SkillShelf,
-        seen: &mut BTreeSet<PathBuf>,
+        file: &Path,
+        cache: &mut SkillShelf,
+        present: &mut BTreeSet<PathBuf>,
     ) -> Result<Arc<SkillReading>, NotListed> {
         let unreadable = |error: io::Error| NotListed::Unreadable(error.to_string());
-        let real = fs::canonicalize(path).map_err(unreadable)?;
+        let real = fs::canonicalize(file).map_err(unreadable)?;
         if !real.starts_with(root) {
             return Err(NotListed::LeadsOut);
         }
@@ -150,17 +151,17 @@ impl Place {
         }
         // The name that a nameless skill takes is its folder's: under another link it is another skill.
         let key = folder.join(real.file_name().unwrap_or_default());
-        seen.insert(key.clone());
-        if let Some(known) = shelf.known.get(&key).filter(|known| known.stamp.is_surely(&stamp)) {
+        present.insert(key.clone());
+        if let Some(known) = cache.known.get(&key).filter(|known| known.stamp.is_surely(&stamp)) {
             return known.parsed.clone().map_err(NotListed::from);
         }
         let bytes = self.disk.read_start(&real, MAX_SKILL_BYTES + 1).map_err(unreadable)?;
         let parsed = Skill::read(&bytes, folder.file_name().and_then(OsStr::to_str)).map(Arc::new);
         #[cfg(test)]
         {
-            shelf.n_parsed += 1;
+            cache.n_parsed += 1;
         }
-        shelf.known.insert(key, Known { stamp, parsed: parsed.clone() });
+        cache.known.insert(key, Known { stamp, parsed: parsed.clone() });
         Ok(parsed?)
     }
 
@@ -170,7 +171,7 @@ impl Place {
         let _lock = self.lock()?;
         let folder = root.join(name.as_str());
         let path = folder.join("SKILL.md");
-        let is_own = root == self.skills();
+        let is_own = root == self.own_skills();
         // A root that a person names may be a link; ours may not.
         for part in [is_own.then_some(root), Some(&folder), Some(&path)].into_iter().flatten() {
             if fs::symlink_metadata(part).is_ok_and(|metadata| metadata.is_symlink()) {
@@ -261,8 +262,8 @@ mod tests {
     fn a_root_is_scanned_in_order_and_what_is_no_skill_is_said() {
         let temp = tempfile::tempdir().unwrap();
         let (place, root) = (place(&temp.path().join("memory")), temp.path().join("root"));
-        let mut shelf = SkillShelf::default();
-        assert!(names(&place.scan_skills(&root, &mut shelf)).is_empty());
+        let mut cache = SkillShelf::default();
+        assert!(names(&place.scan_skills(&root, &mut cache)).is_empty());
         put(&root, "b", "B.");
         put(&root, "a", "---\nname: z\n---\nZ.");
         put(&root, "bad", "---\nname: x/y\n---\nZ.");
@@ -273,7 +274,7 @@ mod tests {
         fs::write(root.join("README.md"), "x").unwrap();
         fs::create_dir_all(root.join("lower")).unwrap();
         fs::write(root.join("lower").join("skill.md"), "L.").unwrap();
-        let found = place.scan_skills(&root, &mut shelf);
+        let found = place.scan_skills(&root, &mut cache);
         assert_eq!(names(&found), ["z", "b", "lower"]);
         assert_eq!(
             reasons(&found),
@@ -325,12 +326,12 @@ mod tests {
             symlink(target, &link).unwrap();
         }
         for text in ["folder", "file"] {
-            let refused = place.write_skill(&place.skills(), &name(text), "text", Existing::Replace);
+            let refused = place.write_skill(&place.own_skills(), &name(text), "text", Existing::Replace);
             assert!(matches!(refused, Err(Error::Io { action: "write", .. })), "{refused:?}");
         }
-        fs::remove_dir_all(place.skills()).unwrap();
-        symlink(&outside, place.skills()).unwrap();
-        assert!(place.write_skill(&place.skills(), &name("new"), "text", Existing::Keep).is_err());
+        fs::remove_dir_all(place.own_skills()).unwrap();
+        symlink(&outside, place.own_skills()).unwrap();
+        assert!(place.write_skill(&place.own_skills(), &name("new"), "text", Existing::Keep).is_err());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert_eq!(fs::read_to_string(outside.join("evil/SKILL.md")).unwrap(), "---\nname: evil\n---\nE.");
     }
@@ -340,19 +341,21 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (place, root) = (place(&temp.path().join("memory")), temp.path().join("root"));
         let paths = ["a", "b", "c"].map(|name| put(&root, name, "Text."));
-        paths.iter().for_each(|path| age(path, 60));
-        let mut shelf = SkillShelf::default();
-        let first = place.scan_skills(&root, &mut shelf);
-        assert_eq!((names(&first).len(), shelf.n_parsed), (3, 3));
-        let again = place.scan_skills(&root, &mut shelf);
-        assert_eq!((names(&again), shelf.n_parsed), (names(&first), 3));
+        for path in &paths {
+            age(path, 60);
+        }
+        let mut cache = SkillShelf::default();
+        let first = place.scan_skills(&root, &mut cache);
+        assert_eq!((names(&first).len(), cache.n_parsed), (3, 3));
+        let again = place.scan_skills(&root, &mut cache);
+        assert_eq!((names(&again), cache.n_parsed), (names(&first), 3));
         fs::write(&paths[1], "---\nname: b\n---\nOther.").unwrap();
         age(&paths[1], 30);
-        let changed = place.scan_skills(&root, &mut shelf);
-        assert_eq!((changed.found[1].reading.skill.body.as_str(), shelf.n_parsed), ("Other.", 4));
+        let changed = place.scan_skills(&root, &mut cache);
+        assert_eq!((changed.found[1].reading.skill.body.as_str(), cache.n_parsed), ("Other.", 4));
         fs::remove_dir_all(root.join("b")).unwrap();
-        assert_eq!(names(&place.scan_skills(&root, &mut shelf)), ["a", "c"]);
-        assert_eq!((shelf.known.len(), shelf.n_parsed), (2, 4));
+        assert_eq!(names(&place.scan_skills(&root, &mut cache)), ["a", "c"]);
+        assert_eq!((cache.known.len(), cache.n_parsed), (2, 4));
     }
 
     #[test]
@@ -360,7 +363,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let place = place(&temp.path().join("memory"));
         let name: SkillName = "one".parse().unwrap();
-        for root in [place.skills(), temp.path().join("elsewhere")] {
+        for root in [place.own_skills(), temp.path().join("elsewhere")] {
             let path = root.join("one").join("SKILL.md");
             let write = |text: &str, existing| place.write_skill(&root, &name, text, existing).unwrap();
             assert_eq!(write("a", Existing::Keep), Written::New(path.clone()));

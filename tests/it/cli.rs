@@ -7,42 +7,42 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 /// What one call came to.
-struct Said {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Said {
-    fn objects(&self) -> Vec<Value> {
+    pub(crate) fn objects(&self) -> Vec<Value> {
         self.out
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
             .collect()
     }
 
-    fn object(&self) -> Value {
+    pub(crate) fn object(&self) -> Value {
         let mut objects = self.objects();
         assert_eq!(objects.len(), 1, "{}", self.out);
         objects.remove(0)
     }
 }
 
-struct Shell {
+pub(crate) struct Shell {
     folder: tempfile::TempDir,
     now: &'static str,
 }
 
 impl Shell {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn run(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.arg("--dir").arg(self.path().join("memory")).args(["--now", self.now]);
         if !arguments.contains(&"--embedder") {
@@ -58,17 +58,17 @@ impl Shell {
         Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    fn call(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn call(&self, arguments: &[&str]) -> Said {
         self.run(arguments, "")
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let said = self.call(&[arguments, &["--json"]].concat());
         assert_eq!(said.code, 0, "{arguments:?}: {}{}", said.out, said.err);
         said.object()
     }
 
-    fn learn(&self, trigger: &str, solution: &str) -> Value {
+    pub(crate) fn learn(&self, trigger: &str, solution: &str) -> Value {
         self.json(&["learn", "--trigger", trigger, "--solution", solution])
     }
 }
@@ -424,4 +424,50 @@ fn lessons_go_into_files_of_others_and_come_back() {
     let refused = shell.call(&["export", "--format", "ace", "--into", name]);
     assert!(refused.code == 1 && refused.err.contains("line 1 was not written by adage"), "{}", refused.err);
     assert_eq!(shell.call(&["export", "--format", "csv"]).code, 2);
+}
+
+#[test]
+fn skills_are_matched_and_curated() {
+    let shell = Shell::new();
+    let skill = |name: &str, quality: &str| {
+        let folder = shell.path().join("memory").join("skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let metadata =
+            format!("metadata:\n  adage-topics: docker\n  adage-actions: build\n  adage-quality: {quality}\n");
+        let text = format!("---\nname: {name}\ndescription: Images.\n{metadata}---\n1. Use the cache.\n");
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    };
+    skill("one", "draft");
+    skill("two", "draft");
+    let plan = shell.json(&["curate"]);
+    assert_eq!((&plan["applied"], &plan["change"]), (&json!(false), &json!(null)));
+    assert_eq!(
+        plan["steps"][0],
+        json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: they say the same"})
+    );
+    assert_eq!(shell.json(&["curate", "--dry-run"]), plan);
+    let matched = shell.json(&["skills", "match", "compile docker images", "--embedder", "none"]);
+    assert_eq!((&matched["tier"], &matched["shown"]), (&json!("words"), &json!(["one", "two"])));
+    assert_eq!(
+        (&matched["matches"][0]["score"], matched["matches"][0]["points"].as_array().unwrap().len()),
+        (&json!(6), 3)
+    );
+    let explained = shell.call(&["skills", "match", "compile docker images", "--explain", "--embedder", "none"]);
+    assert!(explained.out.starts_with("one  6\n  +2 synonym \"compile\" as \"build\"\n"), "{}", explained.out);
+    assert!(explained.err.contains("by words: there is no embedder"), "{}", explained.err);
+    let none = shell.call(&["skills", "match", "zebras", "--embedder", "none"]);
+    assert!(
+        none.code == 0 && none.out.is_empty() && none.err.contains("no skill: the best skill has 0 points"),
+        "{}",
+        none.err
+    );
+
+    let done = shell.json(&["curate", "--apply"]);
+    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n");
+    assert_eq!(shell.json(&["skills", "list"])["name"], "one");
+    shell.json(&["curate", "--undo", done["change"].as_str().unwrap()]);
+    assert_eq!(shell.call(&["skills", "list", "--json"]).objects().len(), 2);
+    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n", "what was taken back stays");
+    assert_eq!(shell.call(&["curate", "--undo", "x"]).code, 2);
+    assert_eq!(shell.call(&["curate", "--apply", "--dry-run"]).code, 2);
 }

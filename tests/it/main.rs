@@ -41,5 +41,8 @@ mod retrieval;
 mod sessions;
 mod skill_files;
 mod skill_matching;
+mod skills;
+#[cfg(feature = "cli")]
+mod skills_cli;
 mod transcripts;
 mod vector_memory;

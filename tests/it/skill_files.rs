@@ -10,13 +10,14 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use adage::{Quality, Skill, SkillName, SkillRefused, Trust};
+use adage::{Lesson, Listing, Playbook, Quality, Skill, SkillName, SkillRefused, Trust, build_lesson};
 use serde_json::Value;
 
 /// Says what was not measured, past the test runner, which keeps the output of tests that pass to itself.
 fn say_unmeasured(text: &str) {
     use std::io::Write;
-    writeln!(std::io::stderr(), "NOT MEASURED: {text}").unwrap();
+    let line = format!("NOT MEASURED: {text}");
+    writeln!(std::io::stderr(), "{line}").unwrap();
 }
 
 /// The folder of each collected skill and its text.
@@ -68,8 +69,8 @@ fn nasty() -> Vec<Skill> {
             skill.license = Some(text.to_owned());
             skill.compatibility = Some(text.to_owned());
             skill.allowed_tools = Some(text.to_owned());
-            skill.version = text.to_owned();
-            skill.author = text.to_owned();
+            text.clone_into(&mut skill.version);
+            text.clone_into(&mut skill.author);
             skill.topics = vec![text.to_owned(), "docker".to_owned()];
             skill.actions = vec!["build".to_owned()];
             skill.auto_load = true;
@@ -82,6 +83,29 @@ fn nasty() -> Vec<Skill> {
             skill.standardised()
         })
         .collect()
+}
+
+/// What becomes of lessons that say the same.
+fn from_nasty_lessons() -> Vec<Skill> {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+    for (place, skill) in nasty().into_iter().enumerate() {
+        let text = skill.description;
+        let draft = build_lesson(text.as_str(), format!("{text}\n```\n{text}"))
+            .mistake(text.as_str())
+            .code_example(text.as_str())
+            .domains([format!("nasty{place}"), text.clone()]);
+        playbook.learn_lesson(draft).unwrap();
+    }
+    let lessons: Vec<Lesson> =
+        playbook.list_lessons(&Listing::everything()).unwrap().iter().map(|lesson| Lesson::clone(lesson)).collect();
+    assert!(lessons.len() >= 15, "{}", lessons.len());
+    let tainted = lessons.iter().cloned().map(|mut lesson| {
+        lesson.provenance.trust = Trust::Tainted;
+        lesson
+    });
+    let each = lessons.iter().cloned().chain(tainted).map(|lesson| Skill::from_lessons([&lesson]).unwrap());
+    each.chain(Skill::from_lessons(&lessons)).collect()
 }
 
 #[test]
@@ -109,7 +133,6 @@ fn what_others_wrote_is_read_and_written_again() {
         files.len(),
         refused.join("\n")
     );
-    println!("{report}");
     assert!(files.len() >= 400 && n_read * 100 >= files.len() * 97, "{report}");
 }
 
@@ -165,6 +188,7 @@ fn the_specifications_validator_accepts_what_we_write() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("skill-files");
     let _ = fs::remove_dir_all(&root);
     let mut skills = nasty();
+    skills.extend(from_nasty_lessons());
     for (folder, text) in collected().unwrap_or_default() {
         skills.extend(Skill::read(text.as_bytes(), Some(&folder)).map(|reading| reading.skill.standardised()));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::outline::{EVIDENCE, NO_PITFALL, PITFALLS, VERIFICATION, blocks, list_item, sections, steps};
-use super::{CurationStep, SkillLife};
+use super::{CurationStep, Hold, SkillLife};
 use crate::config::CurationConfig;
 use crate::lesson::Trust;
 use crate::skills::{Quality, Skill, SkillProvenance};
@@ -38,7 +38,7 @@ pub(super) struct Merged {
 
 /// The senior of two with the other in it; none when they are two.
 pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<Merged> {
-    if !gone.is_free() {
+    if !gone.is_free() || kept.hold == Hold::Apart {
         return None;
     }
     let because = same_because(kept, gone, config)?;
@@ -69,7 +69,7 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
 /// True when the one that would stay is tainted and not promoted, and the one that would go can be used.
 fn is_weaker(kept: &SkillLife, gone: &SkillLife) -> bool {
     let is_tainted = |state: &SkillLife| state.skill.provenance.trust == Trust::Tainted;
-    is_tainted(kept) && !kept.is_held && !is_tainted(gone)
+    is_tainted(kept) && kept.hold == Hold::None && !is_tainted(gone)
 }
 
 fn same_because(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<SameBecause> {

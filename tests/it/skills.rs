@@ -1,0 +1,236 @@
+//! Skills as a host sees them: whose name counts, who may be shown, what a promotion holds for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adage::{
+    Error, ImportedSkill, Listing, ManualClock, NotListed, Playbook, Quality, SavedSkill, Skill, SkillName, SkillNote,
+    SkillPlace, SkillRefused, Trust, Verification, build_lesson,
+};
+
+struct Home {
+    temp: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn open(&self) -> Playbook {
+        let now = chrono::DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap();
+        Playbook::builder(self.path("memory"))
+            .without_embedder()
+            .with_clock(Arc::new(ManualClock::new(now)))
+            .with_extra_skills(self.path("extra"))
+            .with_project_skills(self.path("project"))
+            .open()
+            .unwrap()
+    }
+}
+
+fn put(root: &Path, folder: &str, text: &str) -> PathBuf {
+    fs::create_dir_all(root.join(folder)).unwrap();
+    let path = root.join(folder).join("SKILL.md");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn skill(name: &str, body: &str) -> Skill {
+    let named = Skill::new(name.parse::<SkillName>().unwrap(), format!("about {name}"));
+    Skill { body: body.to_owned(), ..named }
+}
+
+#[test]
+fn the_first_of_a_name_counts_and_the_others_are_said() {
+    let home = Home::new();
+    let playbook = home.open();
+    for (root, body) in [("project", "P."), ("memory/skills", "U."), ("extra", "E.")] {
+        put(&home.path(root), "one", body);
+        put(&home.path(root), root.split('/').next().unwrap(), "Own.");
+    }
+    put(&home.path("extra"), "broken", "---\nname: x\n");
+    let listing = playbook.skills().list().unwrap();
+    let listed: Vec<(&str, SkillPlace)> =
+        listing.skills.iter().map(|listed| (listed.skill.name.as_str(), listed.place)).collect();
+    assert_eq!(
+        listed,
+        [
+            ("one", SkillPlace::Project),
+            ("project", SkillPlace::Project),
+            ("memory", SkillPlace::User),
+            ("extra", SkillPlace::Extra)
+        ]
+    );
+    let shadowed: Vec<(&str, bool)> = listing
+        .shadowed
+        .iter()
+        .map(|(listed, by)| (listed.skill.body.as_str(), *by == listing.skills[0].path))
+        .collect();
+    assert_eq!(shadowed, [("U.", true), ("E.", true)]);
+    assert!(matches!(listing.refused[..], [(_, NotListed::Refused(SkillRefused::Unclosed))]), "{:?}", listing.refused);
+    assert_eq!(
+        playbook.skills().get("one").unwrap().notes,
+        [SkillNote::NoFrontMatter, SkillNote::NoName, SkillNote::NoDescription]
+    );
+    assert!(matches!(playbook.skills().get("two"), Err(Error::NoSuchSkill { .. })));
+}
+
+#[test]
+fn a_promotion_holds_for_one_text() {
+    let home = Home::new();
+    let playbook = home.open();
+    let text =
+        "---\nname: one\ndescription: d\nmetadata:\n  adage-trust: trusted\n  adage-quality: verified\n---\nBody.";
+    let path = put(&home.path("project"), "one", text);
+    let skills = playbook.skills();
+    // Whatever the file says of itself.
+    assert!(skills.get("one").unwrap().needs_review);
+    let promoted = skills.promote("one").unwrap();
+    assert!(!promoted.needs_review && !skills.get("one").unwrap().needs_review);
+    assert!(!home.open().skills().get("one").unwrap().needs_review, "another handle sees it too");
+    for changed in [
+        text.replace("Body", "Other"),
+        text.replace(": d", ": e"),
+        text.replace("metadata:", "allowed-tools: Bash\nmetadata:"),
+    ] {
+        fs::write(&path, &changed).unwrap();
+        assert!(skills.get("one").unwrap().needs_review, "{changed}");
+    }
+    // What nobody is told by the text does not matter.
+    fs::write(&path, text.replace("verified", "draft")).unwrap();
+    assert!(!skills.get("one").unwrap().needs_review);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text.replace("verified", "draft"), "no file is changed for it");
+}
+
+#[test]
+fn what_is_imported_waits_and_comes_once() {
+    let home = Home::new();
+    let skills = home.open().skills();
+    let source = put(
+        &home.path("source"),
+        "Some_Skill",
+        "---\nname: Some_Skill\ndescription: d\nauto_load: true\nmetadata:\n  \
+        adage-auto-load: true\n  adage-lessons: 00000000-0000-7000-8000-000000000000\n---\nBody.",
+    );
+    let ImportedSkill::Saved { saved: SavedSkill::Written { name, path }, notes } = skills.import(&source).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!((name.as_str(), notes.len()), ("some-skill", 1));
+    assert_eq!(path, home.path("memory").join("skills").join("some-skill").join("SKILL.md"));
+    let listed = skills.get("some-skill").unwrap();
+    assert!(listed.needs_review && listed.skill.auto_load && listed.skill.provenance.lessons.is_empty());
+    assert_eq!((listed.skill.quality, listed.skill.provenance.trust), (Quality::Imported, Trust::Tainted));
+    assert!(skills.auto_load().unwrap().is_empty());
+    assert!(!skills.promote("some-skill").unwrap().needs_review);
+    assert_eq!(skills.auto_load().unwrap().len(), 1);
+    // Again: the folder this time; nothing changes.
+    let before = fs::read(&path).unwrap();
+    let again = skills.import(source.parent().unwrap()).unwrap();
+    assert!(matches!(again, ImportedSkill::Saved { saved: SavedSkill::Unchanged { .. }, .. }), "{again:?}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    fs::write(&source, "---\nname: Some_Skill\n---\nOther.").unwrap();
+    assert!(matches!(skills.import(&source), Err(Error::SkillExists { .. })));
+    fs::write(&source, "---\nname: Some_Skill\n---\n").unwrap();
+    assert_eq!(skills.import(&source).unwrap(), ImportedSkill::Refused { reason: SkillRefused::NoBody });
+    fs::write(&source, "x".repeat((1 << 20) + 7)).unwrap();
+    let large = SkillRefused::TooLarge { n_bytes: (1 << 20) + 7, max: 1 << 20 };
+    assert_eq!(skills.import(&source).unwrap(), ImportedSkill::Refused { reason: large });
+    assert!(matches!(skills.import(&home.path("nowhere")), Err(Error::Io { .. })));
+}
+
+#[test]
+fn the_first_three_that_always_come_are_those_that_nobody_has_to_look_at() {
+    let home = Home::new();
+    let playbook = home.open();
+    for name in ["a", "b", "c", "d"] {
+        playbook.skills().save(&Skill { auto_load: true, ..skill(name, "Body.") }).unwrap();
+        put(&home.path("project"), &format!("p{name}"), "---\nmetadata:\n  adage-auto-load: true\n---\nx");
+    }
+    let names = |playbook: &Playbook| -> Vec<String> {
+        playbook.skills().auto_load().unwrap().iter().map(|listed| listed.skill.name.to_string()).collect()
+    };
+    assert_eq!(names(&playbook), ["a", "b", "c"]);
+    playbook.skills().promote("pb").unwrap();
+    assert_eq!(names(&playbook), ["pb", "a", "b"]);
+}
+
+#[test]
+fn a_name_that_is_taken_is_not_overwritten() {
+    let home = Home::new();
+    let skills = home.open().skills();
+    assert!(
+        matches!(skills.save(&skill("Some_Name", "a")).unwrap(), SavedSkill::Written { name, .. } if name.as_str() == "some-name")
+    );
+    assert!(
+        matches!(skills.save(&skill("some-name", "a")), Err(Error::SkillExists { .. })),
+        "its description is another"
+    );
+    assert!(matches!(skills.save(&skill("Some_Name", "a")).unwrap(), SavedSkill::Unchanged { .. }));
+    assert!(matches!(skills.replace(&skill("some-name", "b")).unwrap(), SavedSkill::Written { .. }));
+    assert_eq!(skills.get("some-name").unwrap().skill.body, "b");
+    let large = skills.save(&skill("large", &"x".repeat(1 << 20)));
+    assert!(matches!(large, Err(Error::SkillTooLarge { max: 1_048_576, .. })), "{large:?}");
+    let reader = Playbook::builder(home.path("memory")).without_embedder().read_only().open().unwrap();
+    assert!(matches!(reader.skills().save(&skill("c", "d")), Err(Error::ReadOnly { .. })));
+    assert_eq!(reader.skills().list().unwrap().skills.len(), 1);
+}
+
+#[test]
+fn checks_and_use_are_kept_beside_the_files() {
+    let home = Home::new();
+    let skills = home.open().skills();
+    skills.save(&skill("one", "a")).unwrap();
+    let quality = || home.open().skills().get("one").unwrap().skill.quality;
+    assert_eq!(quality(), Quality::Manual);
+    assert_eq!(skills.verify("one", Verification::Passed).unwrap().skill.quality, Quality::Verified);
+    assert_eq!(quality(), Quality::Verified);
+    skills.verify("one", Verification::Failed).unwrap();
+    assert_eq!(quality(), Quality::Manual);
+    skills.verify("one", Verification::Passed).unwrap();
+    skills.replace(&skill("one", "b")).unwrap();
+    assert_eq!(quality(), Quality::Manual, "it was another text that was checked");
+    assert_eq!(skills.used("one").unwrap().count, 1);
+    let used = skills.used("one").unwrap();
+    assert_eq!((used, home.open().skills().get("one").unwrap().used), (used, used));
+    assert_eq!((used.count, used.last.unwrap().to_rfc3339().as_str()), (2, "2026-03-01T12:00:00+00:00"));
+    assert!(matches!(skills.used("../x"), Err(Error::NoSuchSkill { .. })));
+}
+
+#[test]
+fn lessons_graduate_when_they_are_exported() {
+    let home = Home::new();
+    let playbook = home.open();
+    for (trigger, solution) in
+        [("parsing CSV", "Use csv."), ("parsing ä CSV", "Never split."), ("writing CSV", "Quote it.")]
+    {
+        playbook.learn_lesson(build_lesson(trigger, solution).domains(["csv"])).unwrap();
+    }
+    let target = home.path("target");
+    let graduated = || -> Vec<String> {
+        let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+        lessons.iter().filter(|lesson| lesson.graduated).map(|lesson| lesson.trigger.clone()).collect()
+    };
+    let first = playbook.export_skill(["parsing CSV"], &target).unwrap();
+    assert_eq!((first.name.as_str(), graduated()), ("parsing-csv", vec!["parsing CSV".to_owned()]));
+    assert_eq!(playbook.export_skill(["parsing CSV"], &target).unwrap(), first, "the same again is the same file");
+    let second = playbook.export_skill(["parsing ä CSV"], &target).unwrap();
+    assert_eq!(second.path, target.join("parsing-csv-2").join("SKILL.md"));
+    let named = playbook.skills().export_as(["writing CSV"], &"parsing-csv".parse().unwrap(), &target);
+    assert!(matches!(named, Err(Error::SkillExists { .. })), "{named:?}");
+    assert_eq!(graduated().len(), 2);
+    let all = playbook.export_skill(["parsing CSV", "writing CSV", "parsing csv"], &target).unwrap();
+    assert_eq!((all.name.as_str(), all.lessons.len(), graduated().len()), ("csv-lessons", 2, 3));
+    assert!(matches!(playbook.export_skill(["nothing"], &target), Err(Error::NoSuchLesson { .. })));
+    assert!(matches!(playbook.export_skill(Vec::<String>::new(), &target), Err(Error::NoSuchLesson { .. })));
+    let text = fs::read_to_string(&second.path).unwrap();
+    let skill = Skill::read(text.as_bytes(), Some("parsing-csv-2")).unwrap();
+    assert_eq!((skill.skill.provenance.lessons, skill.notes.len()), (second.lessons, 0));
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 3);
+}
