@@ -90,15 +90,15 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    AgentReport, AgentRun, Applied, ChangeRecord, Check, CheckedInbox, Dismissed, Due, Exported, ExportedSkill,
-    Finding, ImportedSkill, Inbox, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice, Playbook,
-    PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons, SessionRun, SessionScan,
-    SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, Touched, Undone, UndoneFiles,
-    Unfit, Waiting, WaitingLesson, Window,
+    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
+    ExportedSkill, Finding, ImportedSkill, Inbox, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice,
+    Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons, SessionRun,
+    SessionScan, SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
+    Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
-    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill, MatchTier, MatchedBy,
+    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, Hold, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,

@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::curate::Curate;
 use super::exchange::{Export, Import};
 use super::mine::Mine;
 use super::skills;
@@ -141,6 +142,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: skills::Command,
     },
+    /// Put the memory's own draft skills in order; without --apply it only says what it would do
+    Curate(Curate),
     /// Move lessons in: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
     /// Print the lessons, or write them into a file that other programs read

@@ -2,6 +2,7 @@
 
 mod args;
 mod change;
+mod curate;
 mod embedder;
 mod exchange;
 mod health;
@@ -10,6 +11,7 @@ mod mine;
 mod onnxruntime;
 mod sessions;
 mod show;
+mod skill_matching;
 mod skills;
 
 use std::error::Error;
@@ -67,6 +69,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Skip { name } => mine::skip(&global, &name, &mut out),
         Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
         Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
+        Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),
         Command::List(list) => show::list(&global, &list, &mut out),

@@ -8,6 +8,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::args::{Check, Global};
+use super::skill_matching::{self, Match};
 use super::{Done, Output, Usage, say, short, table};
 
 #[derive(Subcommand)]
@@ -34,10 +35,13 @@ pub(crate) enum Command {
     Promote { name: String },
     /// Record a check of a skill
     Verify { name: String, result: Check },
+    /// Say which skills a text asks for
+    Match(Match),
 }
 
 pub(super) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
     match command {
+        Command::Match(asked) => skill_matching::find(&global.look()?.skills(), &asked, out),
         Command::List => list(&global.look()?.skills(), out),
         Command::Show { name } => show(&global.look()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_deref(), out),

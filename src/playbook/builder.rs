@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::skill_matching::SkillMatcher;
 use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -131,6 +132,7 @@ impl PlaybookBuilder {
             recovery,
             skill_roots: self.skill_roots,
             skill_shelf: Mutex::default(),
+            skill_matcher: SkillMatcher::default(),
             global_notes: self.global_notes,
             writable_skills: self.writable_skills,
         })))

@@ -1,7 +1,10 @@
 //! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
 
+use chrono::{DateTime, FixedOffset};
+
 use super::Playbook;
 use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
+use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::Learned;
@@ -40,12 +43,7 @@ impl Playbook {
         let (config, now) = (&self.0.config.capture, self.0.clock.now());
         let view = self.0.view()?;
         let skips = &view.snapshot.book().skips;
-        let is_skipped = |name: &str| {
-            skips.iter().any(|skip| {
-                let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
-                skip.name == name && skip.times >= config.skip_threshold && age < config.skip_for
-            })
-        };
+        let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
         let transcript = gate::clean_transcript(transcript);
         let found = suggest(&transcript, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
@@ -123,6 +121,12 @@ impl Playbook {
             Ok(step)
         })
     }
+}
+
+/// True while a suggestion is not made because a person skipped it.
+pub(super) fn is_in_force(skip: &Skip, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
+    let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
+    skip.times >= config.skip_threshold && age < config.skip_for
 }
 
 /// Taints what stands on turns behind the first untrusted one.

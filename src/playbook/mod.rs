@@ -20,6 +20,8 @@ mod retrieval;
 mod session_files;
 mod session_run;
 mod sessions;
+mod skill_curation;
+mod skill_matching;
 mod skills;
 
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ use crate::store::skill_files::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use agent_run::{AgentReport, AgentRun, SessionText};
+use skill_matching::SkillMatcher;
+
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;
@@ -52,6 +56,8 @@ pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
+pub use skill_curation::{AutoSaved, Curated};
+pub use skill_matching::TaskSkills;
 pub use skills::{ExportedSkill, ImportedSkill, ListedSkill, SavedSkill, SkillListing, SkillPlace, Skills};
 
 /// How often a commit is tried on newer states before it is given up.
@@ -97,6 +103,8 @@ struct Inner {
     skill_roots: Vec<(SkillPlace, PathBuf)>,
     /// What was read of them.
     skill_shelf: Mutex<SkillShelf>,
+    /// What a turn's text is compared with.
+    skill_matcher: SkillMatcher,
     /// The file for global notes that the host named.
     global_notes: Option<PathBuf>,
     /// The roots of skills that the host named as writable.

@@ -34,7 +34,7 @@ use crate::store::{Decision, Step};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Skills(Playbook);
+pub struct Skills(pub(super) Playbook);
 
 /// Whose folder a skill lies in, in the order in which names are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -356,7 +356,7 @@ impl Skills {
     }
 
     /// The files of the memory itself.
-    fn own(&self) -> Vec<FoundSkill> {
+    pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;
         let place = &inner.store.place;
         place.scan_skills(&place.own_skills(), &mut inner.skill_shelf.lock()).found
@@ -417,7 +417,7 @@ impl Skills {
 }
 
 /// A file that could not be read again is not written.
-fn checked_text(skill: &Skill) -> Result<String> {
+pub(super) fn checked_text(skill: &Skill) -> Result<String> {
     let text = skill.to_text();
     if text.len() > MAX_SKILL_BYTES {
         let (name, n_bytes) = (skill.name.to_string(), text.len());
@@ -426,7 +426,7 @@ fn checked_text(skill: &Skill) -> Result<String> {
     Ok(text)
 }
 
-fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
+pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
     let FoundSkill { path, reading } = found;
     let text_hash = reading.skill.text_hash();
     let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {

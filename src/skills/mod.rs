@@ -15,7 +15,7 @@ mod wording;
 mod write;
 
 pub use curate::{
-    AutoSave, CurationPlan, CurationStep, Declined, SameBecause, Shortcoming, SkillLife, auto_save, curate,
+    AutoSave, CurationPlan, CurationStep, Declined, Hold, SameBecause, Shortcoming, SkillLife, auto_save, curate,
     quality_gate,
 };
 pub use matcher::{

@@ -5,6 +5,7 @@
 
 pub(crate) mod archive;
 mod commit;
+pub(crate) mod curation;
 pub(crate) mod disk;
 pub(crate) mod documents;
 pub(crate) mod edits;

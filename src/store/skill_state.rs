@@ -31,6 +31,10 @@ pub(crate) struct SkillState {
     pub(crate) checked: BTreeMap<TextHash, Checked>,
     /// How often each skill was shown, by its name.
     pub(crate) used: BTreeMap<String, SkillUse>,
+    /// Since when each of the memory's own skills is known, by its name.
+    pub(crate) saved: BTreeMap<String, DateTime<FixedOffset>>,
+    /// Texts of drafts that a person took out of a curation.
+    pub(crate) kept: BTreeMap<TextHash, Note>,
     /// What a later version of this program put there.
     #[serde(flatten)]
     rest: Map<String, Value>,

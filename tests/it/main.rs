@@ -16,6 +16,7 @@ mod bench;
 mod cli;
 #[cfg(feature = "cli")]
 mod cli_mine;
+mod curation;
 mod exchange;
 mod extract;
 mod feedback;
@@ -43,6 +44,7 @@ mod related;
 mod retrieval;
 mod sessions;
 mod skill_files;
+mod skill_matching;
 mod skills;
 #[cfg(feature = "cli")]
 mod skills_cli;

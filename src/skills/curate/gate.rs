@@ -1,10 +1,13 @@
 //! What a skill needs before it is saved without a person (skills 3.1).
 
-use super::outline::{Line, OVERVIEW, PITFALLS, STEPS, list_item, sections};
+use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
 use crate::skills::Skill;
 
 /// The shortest body that says enough, in bytes; the earlier system's.
 const MIN_BODY_BYTES: usize = 200;
+
+/// The shortest rule that says something, in words; chosen.
+const MIN_RULE_WORDS: usize = 3;
 
 /// What a skill lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,14 +27,15 @@ pub enum Shortcoming {
         /// How long it has to be.
         min: usize,
     },
-    /// It has neither a command nor a step.
+    /// It has neither a command nor a rule.
     #[error("it has neither a command nor a concrete rule")]
     NothingConcrete,
 }
 
 /// Checks that a skill is worth saving: an overview and common pitfalls, 200 bytes, a command or a concrete rule.
 ///
-/// A command is code, in a fence or within a line; a concrete rule is an item of its steps.
+/// A command is code, in a fence or within a line, of anything but checks and evidence; a concrete rule is a step of three
+/// words.
 ///
 /// # Errors
 /// Everything that it lacks.
@@ -39,13 +43,13 @@ pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
     let sections = sections(&skill.body);
     let has = |title: &str| sections.iter().any(|section| section.is(title) && section.says_something());
     let n_bytes = skill.body.trim().len();
-    let is_concrete = sections.iter().any(|section| {
-        section.lines.iter().any(|line| match line {
-            Line::Code(line) => !line.trim().is_empty(),
-            Line::Text(line) => has_code(line) || section.is(STEPS) && list_item(line).is_some(),
-            Line::Fence(_) => false,
-        })
+    let tells = sections.iter().filter(|section| !section.is(VERIFICATION) && !section.is(EVIDENCE));
+    let has_command = tells.flat_map(|section| &section.lines).any(|line| match line {
+        Line::Code(line) => !line.trim().is_empty(),
+        Line::Text(line) => has_code(line),
+        Line::Fence(_) => false,
     });
+    let is_concrete = has_command || steps(&skill.body).iter().any(|step| step.split(' ').count() >= MIN_RULE_WORDS);
     let checks = [
         (has(OVERVIEW), Shortcoming::NoOverview),
         (has(PITFALLS), Shortcoming::NoPitfalls),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::outline::{EVIDENCE, PITFALLS, VERIFICATION, lines_of, list_item, sections, steps};
-use super::{CurationStep, SkillLife};
+use super::outline::{EVIDENCE, NO_PITFALL, PITFALLS, VERIFICATION, blocks, lines_of, list_item, sections, steps};
+use super::{CurationStep, Hold, SkillLife};
 use crate::config::CurationConfig;
 use crate::lesson::Trust;
 use crate::skills::{Quality, Skill, SkillProvenance};
@@ -38,7 +38,7 @@ pub(super) struct Merged {
 
 /// The senior of two with the other in it; none when they are two.
 pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<Merged> {
-    if !gone.is_free() {
+    if !gone.is_free() || kept.hold == Hold::Apart {
         return None;
     }
     let because = same_because(kept, gone, config)?;
@@ -69,7 +69,7 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
 /// True when the one that would stay is tainted and not promoted, and the one that would go can be used.
 fn is_weaker(kept: &SkillLife, gone: &SkillLife) -> bool {
     let is_tainted = |state: &SkillLife| state.skill.provenance.trust == Trust::Tainted;
-    is_tainted(kept) && !kept.is_held && !is_tainted(gone)
+    is_tainted(kept) && kept.hold == Hold::None && !is_tainted(gone)
 }
 
 fn same_because(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<SameBecause> {
@@ -135,44 +135,49 @@ fn union<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Vec<T> {
     all
 }
 
-/// The body with the list items of another that stand under pitfalls, verification or evidence there and not here.
+/// The body with what stands under pitfalls, verification and evidence of another and not here.
 fn with_items(body: &str, other: &str) -> String {
     let mut body = body.to_owned();
     for title in [PITFALLS, VERIFICATION, EVIDENCE] {
         let items = |text: &str| -> Vec<String> {
-            let of_title = sections(text).into_iter().filter(|section| section.is(title));
-            let lines = of_title.flat_map(|section| section.lines);
-            lines.filter_map(|line| list_item(line.raw()).map(str::to_owned)).collect()
+            sections(text).iter().filter(|section| section.is(title)).flat_map(blocks).collect()
         };
         let known = items(&body);
         let mut added: Vec<String> = Vec::new();
-        for item in items(other).into_iter().filter(|item| !known.contains(item)) {
+        for item in items(other).into_iter().filter(|item| !known.contains(item) && item != NO_PITFALL) {
             if !added.contains(&item) {
                 added.push(item);
             }
         }
         if !added.is_empty() {
-            body = with_lines(&body, title, &added.iter().map(|item| format!("- {item}")).collect::<Vec<_>>());
+            body = with_blocks(&body, title, &added);
         }
     }
     body
 }
 
-/// The body with lines added at the end of a section, which is made where there is none.
-fn with_lines(body: &str, title: &str, added: &[String]) -> String {
-    let added = added.join("\n");
-    let Some(place) = lines_of(body, title) else {
-        return format!("{}\n\n## {title}\n\n{added}\n", body.trim_end());
-    };
+/// The body with parts added at the end of a section, which is made where there is none.
+fn with_blocks(body: &str, title: &str, added: &[String]) -> String {
     let lines: Vec<&str> = body.lines().collect();
+    let Some(place) = lines_of(body, title) else {
+        return format!("{}\n\n## {title}\n\n{}\n", body.trim_end(), added.join("\n\n"));
+    };
     let (before, after) = lines.split_at(place.end.min(lines.len()));
-    let mut whole = before.join("\n");
-    whole.push('\n');
-    whole.push_str(&added);
-    whole.push('\n');
-    for line in after {
-        whole.push_str(line);
-        whole.push('\n');
+    let mut whole: Vec<&str> = Vec::new();
+    for (number, line) in before.iter().enumerate() {
+        if !(place.contains(&number) && *line == NO_PITFALL) {
+            whole.push(line);
+        }
     }
-    whole
+    for block in added {
+        let follows_item = whole.last().is_some_and(|line| list_item(line).is_some());
+        let is_first = whole.last().is_none_or(|line| line.trim().is_empty());
+        if !(is_first || follows_item && list_item(block).is_some()) {
+            whole.push("");
+        }
+        whole.extend(block.lines());
+    }
+    whole.extend(after);
+    let end = if body.ends_with('\n') { "\n" } else { "" };
+    whole.join("\n") + end
 }

@@ -35,8 +35,20 @@ pub struct SkillLife {
     pub last_used: Option<DateTime<FixedOffset>>,
     /// A person skipped the suggestion that it came from, often and lately enough.
     pub is_skipped: bool,
-    /// A person promoted exactly this text, or put files beside it: nothing happens to it.
-    pub is_held: bool,
+    /// What a person did about it.
+    pub hold: Hold,
+}
+
+/// What a person did about a draft.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing.
+    #[default]
+    None,
+    /// They promoted exactly this text, or put files beside it: it stays as it is.
+    Stands,
+    /// They took it out of a curation: it is left alone, and nothing is merged into it.
+    Apart,
 }
 
 /// What a curation would do, in order. Empty when all is as it should be.
@@ -90,7 +102,7 @@ pub enum CurationStep {
 impl SkillLife {
     /// True when nothing but the crate itself made it.
     fn is_free(&self) -> bool {
-        matches!(self.skill.quality, Quality::Draft | Quality::Stale) && !self.is_held
+        matches!(self.skill.quality, Quality::Draft | Quality::Stale) && self.hold == Hold::None
     }
 
     /// Days since it was last used or saved; none when neither is known.

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-/// What stands under a heading, up to the next one of any level.
+/// What stands under a heading, up to the next one of its level or above. Those below it are lines of it, but for a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section<'a> {
     /// The heading's text; empty before the first one.
     pub(super) title: &'a str,
+    /// Of the heading: 1 is a title.
+    level: usize,
     pub(super) lines: Vec<Line<'a>>,
 }
 
@@ -33,6 +35,8 @@ pub(super) const STEPS: &str = "Step-by-Step";
 pub(in crate::skills) const PITFALLS: &str = "Common Pitfalls";
 pub(in crate::skills) const VERIFICATION: &str = "Verification";
 pub(super) const EVIDENCE: &str = "Evidence";
+/// What stands under the pitfalls of a skill that has none.
+pub(super) const NO_PITFALL: &str = "- None is on record.";
 
 impl Section<'_> {
     pub(super) fn is(&self, title: &str) -> bool {
@@ -46,7 +50,7 @@ impl Section<'_> {
 }
 
 pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
-    let mut sections = vec![Section { title: "", lines: Vec::new() }];
+    let mut sections = vec![Section { title: "", level: 0, lines: Vec::new() }];
     let mut fence: Option<&str> = None;
     for line in body.lines() {
         let start = line.trim_start();
@@ -61,8 +65,9 @@ pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
         };
         let is_plain = fence.is_none() && next.is_none();
         fence = next;
-        match heading(line).filter(|_| is_plain) {
-            Some(title) => sections.push(Section { title, lines: Vec::new() }),
+        let within = sections.last().map_or(0, |section| section.level);
+        match heading(line).filter(|(level, _)| is_plain && (within < 2 || *level <= within)) {
+            Some((level, title)) => sections.push(Section { title, level, lines: Vec::new() }),
             None => {
                 if let Some(section) = sections.last_mut() {
                     section.lines.push(kind);
@@ -100,10 +105,11 @@ pub(in crate::skills) fn with_section(body: &str, title: &str, text: &str) -> St
     if after.is_empty() { format!("{before}\n\n{text}") } else { format!("{before}\n\n{text}\n{after}") }
 }
 
-fn heading(line: &str) -> Option<&str> {
+fn heading(line: &str) -> Option<(usize, &str)> {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();
-    ((1..=6).contains(&level) && title.starts_with([' ', '\t'])).then(|| title.trim().trim_end_matches('#').trim_end())
+    ((1..=6).contains(&level) && title.starts_with([' ', '\t']))
+        .then(|| (level, title.trim().trim_end_matches('#').trim_end()))
 }
 
 /// The marks of a fence at the start of a line.
@@ -122,17 +128,37 @@ pub(super) fn list_item(line: &str) -> Option<&str> {
     rest.strip_prefix([' ', '\t']).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// What a body tells to do, in order: the items and the code of its steps, blanks and code marks aside.
+/// What a body tells to do, in order: every line of its steps, but for list marks, blanks and code marks.
 pub(super) fn steps(body: &str) -> Vec<String> {
     let sections = sections(body);
     let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
     let steps = lines.filter_map(|line| match line {
-        Line::Text(line) => list_item(line),
-        Line::Code(line) => Some(line.trim()).filter(|line| !line.is_empty()),
+        Line::Text(line) => Some(list_item(line).unwrap_or(line)),
+        Line::Code(line) => Some(*line),
         Line::Fence(_) => None,
     });
     let plain = |step: &str| step.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ");
     steps.map(plain).filter(|step| !step.is_empty()).collect()
+}
+
+/// A section in parts that stand for themselves: list items, fences, paragraphs.
+pub(super) fn blocks(section: &Section<'_>) -> Vec<String> {
+    let mut blocks: Vec<Vec<&str>> = Vec::new();
+    let mut is_open = false;
+    for line in &section.lines {
+        let (raw, is_text) = (line.raw(), matches!(line, Line::Text(_)));
+        if is_text && raw.trim().is_empty() {
+            is_open = false;
+            continue;
+        }
+        let begins = is_text && list_item(raw).is_some() && !raw.starts_with([' ', '\t']);
+        match blocks.last_mut() {
+            Some(block) if is_open && !begins => block.push(raw),
+            _ => blocks.push(vec![raw]),
+        }
+        is_open = true;
+    }
+    blocks.into_iter().map(|block| block.join("\n")).collect()
 }
 
 #[cfg(test)]
@@ -151,5 +177,12 @@ mod tests {
             ["a b", "c", "d", "e f"]
         );
         assert_eq!(steps("1. a"), Vec::<String>::new());
+    }
+    #[test]
+    fn a_section_comes_apart_into_items_fences_and_paragraphs() {
+        let body = "## Common Pitfalls\n\n- a\n  more of a\n- b\n\n```text\n- quoted\n\nx\n```\n\n> said\n> twice\n";
+        let found = sections(body);
+        let found: Vec<String> = found.iter().filter(|section| section.is(PITFALLS)).flat_map(blocks).collect();
+        assert_eq!(found, ["- a\n  more of a", "- b", "```text\n- quoted\n\nx\n```", "> said\n> twice"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
+use crate::learn::Refusal;
 use crate::lesson::Trust;
 use crate::skills::{Quality, Skill, SkillName};
 
@@ -21,6 +22,12 @@ pub enum Declined {
     /// Skills are not saved without a person.
     #[error("skills are not saved by themselves here")]
     Off,
+    /// Only skills that a language model worded are saved here, and none did.
+    #[error("no language model worded it, which the settings ask for")]
+    NoModel,
+    /// The gate does not let the lesson in that it is made from.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// Untrusted content could have shaped it.
     #[error("untrusted content could have shaped it")]
     Tainted,
@@ -60,6 +67,9 @@ pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], co
 fn consider(skill: Skill, known: &[Skill], saved: &[Skill], config: &AutoSaveConfig) -> Result<Skill, Declined> {
     if !config.enabled {
         return Err(Declined::Off);
+    }
+    if config.require_llm {
+        return Err(Declined::NoModel);
     }
     if skill.provenance.trust == Trust::Tainted {
         return Err(Declined::Tainted);

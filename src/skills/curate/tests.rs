@@ -23,7 +23,7 @@ fn draft(name: &str, topics: &[&str], steps: &[&str]) -> SkillLife {
     let skill =
         Skill::new(name.parse().unwrap(), format!("About {name}.")).with_triggers(topics.iter().copied(), ["build"]);
     let skill = Skill { quality: Quality::Draft, body: body(steps, &[name]), ..skill };
-    SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, is_held: false }
+    SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold: Hold::None }
 }
 
 /// The steps as lines, ten days after the epoch.
@@ -83,8 +83,10 @@ fn one_body_is_one_skill_and_what_a_person_stands_behind_stays() {
         assert!(!plan.outcome().contains_key(&kept.skill.name), "not a byte of it changes");
         check(&[with("a", quality, 0), kept], &[]);
     }
-    let held = SkillLife { is_held: true, ..with("z", Quality::Draft, 5) };
-    check(&[held.clone(), SkillLife { is_held: true, ..with("a", Quality::Draft, 0) }], &[]);
+    let held = SkillLife { hold: Hold::Stands, ..with("z", Quality::Draft, 5) };
+    check(&[held.clone(), with("a", Quality::Draft, 0)], &["merge a into z: they say the same"]);
+    check(&[SkillLife { hold: Hold::Apart, ..held.clone() }, with("a", Quality::Draft, 0)], &[]);
+    check(&[held.clone(), SkillLife { hold: Hold::Stands, ..with("a", Quality::Draft, 0) }], &[]);
     // A draft that can be used does not go for one that waits for a person.
     let mut tainted = with("z", Quality::Imported, 0);
     tainted.skill.provenance.trust = Trust::Tainted;
@@ -103,6 +105,32 @@ fn a_merge_may_lead_to_the_next() {
             "merge c into a: their steps agree, and both are on cache, layer",
         ],
     );
+}
+
+#[test]
+fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
+    use crate::learn::testing::lesson;
+    use crate::lesson::Evidence;
+    let state = |name: &str, mistake: &str, quote: &str| {
+        let mut lesson =
+            lesson("building the docker image offline", "Run `docker build --network none .` in the root.");
+        lesson.anti_pattern = mistake.into();
+        lesson.domains = vec!["docker".into(), "image".into()];
+        lesson.provenance.evidence = vec![Evidence { quote: quote.into(), turn: 0, range: (0, 1) }];
+        let skill = Skill { name: name.parse().unwrap(), ..Skill::from_lessons([&lesson]).unwrap() };
+        SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold: Hold::None }
+    };
+    let plan = curate(
+        &[state("a", "", "use no network"), state("b", "a plain build", "it is offline")],
+        at(0),
+        &CurationConfig::default(),
+    );
+    let outcome = plan.outcome();
+    let merged = outcome.values().flatten().next().unwrap_or_else(|| panic!("{plan:?}"));
+    assert_eq!(merged.name.as_str(), "a");
+    assert!(merged.body.contains("## Common Pitfalls\n\n- a plain build\n\n## "), "{}", merged.body);
+    assert!(merged.body.contains("\n\n> use no network\n\n> it is offline"), "{}", merged.body);
+    assert_eq!(quality_gate(merged), Ok(()));
 }
 
 /// What a draft's steps are at an age of so many days, under the one name.
@@ -138,14 +166,14 @@ fn unused_drafts_are_marked_and_removed_only_when_asked() {
 
 #[test]
 fn skipped_drafts_go() {
-    let skipped = |quality, is_held| {
-        let mut state = SkillLife { is_skipped: true, is_held, ..draft("a", &[], &["one"]) };
+    let skipped = |quality, hold| {
+        let mut state = SkillLife { is_skipped: true, hold, ..draft("a", &[], &["one"]) };
         state.skill.quality = quality;
         state
     };
-    check(&[skipped(Quality::Draft, false)], &["remove a: its suggestion was skipped"]);
-    check(&[skipped(Quality::Manual, false)], &[]);
-    check(&[skipped(Quality::Draft, true)], &[]);
+    check(&[skipped(Quality::Draft, Hold::None)], &["remove a: its suggestion was skipped"]);
+    check(&[skipped(Quality::Manual, Hold::None)], &[]);
+    check(&[skipped(Quality::Draft, Hold::Stands)], &[]);
 }
 
 fn check_gate(body: &str, expected: &[Shortcoming]) {
@@ -157,9 +185,13 @@ fn check_gate(body: &str, expected: &[Shortcoming]) {
 fn the_gate_names_everything_that_is_missing() {
     use Shortcoming::{NoOverview, NoPitfalls, NothingConcrete, Short};
     let long = "word ".repeat(40);
-    check_gate(&format!("## Overview\n{long}\n## Common Pitfalls\n- none\n## Step-by-Step\n1. run it"), &[]);
+    check_gate(&format!("## Overview\n{long}\n## Common Pitfalls\n- none\n## Step-by-Step\n1. run it once"), &[]);
     check_gate(&format!("# overview\n{long}\n### COMMON PITFALLS\nuse `ls`"), &[]);
     check_gate(&format!("# Overview\n{long}\n## Common Pitfalls\nnone\n```\nls\n```"), &[]);
+    check_gate(
+        &format!("# Overview\n{long}\n# Common Pitfalls\nnone\n# Step-by-Step\nrun it\n# Evidence\n`x`"),
+        &[NothingConcrete],
+    );
     check_gate("", &[NoOverview, NoPitfalls, Short { n_bytes: 0, min: 200 }, NothingConcrete]);
     check_gate(&format!("```\n## Overview\n## Common Pitfalls\n{long}\n```"), &[NoOverview, NoPitfalls]);
     check_gate(&format!("## Overview\n\n## Common Pitfalls\n{long} `` ` x"), &[NoOverview, NothingConcrete]);
@@ -236,17 +268,27 @@ fn any_state() -> impl Strategy<Value = SkillLife> {
     };
     let quality = proptest::sample::select(vec![Draft, Draft, Draft, Draft, Stale, Imported, Manual, Verified]);
     let day = || proptest::option::weighted(0.8, 0_i64..200);
-    let flags = (proptest::bool::weighted(0.1), proptest::bool::weighted(0.1), proptest::bool::weighted(0.2));
+    let hold = proptest::sample::select(vec![
+        Hold::None,
+        Hold::None,
+        Hold::None,
+        Hold::None,
+        Hold::None,
+        Hold::None,
+        Hold::Stands,
+        Hold::Apart,
+    ]);
+    let flags = (proptest::bool::weighted(0.1), hold, proptest::bool::weighted(0.2));
     let texts = (words(&["docker", "ci", "cache"], 3), words(&["one", "two", "three"], 3), words(&["p", "q"], 2));
     (texts, quality, day(), day(), flags).prop_map(
-        |((topics, steps, pitfalls), quality, saved, used, (is_skipped, is_held, tainted))| {
+        |((topics, steps, pitfalls), quality, saved, used, (is_skipped, hold, tainted))| {
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             let pitfalls: Vec<&str> = pitfalls.iter().map(String::as_str).collect();
             let mut skill = Skill::new("x".parse().unwrap(), "d").with_triggers(topics, ["build"]);
             (skill.quality, skill.body) = (quality, body(&steps, &pitfalls));
             skill.provenance.trust = if tainted { Trust::Tainted } else { Trust::Trusted };
             let time = |days: Option<i64>| days.map(|days| at(days * DAY));
-            SkillLife { skill, saved: time(saved), last_used: time(used), is_skipped, is_held }
+            SkillLife { skill, saved: time(saved), last_used: time(used), is_skipped, hold }
         },
     )
 }
@@ -273,7 +315,7 @@ proptest! {
         let after = applied(&states, &plan);
         prop_assert_eq!(curate(&after, now, &config), CurationPlan::default(), "a second run does nothing");
         for state in &states {
-            let is_free = matches!(state.skill.quality, Quality::Draft | Quality::Stale) && !state.is_held;
+            let is_free = matches!(state.skill.quality, Quality::Draft | Quality::Stale) && state.hold == Hold::None;
             if !is_free {
                 let kept = after.iter().find(|other| other.skill.name == state.skill.name);
                 prop_assert_eq!(kept.map(|kept| &kept.skill), Some(&state.skill));

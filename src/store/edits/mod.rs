@@ -51,6 +51,15 @@ impl FileEdit {
     pub(crate) fn new(path: PathBuf, before: Option<TextHash>, after: Option<Vec<u8>>) -> Self {
         Self { path, before, after, mode: None }
     }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True when the file goes.
+    pub(crate) fn is_removal(&self) -> bool {
+        self.after.is_none()
+    }
 }
 
 /// What becomes of several files together.

@@ -1,0 +1,295 @@
+//! Saving suggested skills, and keeping the saved ones in order (skills 3).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::mining::is_in_force;
+use super::skills::{checked_text, listed};
+use super::{SavedSkill, SkillPlace, Skills};
+use crate::capture::Candidate;
+use crate::error::{Error, Result};
+use crate::lesson::ChangeId;
+use crate::skills::{
+    AutoSave, CurationPlan, CurationStep, Declined, Hold, Skill, SkillLife, SkillName, auto_save, curate,
+};
+use crate::store::curation::SkillEdit;
+use crate::store::skill_state::{Note, SkillState};
+
+/// What a curation did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curated {
+    /// Its steps.
+    pub plan: CurationPlan,
+    /// What to hand to [`Skills::undo_curation`], when a file was changed.
+    pub change: Option<ChangeId>,
+}
+
+/// What became of suggested skills.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AutoSaved {
+    /// Those that have a file now.
+    pub saved: Vec<SavedSkill>,
+    /// Those that were not saved, and why.
+    pub declined: Vec<(SkillName, Declined)>,
+    /// The curation that followed, if one did.
+    pub curated: Option<Curated>,
+}
+
+/// A skill of the memory itself, with its file and what that says.
+struct Own {
+    path: PathBuf,
+    known: Skill,
+    life: SkillLife,
+}
+
+impl Skills {
+    /// Saves what sessions suggest as drafts: at most three by default, and only what passes the
+    /// [`quality_gate`](crate::quality_gate). What is tainted, says too little, or is here already is declined, with the reason. A
+    /// curation follows when something was saved, if the settings say so.
+    ///
+    /// # Errors
+    /// Those of a write; what was saved before stays saved.
+    pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
+        let inner = &self.0.0;
+        let mut outcome = AutoSaved::default();
+        let mut suggested = Vec::new();
+        for candidate in candidates {
+            match Skill::from_candidate(candidate, &inner.config.learn) {
+                Ok(skill) => suggested.push(skill.standardised()),
+                Err(refusal) => {
+                    outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
+                }
+            }
+        }
+        if suggested.is_empty() {
+            return Ok(outcome);
+        }
+        let listing = self.list()?;
+        let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
+        let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
+        let AutoSave { saved, declined } = auto_save(suggested, &known, &inner.config.auto_save);
+        outcome.declined.extend(declined);
+        let now = inner.clock.now();
+        for skill in saved {
+            match self.save(&skill) {
+                Ok(saved) => outcome.saved.push(saved),
+                // Somebody took the name in the meantime.
+                Err(Error::SkillExists { .. }) => outcome.declined.push((skill.name, Declined::NameTaken)),
+                Err(error) => return Err(error),
+            }
+        }
+        if outcome.saved.is_empty() {
+            return Ok(outcome);
+        }
+        inner.store.place.change_skill_state(|state| {
+            for (SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. }) in &outcome.saved {
+                state.saved.insert(name.to_string(), now);
+            }
+        })?;
+        if inner.config.curation.auto_curate {
+            outcome.curated = Some(self.curate()?);
+        }
+        Ok(outcome)
+    }
+
+    /// What a curation would do now. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn curation_plan(&self) -> Result<CurationPlan> {
+        Ok(self.plan()?.0)
+    }
+
+    /// Puts the memory's own drafts in order, all in one change: those that say the same become one, those that nobody uses are
+    /// marked, those whose suggestion was skipped go. What goes is archived. See [`curate`] for what is never touched.
+    ///
+    /// ```
+    /// use adage::{Playbook, Quality, Skill};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// let skills = playbook.skills();
+    /// for name in ["first", "second"] {
+    ///     let skill = Skill::new(name.parse()?, "The same twice.");
+    ///     skills.save(&Skill { body: "# Steps\n\n1. One.".into(), quality: Quality::Draft, ..skill })?;
+    /// }
+    /// assert_eq!(skills.curation_plan()?.steps[0].to_string(), "merge second into first: they say the same");
+    /// let curated = skills.curate()?;
+    /// assert_eq!(skills.list()?.skills.len(), 1);
+    /// assert!(skills.curate()?.plan.is_empty());
+    /// skills.undo_curation(curated.change.ok_or("nothing was changed")?)?;
+    /// assert_eq!(skills.list()?.skills.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`] when somebody wrote in a skill in the meantime; those of a write. No skill was changed then.
+    pub fn curate(&self) -> Result<Curated> {
+        let inner = &self.0.0;
+        let (place, now) = (&inner.store.place, inner.clock.now());
+        // Who has never been seen is known from now on, so that its time unused is counted.
+        let names: Vec<SkillName> = self.own().into_iter().map(|found| found.reading.skill.name.clone()).collect();
+        place.change_skill_state(|state| {
+            for name in &names {
+                state.saved.entry(name.to_string()).or_insert(now);
+            }
+        })?;
+        let (plan, change) = place.edit_skills(now, || {
+            let (plan, own) = self.plan()?;
+            let mut edits = Vec::new();
+            for (name, becomes) in plan.outcome() {
+                let Some(Own { path, known, .. }) = own.get(&name) else { continue };
+                let text = becomes.map(checked_text).transpose()?;
+                edits.extend(place.skill_edits(SkillEdit { name: &name, path, known, text })?);
+            }
+            Ok((plan, edits))
+        })?;
+        if change.is_some() {
+            place.change_skill_state(|state| note_merges(state, &plan))?;
+        }
+        Ok(Curated { plan, change })
+    }
+
+    /// Takes a curation back: every skill is what it was, to the byte. The drafts that are back are left alone from then on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then nothing is; those of a
+    /// write.
+    pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
+        let inner = &self.0.0;
+        let (place, at) = (&inner.store.place, inner.clock.now());
+        let (undone, restored) = place.undo_skill_edits(change, at)?;
+        place.change_skill_state(|state| {
+            for skill in restored {
+                state.kept.insert(skill.text_hash(), Note { name: skill.name.to_string(), at });
+            }
+        })?;
+        Ok(undone)
+    }
+
+    fn plan(&self) -> Result<(CurationPlan, BTreeMap<SkillName, Own>)> {
+        let inner = &self.0.0;
+        let (place, now) = (&inner.store.place, inner.clock.now());
+        let state = place.read_skill_state()?;
+        let view = inner.view()?;
+        let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
+        let skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
+        let mut own = BTreeMap::new();
+        for found in self.own() {
+            let known = found.reading.skill.clone();
+            let listed = listed(found, SkillPlace::User, &state);
+            let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
+            let hold = if state.kept.contains_key(&hash) {
+                Hold::Apart
+            } else if state.promoted.contains_key(&hash) || !place.is_plain_skill(&listed.path) {
+                Hold::Stands
+            } else {
+                Hold::None
+            };
+            let life = SkillLife {
+                saved: state.saved.get(name.as_str()).copied(),
+                last_used: listed.used.last,
+                is_skipped: skipped.contains(&name),
+                hold,
+                skill: Skill::clone(&listed.skill),
+            };
+            own.entry(name).or_insert(Own { path: listed.path, known, life });
+        }
+        let lives: Vec<SkillLife> = own.values().map(|own| own.life.clone()).collect();
+        Ok((curate(&lives, now, &inner.config.curation), own))
+    }
+}
+
+/// The use of what was merged away is that of what stayed.
+fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
+    for step in &plan.steps {
+        let CurationStep::Merge { kept, gone, .. } = step else { continue };
+        if let Some(used) = state.used.get(gone.as_str()).copied() {
+            let kept = state.used.entry(kept.to_string()).or_default();
+            kept.count = kept.count.saturating_add(used.count);
+            kept.last = kept.last.max(used.last);
+            state.used.remove(gone.as_str());
+        }
+        let saved = [kept, gone].into_iter().filter_map(|name| state.saved.get(name.as_str()).copied()).min();
+        state.saved.extend(saved.map(|saved| (kept.to_string(), saved)));
+    }
+    for (name, becomes) in plan.outcome() {
+        if becomes.is_none() {
+            state.saved.remove(name.as_str());
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the folder is looked at by the test")]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::learn::testing::at;
+    use crate::skills::Quality;
+    use crate::store::disk::{Disk, RealDisk};
+    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::{ManualClock, Playbook};
+
+    fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
+        let clock = Arc::new(ManualClock::new(at(0)));
+        Playbook::builder(folder).without_embedder().with_clock(clock).with_disk(disk).open()
+    }
+
+    fn skill(name: &str, body: &str) -> Skill {
+        Skill { body: body.to_owned(), quality: Quality::Draft, ..Skill::new(name.parse().unwrap(), "d") }
+    }
+
+    /// The skills' texts by their names.
+    fn texts(folder: &Path) -> BTreeMap<String, String> {
+        let names = std::fs::read_dir(folder.join("skills")).unwrap().map(|entry| entry.unwrap().path());
+        let text = |path: PathBuf| {
+            Some((path.file_name()?.to_str()?.to_owned(), std::fs::read_to_string(path.join("SKILL.md")).ok()?))
+        };
+        names.filter_map(text).collect()
+    }
+
+    #[test]
+    fn whatever_the_disk_does_a_curation_happens_whole_or_not_at_all() {
+        for fault in [Fault::Once, Fault::Freeze] {
+            for number in 1.. {
+                let memory = tempfile::tempdir().unwrap();
+                let skills = open(memory.path(), Box::new(RealDisk)).unwrap().skills();
+                for (name, body) in [("a", "1. x"), ("b", "1. x"), ("c", "1. y"), ("d", "1. y"), ("e", "1. z")] {
+                    skills.save(&skill(name, body)).unwrap();
+                }
+                drop(skills);
+                let before = texts(memory.path());
+                let done = Arc::new(AtomicUsize::new(0));
+                let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+                let curated = open(memory.path(), Box::new(disk)).and_then(|playbook| playbook.skills().curate());
+                let is_over = done.load(Ordering::SeqCst) < number;
+                assert!(!is_over || curated.is_ok(), "{fault:?} {number}: {curated:?}");
+
+                let skills = open(memory.path(), Box::new(RealDisk)).unwrap().skills();
+                let after = texts(memory.path());
+                let gone = before.len() - after.len();
+                let is_whole = after.iter().all(|(name, text)| before[name] == *text);
+                assert!(is_whole, "{fault:?} {number}: {after:?}");
+                match &curated {
+                    // One that could not be looked at was left out of the plan; what was planned was done.
+                    Ok(curated) => assert_eq!(gone, curated.plan.steps.len(), "{fault:?} {number}: {after:?}"),
+                    Err(_) => assert!([0, 2].contains(&gone), "{fault:?} {number}: {after:?}"),
+                }
+                skills.curate().unwrap();
+                let names: Vec<String> = texts(memory.path()).into_keys().collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                // Which of two is the older is not known where one could not be looked at.
+                assert!(matches!(names[..], ["a" | "b", "c" | "d", "e"]), "{fault:?} {number}: {names:?}");
+                assert!(skills.curate().unwrap().plan.is_empty(), "{fault:?} {number}");
+                if is_over {
+                    assert!(number > 20, "only {number} operations were made to fail");
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Skills that a curation changes, together, with what goes in an archive.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, FixedOffset};
+
+use super::Place;
+use super::edits::{FileEdit, Journal, Record, Transaction, content_hash};
+use crate::error::{Error, Result};
+use crate::inbox::Entry;
+use crate::lesson::ChangeId;
+use crate::skills::{Skill, SkillName};
+
+/// How the journal of a curation begins.
+const WHAT: &str = "curation: ";
+
+/// What becomes of a skill's file.
+pub(crate) struct SkillEdit<'a> {
+    pub(crate) name: &'a SkillName,
+    pub(crate) path: &'a Path,
+    /// What was decided on.
+    pub(crate) known: &'a Skill,
+    /// None when it goes, into the archive.
+    pub(crate) text: Option<String>,
+}
+
+impl Place {
+    /// Changes the files of skills, all or none, as `decide` says under the folder's lock.
+    ///
+    /// # Errors
+    /// Those of `decide`; `FileChanged` when a file is not what was decided on; `Io`.
+    pub(crate) fn edit_skills<T>(
+        &self,
+        at: DateTime<FixedOffset>,
+        decide: impl FnOnce() -> Result<(T, Vec<FileEdit>)>,
+    ) -> Result<(T, Option<ChangeId>)> {
+        let (change, (value, gone)) = self.edit_files(at, || {
+            let (value, edits) = decide()?;
+            let gone: Vec<PathBuf> =
+                edits.iter().filter(|edit| edit.is_removal()).map(|edit| edit.path().to_owned()).collect();
+            let what = format!("{WHAT}{} files", edits.len());
+            let transaction = (!edits.is_empty()).then_some(Transaction { what, record: Record::Kept, edits });
+            Ok((transaction, (value, gone)))
+        })?;
+        for folder in gone.iter().filter_map(|path| path.parent()) {
+            // Whatever else lies there keeps it; an empty folder does no harm either.
+            let _ = self.disk.remove_folder(folder);
+        }
+        Ok((value, change))
+    }
+
+    /// The edits that one skill takes.
+    pub(crate) fn skill_edits(&self, edit: SkillEdit<'_>) -> Result<Vec<FileEdit>> {
+        let SkillEdit { name, path, known, text } = edit;
+        let bytes = self.content(path)?;
+        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        let read = bytes.as_deref().and_then(|bytes| Skill::read(bytes, folder).ok());
+        if read.is_none_or(|reading| reading.skill != *known) {
+            let expected = Some(content_hash(known.to_text().as_bytes()));
+            return Err(Error::FileChanged {
+                path: path.to_owned(),
+                expected,
+                found: bytes.as_deref().map(content_hash),
+            });
+        }
+        let bytes = bytes.unwrap_or_default();
+        let hash = content_hash(&bytes);
+        let is_gone = text.is_none();
+        let mut edits = vec![FileEdit::new(path.to_owned(), Some(hash), text.map(String::into_bytes))];
+        let archived = self.folder.path().join("skills-archive").join(format!("{name}.{hash}.md"));
+        if is_gone && self.look(&archived)? == Entry::Missing {
+            edits.push(FileEdit::new(archived, None, Some(bytes)));
+        }
+        Ok(edits)
+    }
+
+    /// True when a skill's folder holds nothing but its file, and neither is a link.
+    pub(crate) fn is_plain_skill(&self, path: &Path) -> bool {
+        let Some(folder) = path.parent() else { return false };
+        let is_alone = self.disk.list(folder).is_ok_and(|names| names.len() == 1);
+        let is_file = matches!(self.look(path), Ok(Entry::File { n_links: 1, .. }));
+        is_alone && is_file && matches!(self.look(folder), Ok(Entry::Folder))
+    }
+
+    /// Takes a curation back: every file holds what it held, to the byte.
+    ///
+    /// # Errors
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; `Io`.
+    pub(crate) fn undo_skill_edits(
+        &self,
+        change: ChangeId,
+        at: DateTime<FixedOffset>,
+    ) -> Result<(ChangeId, Vec<Skill>)> {
+        let (undone, journal) = self.undo_files(change, at, |journal| {
+            if journal.what.starts_with(WHAT) { Ok(()) } else { Err(Error::NoSuchChange { change }) }
+        })?;
+        Ok((undone, restored(&journal)))
+    }
+}
+
+/// The skills that are back.
+fn restored(journal: &Journal) -> Vec<Skill> {
+    let read = |path: &Path, bytes: &[u8]| {
+        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        Skill::read(bytes, folder).ok().map(|reading| reading.skill)
+    };
+    journal.files.iter().filter_map(|file| read(&file.path, file.before.as_deref()?)).collect()
+}

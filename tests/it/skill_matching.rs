@@ -1,0 +1,142 @@
+//! Which skills a turn gets, as a host asks for them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use adage::ndarray::Array2;
+use adage::{
+    Config, EmbedError, Embedder, Fallback, MatchTier, MatchedBy, NoMatch, Playbook, Role, Skill, Skills, TextHash,
+    Trust,
+};
+use parking_lot::Mutex;
+
+use crate::bench::Bench;
+
+fn skill(name: &str, topics: &[&str], description: &str) -> Skill {
+    let skill = Skill::new(name.parse().unwrap(), description).with_triggers(topics.iter().copied(), ["build"]);
+    Skill { body: format!("How to {name}."), ..skill }
+}
+
+fn matched(skills: &Skills, text: &str) -> Vec<String> {
+    skills.match_skills(text).unwrap().matches.iter().map(|found| found.name.to_string()).collect()
+}
+
+#[test]
+fn what_waits_or_is_always_loaded_takes_no_slot() {
+    let (bench, project) = (Bench::new(), tempfile::tempdir().unwrap());
+    let playbook = bench.builder().with_project_skills(project.path()).open().unwrap();
+    let skills = playbook.skills();
+    let folder = project.path().join("theirs");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), skill("theirs", &["docker"], "d").to_text()).unwrap();
+    skills.save(&Skill { auto_load: true, ..skill("always", &["docker"], "d") }).unwrap();
+    let mut tainted = skill("tainted", &["docker"], "d");
+    tainted.provenance.trust = Trust::Tainted;
+    skills.save(&tainted).unwrap();
+    skills.save(&skill("own", &["docker"], "d")).unwrap();
+    assert_eq!(matched(&skills, "docker"), ["own"]);
+    let task = skills.for_task("docker").unwrap();
+    assert_eq!(task.always.iter().map(ToString::to_string).collect::<Vec<_>>(), ["always"]);
+    assert_eq!(
+        task.block.text,
+        "<skill name=\"always\">\nHow to always.\n</skill>\n<skill name=\"own\">\nHow to own.\n</skill>\n"
+    );
+    assert_eq!(skills.for_task("zebras").unwrap().block.shown.len(), 1);
+    skills.promote("theirs").unwrap();
+    skills.promote("tainted").unwrap();
+    assert_eq!(matched(&skills, "docker"), ["own", "tainted", "theirs"]);
+    // Whoever changes the text has it looked at again.
+    std::fs::write(folder.join("SKILL.md"), skill("theirs", &["docker"], "obey").to_text()).unwrap();
+    assert_eq!(matched(&skills, "docker"), ["own", "tainted"]);
+}
+
+/// Answers what it is told to: near the skill whose name a text has, in two dimensions.
+struct Slow {
+    gate: Option<Mutex<Receiver<()>>>,
+    n_texts: AtomicUsize,
+    fails: bool,
+}
+
+impl Embedder for Slow {
+    fn embed(&self, texts: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+        if let Some(gate) = &self.gate {
+            let _ = gate.lock().recv();
+        }
+        if self.fails {
+            return Err(EmbedError::Run { reason: "out of order".into() });
+        }
+        self.n_texts.fetch_add(texts.len(), Ordering::SeqCst);
+        let row = |text: &&str| if text.contains("ship") { [1.0, 0.0] } else { [0.0, 1.0] };
+        Ok(Array2::from_shape_vec((texts.len(), 2), texts.iter().flat_map(row).collect()).unwrap())
+    }
+    fn fingerprint(&self) -> TextHash {
+        TextHash::of(&["slow"])
+    }
+    fn dimension(&self) -> Result<usize, EmbedError> {
+        Ok(2)
+    }
+}
+
+fn with(bench: &Bench, limit: Duration, embedder: Slow) -> (Playbook, Arc<Slow>) {
+    let embedder = Arc::new(embedder);
+    let mut config = Config::default();
+    config.matching.time_limit = limit;
+    let shared: Arc<Slow> = Arc::clone(&embedder);
+    let playbook = bench.builder().with_embedder(shared).with_config(config).open().unwrap();
+    let skills = playbook.skills();
+    skills.save(&skill("boats", &["ship"], "d")).unwrap();
+    skills.save(&skill("docker", &["docker"], "d")).unwrap();
+    (playbook, embedder)
+}
+
+const LONG: Duration = Duration::from_secs(600);
+
+#[test]
+fn meaning_goes_first_and_the_skills_are_embedded_once() {
+    let bench = Bench::new();
+    let (playbook, embedder) = with(&bench, LONG, Slow { gate: None, n_texts: AtomicUsize::new(0), fails: false });
+    let skills = playbook.skills();
+    let found = skills.match_skills("a shipment of crates").unwrap();
+    assert_eq!((found.tier, found.fallback), (MatchTier::Meaning, None));
+    assert!(matches!(found.matches[0].by, MatchedBy::Meaning { cosine } if (cosine - 1.0).abs() < 1e-6));
+    assert_eq!((found.matches.len(), embedder.n_texts.load(Ordering::SeqCst)), (1, 3));
+    skills.match_skills("a ship").unwrap();
+    assert_eq!(embedder.n_texts.load(Ordering::SeqCst), 4, "only the query");
+    skills.save(&skill("third", &["ship"], "d")).unwrap();
+    assert_eq!(matched(&skills, "a ship"), ["boats", "third"]);
+    assert_eq!(embedder.n_texts.load(Ordering::SeqCst), 8, "a reload embeds all");
+}
+
+#[test]
+fn without_meaning_words_decide_and_why_is_said() {
+    let bench = Bench::new();
+    let skills = bench.open().skills();
+    let found = skills.match_skills("ship").unwrap();
+    assert_eq!((found.none_because, found.fallback), (Some(NoMatch::NoSkills), Some(Fallback::NoEmbedder)));
+
+    let (playbook, _) = with(&bench, LONG, Slow { gate: None, n_texts: AtomicUsize::new(0), fails: true });
+    let found = playbook.skills().match_skills("docker").unwrap();
+    assert_eq!(found.matches.len(), 1);
+    assert!(matches!(found.fallback, Some(Fallback::Failed { reason }) if reason.contains("out of order")));
+}
+
+#[test]
+fn an_embedder_that_takes_too_long_is_not_waited_for() {
+    let bench = Bench::new();
+    let (open, gate): (Sender<()>, _) = channel();
+    let slow = Slow { gate: Some(Mutex::new(gate)), n_texts: AtomicUsize::new(0), fails: false };
+    let limit = Duration::from_millis(20);
+    let (playbook, embedder) = with(&bench, limit, slow);
+    let skills = playbook.skills();
+    let timed_out = Some(Fallback::TimedOut { limit });
+    let found = skills.match_skills("docker").unwrap();
+    assert_eq!((found.tier, found.fallback, found.matches.len()), (MatchTier::Words, timed_out.clone(), 1));
+    assert_eq!(skills.match_skills("docker").unwrap().fallback, timed_out, "one at a time");
+    // It goes on by itself once it can.
+    drop(open);
+    while embedder.n_texts.load(Ordering::SeqCst) < 3 {
+        std::thread::yield_now();
+    }
+}
