@@ -149,7 +149,9 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
         out.line(&format!("{name} waits for a person: adage skills promote {name}"))?;
     }
     if !out.json {
-        told.iter().for_each(|note| say(&visible(note)));
+        for note in &told {
+            say(&visible(note));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
