@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId};
+use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -165,6 +165,16 @@ pub enum Error {
         name: String,
         /// Where it is.
         path: PathBuf,
+    },
+    /// The text of a skill is not the one that was meant; look at it again. Nothing was changed.
+    #[error("the text of skill {name:?} is {found}, not {expected}: it was changed")]
+    SkillChanged {
+        /// The name.
+        name: String,
+        /// The hash of the text that was meant.
+        expected: TextHash,
+        /// The hash of the text that is there.
+        found: TextHash,
     },
     /// A skill is too large to be read again. Nothing was changed.
     #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
