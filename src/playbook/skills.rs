@@ -309,6 +309,23 @@ impl Skills {
     /// [`Error::NoSuchSkill`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
+        let text_hash = listed.text_hash;
+        self.promote_listed(listed, text_hash)
+    }
+
+    /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
+    ///
+    /// # Errors
+    /// As there, and [`Error::SkillChanged`].
+    pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
+        self.promote_listed(self.get(name)?, text_hash)
+    }
+
+    fn promote_listed(&self, listed: ListedSkill, text_hash: TextHash) -> Result<ListedSkill> {
+        if listed.text_hash != text_hash {
+            let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
+            return Err(Error::SkillChanged { name, expected: text_hash, found });
+        }
         if listed.needs_review {
             let note = self.note(&listed);
             self.0.0.store.place.change_skill_state(|state| state.promoted.insert(listed.text_hash, note))?;
