@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::inbox::{Inbox, Places};
 use super::mine::Mine;
 
 /// Embedded, offline lesson memory for AI agents.
@@ -123,21 +124,14 @@ pub(crate) enum Command {
     Skip { name: String },
     /// Suggest again what was skipped: this, or everything
     ResetSkips { name: Option<String> },
-    /// What waits for a person
-    Inbox {
-        #[command(subcommand)]
-        command: Inbox,
-    },
+    /// What waits for a person: list it, show it, apply or dismiss it
+    Inbox(Inbox),
+    /// Go through what waits for a person, one by one
+    Review(Places),
     /// Move lessons in from JSON lines or another playbook; `-` is standard input
     Import { file: PathBuf },
     /// Print all lessons as JSON lines
     Export,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Inbox {
-    /// List the lessons that wait, and why
-    List,
 }
 
 #[derive(Args)]

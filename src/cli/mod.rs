@@ -4,9 +4,11 @@ mod args;
 mod change;
 mod embedder;
 mod health;
+mod inbox;
 mod learn;
 mod mine;
 mod onnxruntime;
+mod review;
 mod sessions;
 mod show;
 
@@ -21,7 +23,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::Value;
 
-use args::{Cli, Command, Dedup, Global, Inbox};
+use args::{Cli, Command, Dedup, Global};
 
 /// What a command comes to: done or not, beside what it printed.
 type Done = Result<ExitCode, Box<dyn Error>>;
@@ -64,7 +66,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
         Command::Skip { name } => mine::skip(&global, &name, &mut out),
         Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
-        Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
+        Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
+        Command::Review(places) => review::review(&global, &places, &mut out),
         Command::Export => learn::export(&global, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),
         Command::List(list) => show::list(&global, &list, &mut out),

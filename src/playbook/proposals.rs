@@ -6,7 +6,7 @@ use super::{Inbox, Proposal};
 use crate::error::{CannotApply, Error, PatchError, Result};
 use crate::inbox::{
     Content, Effect, Entry, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan, ProposalName,
-    SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
+    SKILL_FILE, for_person, in_memory, judge, locate, recounted, saved_skill, with_pointers,
 };
 use crate::lesson::TextHash;
 use crate::skills::SkillName;
@@ -100,6 +100,51 @@ impl Inbox {
             Ok((Some(transaction), skill_proposal(skill, text.as_bytes(), target)))
         })?;
         Ok(proposal)
+    }
+
+    /// What lies in the inbox under a proposal, byte by byte and unmasked, for a person to edit: a patch, or the text of a skill.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchProposal`], also for a lesson; [`Error::ProposalChanged`], [`Error::CannotApply`].
+    pub fn text(&self, proposal: &Proposal) -> Result<Vec<u8>> {
+        let ready = self.present(&proposal.name, proposal.text)?;
+        let (path, _) =
+            ready.leaving.first().ok_or_else(|| Error::NoSuchProposal { name: proposal.name.to_string() })?;
+        let refuse = |reason| Error::CannotApply { name: proposal.name.to_string(), reason: Box::new(reason) };
+        self.playbook.0.store.place.read_written(path, MAX_BYTES).map_err(refuse)
+    }
+
+    /// Puts an edited text in the place of a proposal. The counts of a patch need not be right: they are counted anew.
+    ///
+    /// # Errors
+    /// As [`Inbox::text`]; [`Error::CannotApply`] when the edited one could not be applied. The proposal is then as it was.
+    pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
+        let inner = &self.playbook.0;
+        let place = &inner.store.place;
+        let name = &proposal.name;
+        let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
+        let (_, replaced) = place.edit_files(inner.clock.now(), || {
+            let ready = self.present(name, proposal.text)?;
+            let (edits, replaced) = match name {
+                ProposalName::Patch(kind) => {
+                    let patch = Patch::parse(&recounted(text)).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
+                    let grounds = self.grounds()?;
+                    let plan = fold(place, kind, &grounds, &Plan::default(), &patch).map_err(refuse)?;
+                    self.canonical(kind, &plan, Some(proposal.text)).map_err(refuse)?
+                }
+                ProposalName::Skill(skill) => {
+                    check_skill(skill, text).map_err(refuse)?;
+                    let target = ready.proposal.files.first().cloned().unwrap_or_default();
+                    let leaving = ready.leaving.into_iter().map(|(path, before)| (path, Some(before)));
+                    let edits = leaving.map(|(path, before)| FileEdit::new(path, before, Some(text.to_vec())));
+                    (edits.collect(), skill_proposal(skill, text, target))
+                }
+                ProposalName::Lesson(_) => return Err(Error::NoSuchProposal { name: name.to_string() }),
+            };
+            let transaction = Transaction { what: format!("edit {name}"), record: Record::Dropped, edits };
+            Ok((Some(transaction), replaced))
+        })?;
+        Ok(replaced)
     }
 
     /// Looks at what an agent wrote straight into the inbox: patches under names of their own join the one of their kind, what

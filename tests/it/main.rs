@@ -19,6 +19,8 @@ mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;
+#[cfg(feature = "cli")]
+mod inbox_cli;
 mod large;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
