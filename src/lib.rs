@@ -86,9 +86,9 @@ pub use lesson::{
     TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    Applied, ChangeRecord, Check, CheckedInbox, Dismissed, Due, Finding, Inbox, LeftOut, LeftOutReason, Listing, Mined,
-    Notice, Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SessionRun, SessionScan, Sessions,
-    Settled, Skips, Stats, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    Applied, ChangeRecord, Check, CheckedInbox, Dismissed, Due, Finding, Inbox, InboxChange, LeftOut, LeftOutReason,
+    Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SessionRun,
+    SessionScan, Sessions, Settled, Skips, Stats, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{BadSkillName, Quality, Skill, SkillName, SkillProvenance};

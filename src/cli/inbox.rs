@@ -43,6 +43,8 @@ enum What {
     Dismiss(Which),
     /// Put aside what cannot be applied, with the reason
     Check,
+    /// List what was applied or dismissed and can be taken back, newest first
+    History,
     /// Take back what was applied or dismissed, by its id
     Undo { id: ChangeId },
 }
@@ -121,6 +123,7 @@ pub(super) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
         What::Apply(which) => decide(&open(Access::Change)?.inbox(), which, Verdict::Apply, out),
         What::Dismiss(which) => decide(&open(Access::Change)?.inbox(), which, Verdict::Dismiss, out),
         What::Check => check(&open(Access::Change)?.inbox(), out),
+        What::History => history(&open(Access::Look)?.inbox(), out),
         What::Undo { id } => undo(&open(Access::Change)?.inbox(), *id, out),
     }
 }
@@ -271,6 +274,24 @@ fn check(inbox: &ReviewInbox, out: &mut Output) -> Done {
         out.line(&notice.to_string())?;
     } else if checked.aside.is_empty() {
         out.line("nothing waits for review")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn history(inbox: &ReviewInbox, out: &mut Output) -> Done {
+    let mut changes = inbox.changes()?;
+    changes.reverse();
+    for change in &changes {
+        out.object(&json!(change))?;
+    }
+    let rows = changes.iter().map(|change| {
+        let at = change.at.format("%Y-%m-%d %H:%M").to_string();
+        vec![change.id.to_string(), at, short(&change.what, 90)]
+    });
+    if changes.is_empty() {
+        out.line("nothing can be taken back")?;
+    } else {
+        out.line(&table(&["change", "at", "what"], rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,9 +15,9 @@ use super::{Done, Output, chain, say};
 /// What was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
-    n_applied: usize,
-    n_dismissed: usize,
-    n_left: usize,
+    applied: usize,
+    dismissed: usize,
+    left: usize,
 }
 
 pub(super) fn review(global: &Global, places: &Places, out: &mut Output) -> Done {
@@ -33,7 +33,7 @@ pub(super) fn review(global: &Global, places: &Places, out: &mut Output) -> Done
     }
     let inbox = places.playbook(global, Access::Change)?.inbox();
     let tally = ask(&inbox, &mut io::stdin().lock(), &mut out.stream, &mut in_editor)?;
-    out.line(&format!("{} applied, {} dismissed, {} left", tally.n_applied, tally.n_dismissed, tally.n_left))?;
+    out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,7 +71,7 @@ fn ask(
     let mut is_over = false;
     for (n, mut proposal) in proposals.into_iter().enumerate() {
         if is_over {
-            tally.n_left += 1;
+            tally.left += 1;
             continue;
         }
         loop {
@@ -88,18 +88,18 @@ fn ask(
                 }
                 Err(error) => {
                     writeln!(out, "{}: {}", proposal.name, chain(&error))?;
-                    tally.n_left += 1;
+                    tally.left += 1;
                     break;
                 }
             }
             let one = std::slice::from_ref(&proposal);
             let done = match answer(input, out)? {
                 Answer::Yes => inbox.apply(one).map(|applied| {
-                    tally.n_applied += 1;
+                    tally.applied += 1;
                     applied.change
                 }),
                 Answer::Skip => inbox.dismiss(one).map(|dismissed| {
-                    tally.n_dismissed += 1;
+                    tally.dismissed += 1;
                     dismissed.change
                 }),
                 Answer::Edit => {
@@ -112,7 +112,7 @@ fn ask(
                 }
                 answer @ (Answer::NotNow | Answer::Quit) => {
                     is_over = answer == Answer::Quit;
-                    tally.n_left += 1;
+                    tally.left += 1;
                     break;
                 }
             };
@@ -121,7 +121,7 @@ fn ask(
                 Ok(None) => writeln!(out, "done")?,
                 Err(error) => {
                     writeln!(out, "not done: {}", chain(&error))?;
-                    tally.n_left += 1;
+                    tally.left += 1;
                 }
             }
             break;
@@ -251,7 +251,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inbox = inbox(folder.path());
         let (tally, said) = check(&inbox, "what?\nY\nn\ns\nyes\n", &mut no_editor);
-        assert_eq!(tally, Tally { n_applied: 2, n_dismissed: 1, n_left: 1 });
+        assert_eq!(tally, Tally { applied: 2, dismissed: 1, left: 1 });
         assert!(
             said.contains("(1/4) private: ") && said.contains("+first") && said.contains("s  skip it for good"),
             "{said}"
@@ -267,7 +267,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let inbox = inbox(folder.path());
             let (tally, _) = check(&inbox, answers, &mut no_editor);
-            assert_eq!(tally, Tally { n_left: 4, ..Tally::default() });
+            assert_eq!(tally, Tally { left: 4, ..Tally::default() });
             assert_eq!(inbox.list().unwrap().len(), 4);
         }
     }
@@ -288,7 +288,7 @@ mod tests {
             })
         };
         let (tally, said) = check(&inbox, "e\ne\ne\ny\ne\ny\ne\nq\n", &mut edit);
-        assert_eq!(tally, Tally { n_applied: 2, n_dismissed: 0, n_left: 2 });
+        assert_eq!(tally, Tally { applied: 2, dismissed: 0, left: 2 });
         assert!(said.contains("nothing was edited") && said.contains("the edited one was not taken: "), "{said}");
         assert!(said.contains("+second") && said.contains("a lesson is not edited here"), "{said}");
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
@@ -308,7 +308,7 @@ mod tests {
             Ok(Some(text.to_vec()))
         };
         let (tally, said) = check(&inbox, "e\nq\n", &mut edit);
-        assert_eq!(tally, Tally { n_left: 4, ..Tally::default() });
+        assert_eq!(tally, Tally { left: 4, ..Tally::default() });
         assert!(said.contains("private changed: "), "{said}");
         assert!(!folder.path().join("new.md").exists());
     }

@@ -4,19 +4,21 @@ mod builder;
 #[cfg(test)]
 mod carried;
 mod embedding;
+mod examined;
 mod feedback;
 mod inbox;
 mod inspect;
 mod learning;
 mod mining;
 mod promotion;
-mod proposals;
+mod proposing;
 mod reading;
 mod removal;
 mod retrieval;
 mod session_files;
 mod session_run;
 mod sessions;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,16 +36,16 @@ use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use builder::PlaybookBuilder;
 pub use feedback::Settled;
-pub use inbox::{Applied, Dismissed, Inbox, Notice, Proposal, UndoneFiles, Unfit};
+pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use mining::{Mined, Skips};
-pub use proposals::{CheckedInbox, PutAside};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
+pub use written::{CheckedInbox, PutAside};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

@@ -134,16 +134,16 @@ fn a_killed_process_leaves_all_or_nothing() {
         let home = tempfile::tempdir().unwrap();
         let memory = home.path().canonicalize().unwrap().join("memory");
         let playbook = open(&memory);
-        let mut patch = String::new();
-        for n in 0..N_FILES {
-            let path = memory.join(format!("note-{n}.md"));
+        let diff = |n| {
+            let note = memory.join(format!("note-{n}.md"));
             if n % 2 == 0 {
-                fs::write(&path, "old\n").unwrap();
-                patch += &format!("--- {0}\n+++ {0}\n@@ -1 +1 @@\n-old\n+new\n", path.display());
+                fs::write(&note, "old\n").unwrap();
+                format!("--- {0}\n+++ {0}\n@@ -1 +1 @@\n-old\n+new\n", note.display())
             } else {
-                patch += &format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+new\n", path.display());
+                format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+new\n", note.display())
             }
-        }
+        };
+        let patch = (0..N_FILES).map(diff).collect::<Vec<_>>().concat();
         playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
         drop(playbook);
         let before = state(&memory);

@@ -19,6 +19,7 @@ mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;
+mod inbox_agents;
 #[cfg(feature = "cli")]
 mod inbox_cli;
 mod large;

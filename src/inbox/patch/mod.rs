@@ -176,8 +176,7 @@ impl FilePatch {
             let (mut has_context, mut ends_bare) = (false, None);
             for line in hunk.lines() {
                 let (text, is_old) = match line {
-                    Line::Context(text) => (*text, true),
-                    Line::Delete(text) => (*text, true),
+                    Line::Context(text) | Line::Delete(text) => (*text, true),
                     Line::Insert(text) => (*text, false),
                 };
                 has_context |= matches!(line, Line::Context(_));
