@@ -91,10 +91,10 @@ pub use lesson::{
 };
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
-    ExportedSkill, Finding, ImportedSkill, Inbox, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice,
-    Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons, SessionRun,
-    SessionScan, SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
-    Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing, Mined,
+    Notice, Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons,
+    SessionRun, SessionScan, SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats,
+    TaskSkills, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

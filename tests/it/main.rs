@@ -24,6 +24,9 @@ mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;
+mod inbox_agents;
+#[cfg(feature = "cli")]
+mod inbox_cli;
 mod large;
 mod layers;
 mod learning_from_sessions;
