@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Inner, Playbook, View};
+use super::{AutoSaved, Inner, Playbook, View};
 use crate::capture::{
     CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
     taint,
@@ -28,6 +28,8 @@ pub struct SessionLessons {
     pub extraction: Option<Extraction>,
     /// What became of the lessons that the model proposed.
     pub extracted: Vec<Learned>,
+    /// What became of the procedures that the rules found, as draft skills.
+    pub skills: AutoSaved,
 }
 
 impl SessionLessons {
@@ -80,8 +82,9 @@ impl Playbook {
         self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
     }
 
-    /// Learns what a session teaches: what the rules find, and what the model proposes where there is one. A session that was
-    /// read before teaches nothing again.
+    /// Learns what a session teaches: what the rules find, and what the model proposes where there is one. Procedures become
+    /// draft skills as well, if the settings let them ([`Skills::save_suggested`](crate::Skills::save_suggested)). A session that
+    /// was read before teaches nothing again.
     ///
     /// ```
     /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
@@ -114,14 +117,20 @@ impl Playbook {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<SessionLessons> {
-        let mined = self.admit(self.mine(transcript)?.candidates)?;
-        let Some(model) = model else { return Ok(SessionLessons { mined, ..SessionLessons::default() }) };
+        let candidates = self.mine(transcript)?.candidates;
+        let mined = self.admit(candidates.iter().cloned())?;
+        let is_new = |learned: &Learned| !matches!(learned, Learned::Refused { .. });
+        let fresh =
+            candidates.iter().zip(&mined).filter(|(_, learned)| is_new(learned)).map(|(candidate, _)| candidate);
+        let procedures = fresh.filter(|candidate| candidate.heuristic.is_procedure());
+        let skills = self.skills().save_worded(procedures, model, cancel)?;
+        let Some(model) = model else { return Ok(SessionLessons { mined, skills, ..SessionLessons::default() }) };
         let extraction = self.extract(model, transcript, cancel)?;
         let extracted = match &extraction {
             Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
             _ => Vec::new(),
         };
-        Ok(SessionLessons { mined, extraction: Some(extraction), extracted })
+        Ok(SessionLessons { mined, extraction: Some(extraction), extracted, skills })
     }
 }
 

@@ -9,12 +9,16 @@ use crate::embed::{Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
 use crate::gate::Redactor;
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, render};
+use crate::retrieve::{
+    Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, estimated_tokens, render,
+};
+use crate::skills::RenderedSkills;
 use crate::store::{Event, Text};
 
 impl Playbook {
     /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
-    /// nothing when nothing is relevant.
+    /// nothing when nothing is relevant. Below them the skills that come with every context, where there are any: `auto_load` in
+    /// their `SKILL.md`, promoted where they need it, three at most by default.
     ///
     /// What is shown is counted, and the receipt of it handed out, unless the request is a peek. Counting appends one line to
     /// the folder and never fails or delays the answer. Secrets in a query are redacted before it is embedded.
@@ -38,8 +42,19 @@ impl Playbook {
             distance: hit.distance,
             score: hit.score,
         });
+        let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
+        let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));
+        let skills = self.skills().always_loaded(room).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the skills that come with every context are left out");
+            RenderedSkills::default()
+        });
+        if !skills.text.is_empty() {
+            text.extend((!text.is_empty()).then_some('\n'));
+            text.push_str(&skills.text);
+        }
         Ok(Context {
-            text: if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text },
+            text,
+            skills: skills.shown.into_iter().map(|name| name.to_string()).collect(),
             tier: ranked.tier,
             index: ranked.index,
             lessons: lessons.collect(),

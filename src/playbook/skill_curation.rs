@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use super::mining::is_in_force;
 use super::skills::{checked_text, listed};
 use super::{SavedSkill, SkillPlace, Skills};
-use crate::capture::Candidate;
+use crate::capture::{CancelToken, Candidate, LanguageModel};
 use crate::error::{Error, Result};
 use crate::lesson::ChangeId;
 use crate::skills::{
-    AutoSave, CurationPlan, CurationStep, Declined, Hold, Skill, SkillLife, SkillName, auto_save, curate,
+    AutoSave, CurationPlan, CurationStep, Declined, Hold, NotWorded, Skill, SkillLife, SkillName, auto_save, curate,
+    word_skill,
 };
 use crate::store::curation::SkillEdit;
 use crate::store::skill_state::{Note, SkillState};
@@ -50,12 +51,39 @@ impl Skills {
     /// # Errors
     /// Those of a write; what was saved before stays saved.
     pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
+        self.save_worded(candidates, None, &CancelToken::default())
+    }
+
+    /// As [`save_suggested`](Self::save_suggested), each of them worded by a model first ([`word_skill`]). Where the model does not
+    /// help, the plain draft is saved, unless `auto_save.require_llm` is set.
+    ///
+    /// # Errors
+    /// Those of a write; what was saved before stays saved.
+    pub fn save_worded<'a>(
+        &self,
+        candidates: impl IntoIterator<Item = &'a Candidate>,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+    ) -> Result<AutoSaved> {
         let inner = &self.0.0;
         let mut outcome = AutoSaved::default();
         let mut suggested = Vec::new();
         for candidate in candidates {
             match Skill::from_candidate(candidate, &inner.config.learn) {
-                Ok(skill) => suggested.push(skill.standardised()),
+                Ok(skill) => {
+                    let skill = skill.standardised();
+                    let worded = match model {
+                        Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
+                        None => Err(NotWorded::NoModel),
+                    };
+                    match worded {
+                        Ok(worded) => suggested.push(worded),
+                        Err(why) if inner.config.auto_save.require_llm => {
+                            outcome.declined.push((skill.name, why.into()));
+                        }
+                        Err(_) => suggested.push(skill),
+                    }
+                }
                 Err(refusal) => {
                     outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
                 }
@@ -82,7 +110,7 @@ impl Skills {
             return Ok(outcome);
         }
         inner.store.place.change_skill_state(|state| {
-            for (SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. }) in &outcome.saved {
+            for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);
             }
         })?;

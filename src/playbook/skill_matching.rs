@@ -89,6 +89,17 @@ impl Skills {
         Ok(TaskSkills { always, matches, block })
     }
 
+    /// The block of the skills that come with every context, within this many estimated tokens.
+    pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
+        // Most memories have none, and every retrieval asks.
+        if !self.may_have_some() {
+            return Ok(RenderedSkills::default());
+        }
+        let skills = self.auto_load()?;
+        let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
+        Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
+    }
+
     fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
         let always = listed.iter().filter(|listed| listed.skill.auto_load && !listed.needs_review);
         always.take(self.0.config().skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()

@@ -372,6 +372,11 @@ impl Skills {
         roots
     }
 
+    /// False where there is no folder of skills.
+    pub(super) fn may_have_some(&self) -> bool {
+        self.roots().iter().any(|(_, root)| root.exists())
+    }
+
     /// The files of the memory itself.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;

@@ -189,6 +189,8 @@ pub struct Context {
     pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
+    /// The names of the skills shown below them: those that come with every context.
+    pub skills: Vec<String>,
     /// Why nothing is shown, when nothing is.
     pub none_because: Option<NoneBecause>,
     /// To be handed to `record_outcome`; none for a peek, and when nothing is shown.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
 use adage::{
-    CancelToken, Extraction, HashingEmbedder, Learned, LessonDraft, LessonId, Listing, ManualClock, ModelError, Origin,
-    Playbook, Provenance, Ran, ReviewReason, ScriptedModel, SessionLessons, Status, ToolCall, Transcript, Turn,
-    Verification, build_lesson, find_evidence,
+    AutoSaveConfig, CancelToken, Config, Declined, Extraction, HashingEmbedder, Learned, LessonDraft, LessonId,
+    Listing, ManualClock, ModelError, NotWorded, Origin, Playbook, Provenance, Quality, Ran, Request, ReviewReason,
+    ScriptedModel, SessionLessons, Skill, Status, ToolCall, Transcript, Turn, Verification, build_lesson,
+    find_evidence,
 };
 use serde_json::json;
 
@@ -259,4 +260,71 @@ fn what_a_thread_was_to_read_is_read_by_the_next_process() {
     let Ran::Ended(record) = ran else { panic!("nothing ran") };
     assert_eq!((record.sessions[0].id.as_str(), record.sessions[0].n_candidates), ("monday", Some(1)));
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
+}
+
+/// Four steps that worked, in a session of their own.
+fn procedure(session: &str) -> Transcript {
+    let call = |command: &str| {
+        Turn::ToolCall(ToolCall {
+            tool: "Bash".into(),
+            input: json!({"command": command}),
+            result: Some("ok".into()),
+            status: Status::Succeeded,
+        })
+    };
+    let commands = [
+        "cargo fmt",
+        "cargo clippy -- -D warnings",
+        "cargo test --workspace",
+        "cargo build --release",
+        "cargo publish",
+    ];
+    let turns = std::iter::once(Turn::User("Please publish the crate to the registry.".into()));
+    Transcript { session: session.into(), turns: turns.chain(commands.map(call)).collect(), ..Transcript::default() }
+}
+
+#[test]
+fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
+    let desk = Desk::new();
+    let wording = json!({"name": "publish the crate", "overview": "When a release is due."}).to_string();
+    let model = ScriptedModel::new([Ok(wording), Ok(r#"{"decision": "NOTHING", "lessons": []}"#.into())]);
+    let learned =
+        desk.playbook.learn_from_session(&procedure("monday"), Some(&model), &CancelToken::default()).unwrap();
+    assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");
+    let draft = desk.playbook.skills().get("publish-the-crate").unwrap();
+    assert_eq!((draft.skill.quality, draft.needs_review), (Quality::Draft, false));
+    assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
+    // The session is known: nothing again, and no model is asked for it.
+    let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
+    assert_eq!((again.skills.saved.len(), again.skills.declined.len()), (0, 0), "{again:?}");
+
+    let config = AutoSaveConfig { require_llm: true, ..AutoSaveConfig::default() };
+    let config = Config { auto_save: config, ..Config::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let strict = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
+    let learned = strict.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
+    assert!(matches!(learned.skills.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]), "{learned:?}");
+}
+
+#[test]
+fn skills_that_always_come_stand_below_the_lessons() {
+    let desk = Desk::new();
+    desk.playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
+    let plain = desk.playbook.get_playbook_context("parse a CSV export").unwrap();
+    assert!(plain.skills.is_empty());
+    for n in 0..4 {
+        let name = format!("house-{n}").parse().unwrap();
+        let skill =
+            Skill { body: format!("Rule {n} of the house."), auto_load: true, ..Skill::new(name, "House rules.") };
+        desk.playbook.skills().save(&skill).unwrap();
+    }
+    let context = desk.playbook.get_playbook_context("parse a CSV export").unwrap();
+    assert_eq!(context.skills, ["house-0", "house-1", "house-2"]);
+    assert!(context.text.starts_with(&plain.text) && context.text.contains("Rule 2 of the house."), "{}", context.text);
+    // Silence about lessons stays silence.
+    let unrelated = desk.playbook.get_playbook_context("What is the capital of France?").unwrap();
+    assert!(unrelated.lessons.is_empty() && unrelated.receipt.is_none(), "{unrelated:?}");
+    assert!(unrelated.text.starts_with("<skill name=\"house-0\">"), "{}", unrelated.text);
+    let tight = desk.playbook.get_playbook_context(Request::about("parse a CSV export").max_tokens(1)).unwrap();
+    assert!(tight.skills.is_empty(), "{}", tight.text);
 }

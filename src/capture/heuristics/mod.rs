@@ -53,6 +53,12 @@ impl Heuristic {
             Self::ExplicitInstruction => "explicit-instruction",
         }
     }
+
+    /// True for a rule that finds how something is done, where the others find what went wrong: its lessons make skills.
+    #[must_use]
+    pub fn is_procedure(self) -> bool {
+        matches!(self, Self::MultiStep | Self::RepeatedAction | Self::ExplicitInstruction)
+    }
 }
 
 /// A lesson that a rule suggests. The gate has not seen it: nothing of it is redacted yet.

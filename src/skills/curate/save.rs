@@ -4,7 +4,7 @@ use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
 use crate::learn::Refusal;
 use crate::lesson::Trust;
-use crate::skills::{Quality, Skill, SkillName};
+use crate::skills::{NotWorded, Quality, Skill, SkillName};
 
 /// What becomes of suggested skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,9 @@ pub enum Declined {
     /// It says too little.
     #[error("{}", list(.0))]
     Gate(Vec<Shortcoming>),
+    /// No model worded it, and only worded ones are saved here.
+    #[error(transparent)]
+    NotWorded(#[from] NotWorded),
     /// There is a skill that says the same.
     #[error("skill {0} says the same")]
     SameAs(SkillName),

@@ -27,6 +27,9 @@ const MAX_ITEMS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotWorded {
+    /// There is no model.
+    #[error("there is no model to word it")]
+    NoModel,
     /// Untrusted content could have shaped it: a model that reads it could do what it says.
     #[error("untrusted content could have shaped it, so no model is shown it")]
     Tainted,
