@@ -14,6 +14,7 @@ mod retrieval;
 mod session_files;
 mod session_run;
 mod sessions;
+mod skill_exchange;
 mod skills;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,8 @@ pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
-pub use skills::{ExportedSkill, ImportedSkill, ListedSkill, SavedSkill, SkillListing, SkillPlace, Skills};
+pub use skill_exchange::{ExportedSkill, ImportedSkill, SavedSkill};
+pub use skills::{ListedSkill, SkillListing, SkillPlace, Skills};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

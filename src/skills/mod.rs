@@ -1,6 +1,7 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
 mod compose;
+mod fields;
 mod front_matter;
 mod keywords;
 mod lines;
