@@ -6,7 +6,7 @@ use serde_json::json;
 use super::curate::{OVERVIEW, PITFALLS, VERIFICATION, with_section};
 use super::keywords::{MAX_ACTIONS, MAX_TOPICS};
 use super::quoted::{item, line, paragraphs};
-use super::read::distinct;
+use super::standard::distinct;
 use super::{Skill, SkillName};
 use crate::capture::{CancelToken, Completion, LanguageModel, ModelError};
 use crate::config::ExtractConfig;
