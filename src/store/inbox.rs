@@ -217,6 +217,15 @@ impl Place {
     /// Puts something aside with the reason; where it is now. What it is does not matter: it is only given another name.
     pub(crate) fn set_aside(&self, path: &Path, reason: &CannotApply) -> Result<PathBuf> {
         let folder = self.inbox().join("aside");
+        let mut from = path.to_owned();
+        if !matches!(self.look(&folder)?, Entry::Folder | Entry::Missing) {
+            // A link or a file in the place of our folder: under another name it goes aside like anything else.
+            let former = self.inbox().join("former-aside");
+            self.rename(&folder, &former)?;
+            if path == folder {
+                from = former;
+            }
+        }
         self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
         let taken = self.names(&folder)?;
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
@@ -231,7 +240,7 @@ impl Place {
         self.remove_if_there(&told)?;
         self.disk.create(&told, format!("{reason}\n").as_bytes()).map_err(Error::io("write", &told))?;
         self.sync(&told)?;
-        self.rename(path, &kept)?;
+        self.rename(&from, &kept)?;
         self.sync_folder(&folder)?;
         let record = Self::record_path(path);
         if path.extension().is_some_and(|extension| extension == "patch") && self.look(&record)? != Entry::Folder {

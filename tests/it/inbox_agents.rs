@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use adage::{PatchKind, Proposal, ProposalName, TextHash};
+use adage::{CannotApply, PatchKind, Proposal, ProposalName, TextHash};
 use proptest::prelude::*;
 
 use crate::inbox::{CHANGE, Home, skill};
@@ -362,4 +362,36 @@ fn hostile_patches_touch_nothing() {
         attempt(&PatchKind::Private, &patch);
     }
     assert!(n_tried >= 600, "only {n_tried} patches");
+}
+
+/// A patch that lies elsewhere is not the one that is shown: whoever can write there could change it in between.
+#[cfg(unix)]
+#[test]
+fn a_patch_that_lies_elsewhere_goes_aside_unread() {
+    let home = Home::new();
+    let good = home.makes("memory/new.md", "x");
+    home.write("project/elsewhere.patch", &good);
+    fs::create_dir_all(home.path("memory/.inbox/private")).unwrap();
+    let lies = home.path("memory/.inbox/private/extraction.patch");
+    for is_link in [true, false] {
+        if is_link {
+            std::os::unix::fs::symlink(home.path("project/elsewhere.patch"), &lies).unwrap();
+        } else {
+            fs::hard_link(home.path("project/elsewhere.patch"), &lies).unwrap();
+        }
+        let inbox = home.inbox();
+        assert!(inbox.list().unwrap().is_empty());
+        let aside = inbox.check_written().unwrap().aside.remove(0);
+        assert_eq!((aside.name.as_str(), aside.reason), ("private/extraction.patch", CannotApply::NotAFile));
+        assert_eq!(fs::symlink_metadata(&aside.kept_at).unwrap().is_symlink(), is_link);
+        assert_eq!(home.text("project/elsewhere.patch"), good);
+    }
+    // Nor is anything put aside where a link leads.
+    fs::remove_dir_all(home.path("memory/.inbox/aside")).unwrap();
+    std::os::unix::fs::symlink(home.path("project"), home.path("memory/.inbox/aside")).unwrap();
+    home.write("memory/.inbox/private/extraction.patch", "no patch");
+    let before = home.snapshot("project");
+    let checked = home.inbox().check_written().unwrap();
+    assert_eq!(checked.aside.len(), 2);
+    assert_eq!(home.snapshot("project"), before);
 }
