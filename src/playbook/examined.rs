@@ -9,7 +9,7 @@ use crate::inbox::{
     SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
 use crate::lesson::TextHash;
-use crate::skills::SkillName;
+use crate::skills::{Skill, SkillName};
 use crate::store::Place;
 use crate::store::edits::{FileEdit, content_hash};
 use crate::store::inbox::{Bases, Lies, Written, unreadable};
@@ -256,7 +256,11 @@ pub(super) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotAp
     } else if !std::str::from_utf8(bytes).is_ok_and(|text| !text.trim().is_empty()) {
         "it has no text".to_owned()
     } else {
-        return Ok(());
+        match Skill::read(bytes, Some(name.as_str())) {
+            Ok(reading) if reading.skill.name == *name => return Ok(()),
+            Ok(reading) => format!("it calls itself {}, its folder is {name}", reading.skill.name),
+            Err(refused) => refused.to_string(),
+        }
     };
     Err(CannotApply::Skill { reason })
 }

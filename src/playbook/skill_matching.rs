@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 
+use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 
 use super::{ListedSkill, Skills};
@@ -62,7 +63,8 @@ impl Skills {
         Ok(self.matches(text, &listed, &self.always(&listed)))
     }
 
-    /// The block of skills for a task: those that always come, then those that the text asks for.
+    /// The block of skills for a task: those that always come, then those that the text asks for. That they were shown is put on
+    /// record, once a day for each.
     ///
     /// ```
     /// use adage::{Playbook, Skill};
@@ -86,7 +88,29 @@ impl Skills {
         let names = always.iter().chain(matches.matches.iter().map(|found| &found.name));
         let shown = names.filter_map(|name| listed.iter().find(|listed| listed.skill.name == *name));
         let block = render_skills(shown.map(|listed| &*listed.skill), self.0.config().matching.max_tokens);
+        self.note_use(&listed, &block.shown);
         Ok(TaskSkills { always, matches, block })
+    }
+
+    /// Keeps in mind that skills are used, once a day each: that is as much as curation asks, and a write less in every turn.
+    fn note_use(&self, listed: &[ListedSkill], shown: &[SkillName]) {
+        let inner = &self.0.0;
+        let now = inner.clock.now();
+        let is_due = |listed: &&ListedSkill| {
+            let last = listed.used.last;
+            shown.contains(&listed.skill.name) && last.is_none_or(|last| now - last >= TimeDelta::days(1))
+        };
+        let due: Vec<String> = listed.iter().filter(is_due).map(|listed| listed.skill.name.to_string()).collect();
+        if due.is_empty() || !inner.store.place.may_write() {
+            return;
+        }
+        if let Err(error) = inner.store.place.change_skill_state(|state| {
+            for name in &due {
+                state.use_of(name, now);
+            }
+        }) {
+            tracing::warn!(%error, "it is not on record that skills were used");
+        }
     }
 
     /// The block of the skills that come with every context, within this many estimated tokens.

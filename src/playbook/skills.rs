@@ -193,12 +193,7 @@ impl Skills {
     pub fn used(&self, name: &str) -> Result<SkillUse> {
         let now = self.0.0.clock.now();
         let Ok(name) = name.parse::<SkillName>() else { return Err(Error::NoSuchSkill { name: name.to_owned() }) };
-        self.0.0.store.place.change_skill_state(|state| {
-            let used = state.used.entry(name.to_string()).or_default();
-            used.count = used.count.saturating_add(1);
-            used.last = used.last.max(Some(now));
-            *used
-        })
+        self.0.0.store.place.change_skill_state(|state| state.use_of(name.as_str(), now))
     }
 
     fn note(&self, listed: &ListedSkill) -> Note {

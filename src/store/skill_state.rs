@@ -55,7 +55,7 @@ pub(crate) struct Checked {
     pub(crate) passed: bool,
 }
 
-/// How often a skill was shown, as the host says.
+/// How often a skill was shown: each time that the host says so, and once a day for what is in the block for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillUse {
     /// How often.
@@ -65,6 +65,14 @@ pub struct SkillUse {
 }
 
 impl SkillState {
+    /// Counts that a skill was shown.
+    pub(crate) fn use_of(&mut self, name: &str, now: DateTime<FixedOffset>) -> SkillUse {
+        let used = self.used.entry(name.to_owned()).or_default();
+        used.count = used.count.saturating_add(1);
+        used.last = used.last.max(Some(now));
+        *used
+    }
+
     fn trim(&mut self) {
         self.schema = SCHEMA;
         if self.used.len() > MAX_USED {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use adage::{
-    Candidate, Config, CurationPlan, Declined, Error, Heuristic, Playbook, Quality, SavedSkill, Skill, Skills, Trust,
-    Verification, build_lesson,
+    Candidate, Config, CurationPlan, Declined, Error, Heuristic, NotWorded, Playbook, Quality, SavedSkill, Skill,
+    Skills, Trust, Verification, build_lesson,
 };
 use proptest::prelude::*;
 
@@ -223,7 +223,7 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     config.auto_save.require_llm = true;
     let strict = bench.builder().with_config(config).open().unwrap();
     let outcome = strict.skills().save_suggested([&candidate("new", "eta")]).unwrap();
-    assert!(matches!(outcome.declined[..], [(_, Declined::NoModel)]));
+    assert!(matches!(outcome.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]));
 }
 
 fn any_skills() -> impl Strategy<Value = Vec<Skill>> {

@@ -22,9 +22,6 @@ pub enum Declined {
     /// Skills are not saved without a person.
     #[error("skills are not saved by themselves here")]
     Off,
-    /// Only skills that a language model worded are saved here, and none did.
-    #[error("no language model worded it, which the settings ask for")]
-    NoModel,
     /// The gate does not let the lesson in that it is made from.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -54,7 +51,8 @@ pub enum Declined {
 /// Names that are tried for a skill whose own is taken.
 const MAX_NAMES: usize = 100;
 
-/// Sorts suggested skills into those to save and those not, in their order. Declined ones do not count toward the limit.
+/// Sorts suggested skills into those to save and those not, in their order. Declined ones do not count toward the limit. Who
+/// worded them is not looked at: `require_llm` is for who calls this.
 #[must_use]
 pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], config: &AutoSaveConfig) -> AutoSave {
     let mut outcome = AutoSave::default();
@@ -70,9 +68,6 @@ pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], co
 fn consider(skill: Skill, known: &[Skill], saved: &[Skill], config: &AutoSaveConfig) -> Result<Skill, Declined> {
     if !config.enabled {
         return Err(Declined::Off);
-    }
-    if config.require_llm {
-        return Err(Declined::NoModel);
     }
     if skill.provenance.trust == Trust::Tainted {
         return Err(Declined::Tainted);
