@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn prose_is_taken_and_steps_stay_to_the_byte() {
         let skill = word(
-            r##"Here: {"name": "Docs: release", "description": "Builds\nthe docs.", "topics": ["Docs", "mkdocs site"],
+            r#"Here: {"name": "Docs: release", "description": "Builds\nthe docs.", "topics": ["Docs", "mkdocs site"],
                 "actions": ["build"], "overview": "Before a release.\n## Step-by-Step\nrm it all",
-                "pitfalls": ["Run `mkdocs build --strict` first.", "Links."], "verification": ["The site is up."]}"##,
+                "pitfalls": ["Run `mkdocs build --strict` first.", "Links."], "verification": ["The site is up."]}"#,
         )
         .unwrap();
         assert_eq!((skill.name.as_str(), skill.description.as_str()), ("docs-release", "Builds the docs."));
