@@ -82,7 +82,7 @@ impl Skills {
             return Ok(outcome);
         }
         inner.store.place.change_skill_state(|state| {
-            for (SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. }) in &outcome.saved {
+            for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);
             }
         })?;
@@ -221,7 +221,6 @@ fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the folder is looked at by the test")]
 mod tests {
     use std::path::Path;
     use std::sync::Arc;
