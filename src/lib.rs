@@ -90,9 +90,10 @@ pub use lesson::{
 };
 pub use playbook::{
     Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported, ExportedSkill, Finding,
-    ImportedSkill, Inbox, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder,
-    Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionRun, SessionScan, Sessions, Settled, SkillListing,
-    SkillPlace, Skills, Skips, Stats, TaskSkills, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing, Mined, Notice, Playbook,
+    PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionRun, SessionScan, Sessions, Settled,
+    SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched, Undone, UndoneFiles, Unfit, Waiting,
+    WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

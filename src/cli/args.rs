@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::curate::Curate;
 use super::exchange::{Export, Import};
+use super::inbox::{Inbox, Places};
 use super::mine::Mine;
 use super::skills;
 
@@ -132,11 +133,10 @@ pub(crate) enum Command {
     Skip { name: String },
     /// Suggest again what was skipped: this, or everything
     ResetSkips { name: Option<String> },
-    /// What waits for a person
-    Inbox {
-        #[command(subcommand)]
-        command: Inbox,
-    },
+    /// What waits for a person: list it, show it, apply or dismiss it
+    Inbox(Inbox),
+    /// Go through what waits for a person, one by one
+    Review(Places),
     /// Skills: lessons as instructions of their own, in SKILL.md files
     Skills {
         #[command(subcommand)]
@@ -148,12 +148,6 @@ pub(crate) enum Command {
     Import(Import),
     /// Print the lessons, or write them into a file that other programs read
     Export(Export),
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Inbox {
-    /// List the lessons that wait, and why
-    List,
 }
 
 #[derive(Args)]

@@ -15,7 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::args::Global;
-use super::{Done, Output, Usage, chain, say, short, table};
+use super::{Done, Output, Usage, chain, say, short};
 
 /// Folders below a folder of sessions that are looked into.
 const MAX_DEPTH: usize = 8;
@@ -182,19 +182,4 @@ pub(super) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output)
     out.object(&json!({ "forgotten": n_forgotten }))?;
     out.line(&format!("{n_forgotten} skips forgotten"))?;
     Ok(ExitCode::from(u8::from(name.is_some() && n_forgotten == 0)))
-}
-
-pub(super) fn inbox_list(global: &Global, out: &mut Output) -> Done {
-    let waiting = global.look()?.waiting_lessons()?;
-    let mut rows = Vec::new();
-    for waiting in &waiting {
-        out.object(&json!({ "reason": waiting.reason.to_string(), "lesson": *waiting.lesson }))?;
-        rows.push(vec![waiting.lesson.id.to_string(), short(&waiting.lesson.trigger, 60), waiting.reason.to_string()]);
-    }
-    if rows.is_empty() {
-        out.line("nothing waits for review")?;
-    } else {
-        out.line(&table(&["id", "trigger", "why it waits"], rows))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

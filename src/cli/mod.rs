@@ -6,9 +6,11 @@ mod curate;
 mod embedder;
 mod exchange;
 mod health;
+mod inbox;
 mod learn;
 mod mine;
 mod onnxruntime;
+mod review;
 mod sessions;
 mod show;
 mod skill_matching;
@@ -25,7 +27,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use serde_json::Value;
 
-use args::{Cli, Command, Dedup, Global, Inbox};
+use args::{Cli, Command, Dedup, Global};
 
 /// What a command comes to: done or not, beside what it printed.
 type Done = Result<ExitCode, Box<dyn Error>>;
@@ -68,7 +70,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
         Command::Skip { name } => mine::skip(&global, &name, &mut out),
         Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
-        Command::Inbox { command: Inbox::List } => mine::inbox_list(&global, &mut out),
+        Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
+        Command::Review(places) => review::review(&global, &places, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
         Command::Context(context) => show::context(&global, context, &mut out),

@@ -12,7 +12,7 @@ mod target;
 
 pub use name::{BadProposalName, PatchKind, ProposalKind, ProposalName};
 pub use patch::{FilePatch, Patch};
-pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES};
+pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES, recounted};
 pub(crate) use plan::{Content, Plan};
 pub(crate) use pointer::{INDEX, with_pointers};
 pub(crate) use show::for_person;

@@ -54,19 +54,17 @@ impl Plan {
         mut base_of: impl FnMut(&Path) -> Result<Content, E>,
     ) -> Result<(), E> {
         let mut changes_any = false;
-        for (file, located) in patch.files().iter().zip(located) {
-            let path = &located.path;
-            let (before, base) = match self.files.get(path) {
-                Some(planned) => (planned.before.clone(), Some(planned.after.clone())),
-                None => {
-                    let base = base_of(path)?;
-                    (base.clone(), base)
-                }
+        for (file, Located { path: target, .. }) in patch.files().iter().zip(located) {
+            let (before, base) = if let Some(planned) = self.files.get(target) {
+                (planned.before.clone(), Some(planned.after.clone()))
+            } else {
+                let base = base_of(target)?;
+                (base.clone(), base)
             };
-            let refuse = |reason| CannotApply::Diff { path: path.clone(), reason };
+            let refuse = |reason| CannotApply::Diff { path: target.clone(), reason };
             let after = file.apply(base.as_deref()).map_err(refuse)?;
             changes_any |= base.as_ref() != Some(&after);
-            self.put(path.clone(), before, after);
+            self.put(target.clone(), before, after);
         }
         if changes_any { Ok(()) } else { Err(CannotApply::ChangesNothing.into()) }
     }

@@ -20,7 +20,7 @@ pub(crate) fn with_pointers<'a>(index: Option<&str>, files: impl IntoIterator<It
             text.push_str(newline);
         }
         let topic = file.file_stem().unwrap_or_default().to_string_lossy().replace(['-', '_'], " ");
-        text.push_str(&format!("- See {} for {topic} notes.{newline}", file.display()));
+        text += &["- See ", &file.display().to_string(), " for ", &topic, " notes.", newline].concat();
         is_changed = true;
     }
     is_changed.then_some(text)

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use super::proposals::{Ready, Survey};
+use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::inbox::{FilePatch, ProposalKind, ProposalName, for_person};
 use crate::learn::Learned;
@@ -102,6 +103,19 @@ pub struct UndoneFiles {
     pub files: Vec<PathBuf>,
 }
 
+/// A change of files on record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InboxChange {
+    /// What to hand to [`Inbox::undo`].
+    pub id: ChangeId,
+    /// When.
+    pub at: DateTime<FixedOffset>,
+    /// What it was.
+    pub what: String,
+    /// The files, those of the inbox among them.
+    pub files: Vec<PathBuf>,
+}
+
 impl Playbook {
     /// The review inbox of this playbook.
     #[must_use]
@@ -189,7 +203,9 @@ impl Inbox {
         };
         let (mut text, n_secrets) = for_person(&text);
         if n_secrets > 0 && !matches!(proposal.name, ProposalName::Lesson(_)) {
-            text.push_str(&format!("\n{n_secrets} secrets are masked here; applying would write them as they are.\n"));
+            text +=
+                &["\n", &n_secrets.to_string(), " secrets are masked here; applying would write them as they are.\n"]
+                    .concat();
         }
         Ok(text)
     }
@@ -211,7 +227,7 @@ impl Inbox {
                     let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
                     ready.push(self.present_after(&proposal.name, proposal.text, start)?);
                 }
-                let mut edits: Vec<FileEdit> = ready.iter().flat_map(|ready| ready.leaving()).collect();
+                let mut edits: Vec<FileEdit> = ready.iter().flat_map(Ready::leaving).collect();
                 let plan = ready.pop().map(|ready| ready.plan).unwrap_or_default();
                 for (path, planned) in plan.files() {
                     if planned.before.as_ref() != Some(&planned.after) {
@@ -256,6 +272,20 @@ impl Inbox {
             dismissed.lessons = self.playbook.dismiss_all(&lessons)?;
         }
         Ok(dismissed)
+    }
+
+    /// The changes of files that can be taken back, oldest first; the last 32.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn changes(&self) -> Result<Vec<InboxChange>> {
+        let changes = self.playbook.0.store.place.done_edits()?.into_iter().map(|journal| InboxChange {
+            id: journal.id,
+            at: journal.at,
+            what: journal.what,
+            files: journal.files.into_iter().map(|file| file.path).collect(),
+        });
+        Ok(changes.collect())
     }
 
     /// Takes back what was applied or dismissed: every file is again what it was, and the proposal waits again. The last 32
@@ -342,7 +372,7 @@ impl fmt::Display for Notice {
 fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     let fields = [
         ("why it waits", why),
-        ("when", &lesson.trigger),
+        ("when", lesson.trigger.as_str()),
         ("task", &lesson.task),
         ("mistake", &lesson.mistake),
         ("do not", &lesson.anti_pattern),
@@ -350,15 +380,9 @@ fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
         ("code", &lesson.code_example),
         ("session", &lesson.provenance.session),
     ];
-    let mut text: String = fields
-        .iter()
-        .filter(|(_, value)| !value.trim().is_empty())
-        .map(|(name, value)| format!("{name}: {value}\n"))
-        .collect();
-    for evidence in &lesson.provenance.evidence {
-        text.push_str(&format!("a person said: {}\n", evidence.quote));
-    }
-    text
+    let quotes = lesson.provenance.evidence.iter().map(|evidence| ("a person said", evidence.quote.as_str()));
+    let lines = fields.into_iter().chain(quotes).filter(|(_, value)| !value.trim().is_empty());
+    lines.flat_map(|(name, value)| [name, ": ", value, "\n"]).collect()
 }
 
 /// Lessons apart from what changes files.

@@ -4,6 +4,7 @@ mod builder;
 #[cfg(test)]
 mod carried;
 mod embedding;
+mod examined;
 mod exchange;
 mod feedback;
 mod inbox;
@@ -11,7 +12,7 @@ mod inspect;
 mod learning;
 mod mining;
 mod promotion;
-mod proposals;
+mod proposing;
 mod reading;
 mod removal;
 mod retrieval;
@@ -21,6 +22,7 @@ mod sessions;
 mod skill_curation;
 mod skill_matching;
 mod skills;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,11 +44,10 @@ use skill_matching::SkillMatcher;
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use feedback::Settled;
-pub use inbox::{Applied, Dismissed, Inbox, Notice, Proposal, UndoneFiles, Unfit};
+pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use learning::Pruned;
 pub use mining::{Mined, Skips};
-pub use proposals::{CheckedInbox, PutAside};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, Removal, Touched, Undone};
 pub use session_files::{LeftOut, LeftOutReason};
@@ -55,6 +56,7 @@ pub use sessions::{Due, SessionScan, Sessions, Waiting};
 pub use skill_curation::{AutoSaved, Curated};
 pub use skill_matching::TaskSkills;
 pub use skills::{ExportedSkill, ImportedSkill, ListedSkill, SavedSkill, SkillListing, SkillPlace, Skills};
+pub use written::{CheckedInbox, PutAside};
 
 /// How often a commit is tried on newer states before it is given up.
 const MAX_ROUNDS: usize = 3;

@@ -110,17 +110,6 @@ fn n_links(_: &fs::Metadata) -> u64 {
     1
 }
 
-#[cfg(unix)]
-fn mode(metadata: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(metadata.permissions().mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &fs::Metadata) -> Option<u32> {
-    None
-}
-
 #[expect(clippy::disallowed_methods, reason = "their home: everything else writes through here")]
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
@@ -237,8 +226,15 @@ impl Disk for RealDisk {
         fs::canonicalize(path)
     }
 
+    #[cfg(unix)]
     fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
-        fs::symlink_metadata(path).map(|metadata| mode(&metadata))
+        use std::os::unix::fs::PermissionsExt;
+        fs::symlink_metadata(path).map(|metadata| Some(metadata.permissions().mode() & 0o7777))
+    }
+
+    #[cfg(not(unix))]
+    fn mode(&self, _: &Path) -> io::Result<Option<u32>> {
+        Ok(None)
     }
 
     #[cfg(unix)]

@@ -134,12 +134,11 @@ impl Place {
             match name.to_str() {
                 Some(kind @ ("private" | "global" | "skills")) if is_folder => {
                     for file in self.names(&path)? {
-                        match file.to_str() {
-                            Some(file) => written.extend(self.lies(&path, kind, file)?),
-                            None => {
-                                let what = Lies::Misplaced("a file under a readable name");
-                                written.push(Written { path: path.join(file), what });
-                            }
+                        if let Some(file) = file.to_str() {
+                            written.extend(self.lies(&path, kind, file)?);
+                        } else {
+                            let what = Lies::Misplaced("a file under a readable name");
+                            written.push(Written { path: path.join(file), what });
                         }
                     }
                 }
@@ -209,15 +208,24 @@ impl Place {
     }
 
     /// The record of a patch; none where there is none of this very patch.
-    pub(crate) fn bases(&self, path: &Path, patch: TextHash) -> Option<Bases> {
-        let bytes = self.read_written(&Self::record_path(path), crate::inbox::MAX_BYTES).ok()?;
+    pub(crate) fn bases(&self, of: &Path, text: TextHash) -> Option<Bases> {
+        let bytes = self.read_written(&Self::record_path(of), crate::inbox::MAX_BYTES).ok()?;
         let bases: Bases = serde_json::from_slice(&bytes).ok()?;
-        (bases.schema == SCHEMA && bases.patch == patch).then_some(bases)
+        (bases.schema == SCHEMA && bases.patch == text).then_some(bases)
     }
 
     /// Puts something aside with the reason; where it is now. What it is does not matter: it is only given another name.
     pub(crate) fn set_aside(&self, path: &Path, reason: &CannotApply) -> Result<PathBuf> {
         let folder = self.inbox().join("aside");
+        let mut from = path.to_owned();
+        if !matches!(self.look(&folder)?, Entry::Folder | Entry::Missing) {
+            // A link or a file in the place of our folder: under another name it goes aside like anything else.
+            let former = self.inbox().join("former-aside");
+            self.rename(&folder, &former)?;
+            if path == folder {
+                from = former;
+            }
+        }
         self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
         let taken = self.names(&folder)?;
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
@@ -226,13 +234,13 @@ impl Place {
             let taken = taken.iter().map(|taken| taken.to_string_lossy());
             taken.into_iter().any(|taken| taken.starts_with(&format!("{n}-")) && !taken.ends_with(".reason"))
         };
-        let number = (1..).find(|n| !is_taken(*n)).unwrap_or_default();
-        let kept = folder.join(format!("{}-{name}", number));
-        let told = folder.join(format!("{}-{name}.reason", number));
+        let number = (1..=taken.len() + 1).find(|n| !is_taken(*n)).unwrap_or_default();
+        let kept = folder.join(format!("{number}-{name}"));
+        let told = folder.join(format!("{number}-{name}.reason"));
         self.remove_if_there(&told)?;
         self.disk.create(&told, format!("{reason}\n").as_bytes()).map_err(Error::io("write", &told))?;
         self.sync(&told)?;
-        self.rename(path, &kept)?;
+        self.rename(&from, &kept)?;
         self.sync_folder(&folder)?;
         let record = Self::record_path(path);
         if path.extension().is_some_and(|extension| extension == "patch") && self.look(&record)? != Entry::Folder {
@@ -307,10 +315,12 @@ impl Place {
 /// The name of a skill that is spelled exactly like this, and does not end like a patch.
 fn own_name(text: &str) -> Option<SkillName> {
     let name: SkillName = text.parse().ok()?;
-    (name.as_str() == text && !text.ends_with(".patch")).then_some(name)
+    let is_patch = Path::new(text).extension().is_some_and(|extension| extension == "patch");
+    (name.as_str() == text && !is_patch).then_some(name)
 }
 
 /// An error while a proposal is looked at speaks of that proposal only.
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unreadable(error: Error) -> CannotApply {
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     CannotApply::Unreadable { reason: causes.map(ToString::to_string).collect::<Vec<_>>().join(": ") }

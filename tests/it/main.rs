@@ -21,6 +21,9 @@ mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;
+mod inbox_agents;
+#[cfg(feature = "cli")]
+mod inbox_cli;
 mod large;
 mod layers;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]

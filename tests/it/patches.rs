@@ -14,8 +14,8 @@ pub(crate) fn rows(file: &str) -> Option<Vec<Value>> {
     let Some(folder) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
         use std::io::Write;
         // Straight to standard error: the test runner keeps the output of tests that pass to itself.
-        let text = format!("NOT MEASURED: patches; set ADAGE_DATA to the folder with diffs/{file}");
-        writeln!(std::io::stderr(), "{text}").unwrap();
+        let mut terminal = std::io::stderr();
+        writeln!(terminal, "NOT MEASURED: patches; set ADAGE_DATA to the folder with diffs/{file}").unwrap();
         return None;
     };
     let mut text = String::new();

@@ -3,12 +3,15 @@
 //! A diff library reads the hunks, applies, makes and merges them. It is asked only after every byte was accounted for and every
 //! hunk was found at its stated lines: left alone, it passes over text between hunks and looks for another place.
 
+mod recount;
 mod scan;
 
 use diffy::Line;
 
 use crate::error::{Limit, PatchError};
 use crate::gate::Redactor;
+
+pub(crate) use recount::recounted;
 
 /// Bytes of a patch.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
@@ -173,8 +176,7 @@ impl FilePatch {
             let (mut has_context, mut ends_bare) = (false, None);
             for line in hunk.lines() {
                 let (text, is_old) = match line {
-                    Line::Context(text) => (*text, true),
-                    Line::Delete(text) => (*text, true),
+                    Line::Context(text) | Line::Delete(text) => (*text, true),
                     Line::Insert(text) => (*text, false),
                 };
                 has_context |= matches!(line, Line::Context(_));

@@ -189,14 +189,18 @@ fn only_making_and_changing_is_allowed() {
 #[test]
 fn sizes_are_limited() {
     let hunk = "@@ -0,0 +1 @@\n+a\n";
-    let many = |count: usize| (0..count).map(|n| format!("--- /dev/null\n+++ {n}\n{hunk}")).collect::<String>();
+    let many =
+        |count: usize| (0..count).map(|n| format!("--- /dev/null\n+++ {n}\n{hunk}")).collect::<Vec<_>>().concat();
     assert_eq!(Patch::parse(many(64).as_bytes()).unwrap().files().len(), 64);
     let refused = |text: &str| Patch::parse(text.as_bytes()).unwrap_err();
     assert_eq!(refused(&many(65)), PatchError::TooLarge { what: Limit::Files, found: 65, limit: 64 });
     let found = MAX_BYTES + 1;
     assert_eq!(refused(&"x".repeat(found)), PatchError::TooLarge { what: Limit::Bytes, found, limit: MAX_BYTES });
-    let hunks: String = (0..1_001).map(|n| format!("@@ -{0},2 +{0},2 @@\n a\n-b\n+c\n", 1 + 2 * n)).collect();
-    assert_eq!(refused(&of_a(&hunks)), PatchError::TooLarge { what: Limit::Hunks, found: 1_001, limit: 1_000 });
+    let hunks: Vec<String> = (0..1_001).map(|n| format!("@@ -{0},2 +{0},2 @@\n a\n-b\n+c\n", 1 + 2 * n)).collect();
+    assert_eq!(
+        refused(&of_a(&hunks.concat())),
+        PatchError::TooLarge { what: Limit::Hunks, found: 1_001, limit: 1_000 }
+    );
     let base = vec![b'\n'; MAX_FILE_BYTES + 1];
     let patch = Patch::parse(of_a("@@ -1 +1,2 @@\n \n+x\n").as_bytes()).unwrap();
     assert!(matches!(patch.files()[0].apply(Some(&base)), Err(PatchError::TooLarge { what: Limit::FileBytes, .. })));

@@ -14,6 +14,7 @@
 //! beside the file there bears the journal's hash.
 
 mod journal;
+mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -170,54 +171,6 @@ impl Place {
         Ok(())
     }
 
-    /// The caller holds the lock.
-    fn settle_edits(&self) -> Result<()> {
-        for (id, stage) in self.journals()? {
-            if matches!(stage, Stage::Done | Stage::Broken) {
-                continue;
-            }
-            let path = self.journal_path(id, stage);
-            let Some(journal) = self.read_journal(id, stage)? else {
-                if stage == Stage::Staging {
-                    // It was being written: nothing else had been.
-                    self.remove_if_there(&path)?;
-                } else {
-                    tracing::warn!(journal = %path.display(), "a journal of edits was broken and is left aside");
-                    self.advance(id, stage, Stage::Broken)?;
-                }
-                continue;
-            };
-            if stage == Stage::Staging {
-                self.clear_beside(&journal)?;
-                self.remove_if_there(&path)?;
-                continue;
-            }
-            if self.is_settled(&journal, stage)? {
-                // Only the tidying up was left.
-                match stage {
-                    Stage::Pending => self.finish(&journal)?,
-                    _ => self.tidy_undone(&journal)?,
-                }
-                continue;
-            }
-            if !self.may_follow(&journal)? {
-                tracing::warn!(journal = %path.display(), "a journal of edits leads where it may not and is left aside");
-                self.advance(id, stage, Stage::Broken)?;
-                continue;
-            }
-            tracing::warn!(what = journal.what, "edits were left unfinished");
-            match stage {
-                Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => self.finish(&journal)?,
-                Stage::Pending => {
-                    self.advance(id, Stage::Pending, Stage::Undoing)?;
-                    self.roll_back(&journal)?;
-                }
-                _ => self.roll_back(&journal)?,
-            }
-        }
-        Ok(())
-    }
-
     fn carry_out(&self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId> {
         let journal = self.journal_of(at, transaction)?;
         let id = journal.id;
@@ -265,9 +218,14 @@ impl Place {
         }
         let known: BTreeSet<ChangeId> = self.journals()?.into_iter().map(|(id, _)| id).collect();
         let seed = |n: usize| TextHash::of(&["edits", &what, &n.to_string()]);
-        // Ids that were pruned may come again; those that are there may not.
-        let id = (known.len()..).map(|n| ChangeId::at(at, seed(n))).find(|id| !known.contains(id));
-        let id = id.unwrap_or_else(|| ChangeId::at(at, seed(0)));
+        // Ids of what left no record may come again; those that are there may not.
+        let mut id = ChangeId::at(at, seed(0));
+        for n in 1..=known.len() {
+            if !known.contains(&id) {
+                break;
+            }
+            id = ChangeId::at(at, seed(n));
+        }
         Ok(Journal { id, at, what, record, files })
     }
 
@@ -326,69 +284,6 @@ impl Place {
         self.sync_parents(journal)
     }
 
-    /// Brings every file to what it was to become, unless one is neither that nor what it was.
-    fn roll_forward(&self, journal: &Journal) -> Result<Forward> {
-        for (n, file) in journal.files.iter().enumerate() {
-            let found = self.hash_of(&file.path)?;
-            let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
-            if found == after {
-                continue;
-            }
-            if found != before {
-                return Ok(Forward::Changed);
-            }
-            match &file.after {
-                Some(content) => {
-                    self.write_beside(journal.id, n, file, content)?;
-                    self.rename(&beside(&file.path, journal.id, n), &file.path)?;
-                }
-                None => self.remove_if_there(&file.path)?,
-            }
-        }
-        self.sync_parents(journal)?;
-        Ok(Forward::Finished)
-    }
-
-    /// Brings every file back to what it was. One that somebody else changed is left to them.
-    fn roll_back(&self, journal: &Journal) -> Result<()> {
-        for (n, file) in journal.files.iter().enumerate() {
-            let found = self.hash_of(&file.path)?;
-            let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
-            if found == before {
-                continue;
-            }
-            if found != after {
-                tracing::warn!(file = %file.path.display(), "a file was changed while edits were taken back; it is left");
-                continue;
-            }
-            match &file.before {
-                Some(content) => {
-                    self.write_beside(journal.id, n, file, content)?;
-                    self.rename(&beside(&file.path, journal.id, n), &file.path)?;
-                }
-                None => self.remove_if_there(&file.path)?,
-            }
-        }
-        self.sync_parents(journal)?;
-        self.tidy_undone(journal)
-    }
-
-    fn tidy_undone(&self, journal: &Journal) -> Result<()> {
-        self.clear_beside(journal)?;
-        self.remove_if_there(&self.journal_path(journal.id, Stage::Undoing))
-    }
-
-    /// True when every file is what the stage leads to: nothing is left to be written.
-    fn is_settled(&self, journal: &Journal, stage: Stage) -> Result<bool> {
-        for file in &journal.files {
-            let goal = if stage == Stage::Pending { &file.after } else { &file.before };
-            if self.hash_of(&file.path)? != goal.as_deref().map(content_hash) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Everything is in place: the journal may not say any longer that it is to be carried out.
     fn finish(&self, journal: &Journal) -> Result<()> {
         // What lies beside goes first, while the journal still says where. A second try, since nobody comes back for it.
@@ -418,23 +313,6 @@ impl Place {
             }
         }
         Ok(())
-    }
-
-    /// Whether every file of a journal lies inside the folder, or beside a token of this journal.
-    fn may_follow(&self, journal: &Journal) -> Result<bool> {
-        let token = render(journal).map(|bytes| content_hash(&bytes).to_string()).unwrap_or_default();
-        for file in &journal.files {
-            let Some(parent) = file.path.parent() else { return Ok(false) };
-            if self.is_inside(parent)? {
-                continue;
-            }
-            let path = token_path(parent, journal.id);
-            let is_file = matches!(self.look(&path)?, Entry::File { .. });
-            if !is_file || self.read_or_empty(&path, 0)? != token.as_bytes() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// True for a folder that is, or will be, inside ours, with every link followed.
@@ -535,14 +413,6 @@ impl Place {
             _ => Ok(()),
         }
     }
-}
-
-/// What carrying out came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Forward {
-    Finished,
-    /// Somebody changed a file since.
-    Changed,
 }
 
 /// What a file becomes, until it does.

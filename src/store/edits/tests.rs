@@ -158,9 +158,8 @@ fn every_operation(fault: Fault) -> usize {
         let has_changed = contents(&state) == [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")];
         // What was acknowledged holds; what failed either happened or not, and with a single failure it did not.
         match (&applied, &undone, fault) {
-            (Ok(_), Some(Ok(_)), _) => assert_eq!(state, before, "{context}"),
+            (Ok(_), Some(Ok(_)), _) | (Err(_), _, Fault::Once) => assert_eq!(state, before, "{context}"),
             (Ok(_), _, Fault::Once) => assert!(has_changed, "{context}: {state:?}"),
-            (Err(_), _, Fault::Once) => assert_eq!(state, before, "{context}"),
             _ => assert!(has_changed || state == before, "{context}: {state:?}"),
         }
         assert!(ground.journals().iter().all(|stage| stage == "done"), "{context}: {:?}", ground.journals());
@@ -190,12 +189,12 @@ fn a_death_at_any_operation_leaves_all_or_nothing() {
 /// Recovery itself may be interrupted anywhere, and the next one goes on.
 #[test]
 fn recovery_survives_failures_too() {
-    for died in (1..).step_by(2) {
+    for died in (1..).step_by(5) {
         let mut is_through = false;
-        for number in (1..).step_by(3) {
+        for number in (1..).step_by(4) {
             let ground = Ground::new();
             let before = ground.state();
-            let mut run = |at: usize, what: &dyn Fn(&Place) -> Result<()>| {
+            let run = |at: usize, what: &dyn Fn(&Place) -> Result<()>| {
                 let done = Arc::new(AtomicUsize::new(0));
                 let mut place = ground.place(Box::new(RealDisk));
                 place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at, done: Arc::clone(&done) });

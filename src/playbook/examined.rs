@@ -1,0 +1,262 @@
+//! What lies in the inbox, examined: what applying each of it would do to the files as they are.
+
+use std::path::{Path, PathBuf};
+
+use super::{Inbox, Proposal};
+use crate::error::{CannotApply, Error, Limit, PatchError, Result};
+use crate::inbox::{
+    Content, Effect, Entry, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan, ProposalName,
+    SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
+};
+use crate::lesson::TextHash;
+use crate::skills::SkillName;
+use crate::store::Place;
+use crate::store::edits::{FileEdit, content_hash};
+use crate::store::inbox::{Bases, Lies, Written, unreadable};
+
+/// A proposal with what applying it would do.
+pub(super) struct Ready {
+    pub(super) proposal: Proposal,
+    pub(super) plan: Plan,
+    /// The files of the inbox that leave with it.
+    pub(super) leaving: Vec<(PathBuf, TextHash)>,
+}
+
+impl Ready {
+    pub(super) fn leaving(&self) -> Vec<FileEdit> {
+        self.leaving.iter().map(|(path, content)| FileEdit::new(path.clone(), Some(*content), None)).collect()
+    }
+}
+
+/// All that lies in the inbox.
+#[derive(Default)]
+pub(super) struct Survey {
+    pub(super) ready: Vec<Ready>,
+    pub(super) unfit: Vec<(PathBuf, CannotApply)>,
+}
+
+impl Inbox {
+    pub(super) fn grounds(&self) -> Result<Grounds> {
+        let inner = &self.playbook.0;
+        inner.store.place.grounds(inner.global_notes.as_deref(), &inner.writable_skills)
+    }
+
+    /// Everything that lies in the inbox, each on its own.
+    pub(super) fn look_through(&self) -> Result<Survey> {
+        let place = &self.playbook.0.store.place;
+        let mut survey = Survey::default();
+        let written = place.written()?;
+        if written.is_empty() {
+            return Ok(survey);
+        }
+        let grounds = self.grounds()?;
+        for written in written {
+            match examine(place, &grounds, &written, Plan::default()) {
+                Ok(Some(ready)) => survey.ready.push(ready),
+                Ok(None) => {}
+                Err(reason) => survey.unfit.push((written.path, reason)),
+            }
+        }
+        Ok(survey)
+    }
+
+    /// What lies under a name.
+    pub(super) fn written(&self, name: &ProposalName) -> Result<Option<Written>> {
+        let is_it = |written: &Written| match (&written.what, name) {
+            (Lies::Patch(kind), ProposalName::Patch(wanted)) => kind == wanted,
+            (Lies::Skill(skill), ProposalName::Skill(wanted)) => skill == wanted,
+            _ => false,
+        };
+        Ok(self.playbook.0.store.place.written()?.into_iter().find(is_it))
+    }
+
+    /// # Errors
+    /// `CannotApply`.
+    pub(super) fn ready(&self, written: &Written) -> Result<Ready> {
+        self.ready_after(written, Plan::default())
+    }
+
+    fn ready_after(&self, written: &Written, start: Plan) -> Result<Ready> {
+        let place = &self.playbook.0.store.place;
+        let name = || place.inbox_name(&written.path);
+        match examine(place, &self.grounds()?, written, start) {
+            Ok(Some(ready)) => Ok(ready),
+            Ok(None) => Err(Error::NoSuchProposal { name: name() }),
+            Err(reason) => Err(Error::CannotApply { name: name(), reason: Box::new(reason) }),
+        }
+    }
+
+    /// A proposal that still is what was listed.
+    pub(super) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
+        self.present_after(name, text, Plan::default())
+    }
+
+    /// The same, applied on top of others.
+    pub(super) fn present_after(&self, name: &ProposalName, text: TextHash, start: Plan) -> Result<Ready> {
+        let written = self.written(name)?.ok_or_else(|| Error::NoSuchProposal { name: name.to_string() })?;
+        let ready = self.ready_after(&written, start)?;
+        if ready.proposal.text != text {
+            let found = ready.proposal.text;
+            return Err(Error::ProposalChanged { what: name.to_string(), expected: text, found });
+        }
+        Ok(ready)
+    }
+}
+
+/// What applying something would do, after a plan; none for what is no proposal of its own.
+fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) -> Result<Option<Ready>, CannotApply> {
+    match &written.what {
+        Lies::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
+        // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
+        Lies::Extra(_) => Ok(None),
+        Lies::Patch(kind) => {
+            let bytes = place.read_written(&written.path, MAX_BYTES)?;
+            plan_patch(place, kind, grounds, &mut plan, (&written.path, &bytes))?;
+            let text = content_hash(&bytes);
+            let proposal = patch_proposal(kind, text, &plan);
+            let mut leaving = vec![(written.path.clone(), text)];
+            let record = Place::record_path(&written.path);
+            if let Ok(Some(bytes)) = place.content(&record) {
+                leaving.push((record, content_hash(&bytes)));
+            }
+            Ok(Some(Ready { proposal, plan, leaving }))
+        }
+        Lies::Skill(name) => {
+            let names = place.names(&written.path).map_err(|_| CannotApply::NotAFile)?;
+            if names != [SKILL_FILE] {
+                let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+                let reason = format!("its folder holds {}, not only {SKILL_FILE}", for_person(&names.join(", ")).0);
+                return Err(CannotApply::Skill { reason });
+            }
+            let path = written.path.join(SKILL_FILE);
+            let bytes = place.read_written(&path, MAX_FILE_BYTES)?;
+            check_skill(name, &bytes)?;
+            let target = skill_target(place, grounds, name)?;
+            let proposal = skill_proposal(name, &bytes, target.clone());
+            let leaving = vec![(path, proposal.text)];
+            plan.put(target, None, bytes);
+            Ok(Some(Ready { proposal, plan, leaving }))
+        }
+    }
+}
+
+/// Adds a patch that lies in the inbox to a plan, pointers and all.
+fn plan_patch(
+    place: &Place,
+    kind: &PatchKind,
+    grounds: &Grounds,
+    plan: &mut Plan,
+    (from, bytes): (&Path, &[u8]),
+) -> Result<(), CannotApply> {
+    let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
+    let bases = place.bases(from, content_hash(bytes));
+    apply(place, kind, grounds, plan, (&patch, bases.as_ref()))?;
+    if *kind == PatchKind::Private { add_pointers(place, grounds, plan) } else { Ok(()) }
+}
+
+pub(super) fn apply(
+    place: &Place,
+    kind: &PatchKind,
+    grounds: &Grounds,
+    plan: &mut Plan,
+    (patch, bases): (&Patch, Option<&Bases>),
+) -> Result<(), CannotApply> {
+    let mut targets: Vec<Located> = Vec::new();
+    for file in patch.files() {
+        let refuse = |reason| CannotApply::Target { line: file.line(), reason };
+        let target = locate(kind, file, grounds).map_err(refuse)?;
+        // What a diff before this one made or changed was judged there.
+        let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
+        if !is_known {
+            judge(&target, &place.view(&target).map_err(unreadable)?).map_err(refuse)?;
+        }
+        if let Some(bases) = bases {
+            let found = base_of(place, &target.path)?.as_deref().map(content_hash);
+            bases.check(&target.path, found)?;
+        }
+        targets.push(target);
+    }
+    plan.apply(patch, &targets, |path| base_of(place, path))
+}
+
+fn base_of(place: &Place, path: &Path) -> Result<Content, CannotApply> {
+    match place.look(path).map_err(unreadable)? {
+        Entry::Missing => Ok(None),
+        Entry::File { n_bytes, .. } if n_bytes > MAX_FILE_BYTES as u64 => {
+            let reason = PatchError::TooLarge {
+                what: Limit::FileBytes,
+                found: usize::try_from(n_bytes).unwrap_or(usize::MAX),
+                limit: MAX_FILE_BYTES,
+            };
+            Err(CannotApply::Diff { path: path.to_owned(), reason })
+        }
+        _ => place.content(path).map_err(unreadable),
+    }
+}
+
+/// The pointers to new notes in the table of contents (skills 4.5).
+fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<(), CannotApply> {
+    let is_new = |path: &Path, before: &Content| {
+        let is_note =
+            path.parent() == Some(&grounds.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
+        is_note && before.is_none()
+    };
+    let new: Vec<PathBuf> =
+        plan.files().filter(|(path, planned)| is_new(path, &planned.before)).map(|(path, _)| path.to_owned()).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let index = grounds.memory.resolved.join(INDEX);
+    let (before, present) = if let Some(after) = plan.after(&index) {
+        (None, Some(after.to_vec()))
+    } else {
+        let before = base_of(place, &index)?;
+        let effect = if before.is_some() { Effect::Changes } else { Effect::Makes };
+        let target = in_memory(grounds, INDEX, effect);
+        judge(&target, &place.view(&target).map_err(unreadable)?)
+            .map_err(|reason| CannotApply::Target { line: 0, reason })?;
+        (before.clone(), before)
+    };
+    let text = present.map(String::from_utf8).transpose();
+    let text = text.map_err(|_| CannotApply::Unreadable { reason: format!("{INDEX} is no text in UTF-8") })?;
+    if let Some(text) = with_pointers(text.as_deref(), new.iter().map(PathBuf::as_path)) {
+        plan.put(index, before, text.into_bytes());
+    }
+    Ok(())
+}
+
+pub(super) fn patch_proposal(kind: &PatchKind, text: TextHash, plan: &Plan) -> Proposal {
+    let files: Vec<PathBuf> = plan.files().map(|(path, _)| path.to_owned()).collect();
+    let (n_added, n_removed) = plan.line_counts();
+    let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
+    let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+    let summary = format!("{first}{more}, {n_added} lines added, {n_removed} removed");
+    Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary }
+}
+
+pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
+    let summary = format!("a new skill of {} bytes", text.len());
+    Proposal { name: ProposalName::Skill(name.clone()), text: content_hash(text), files: vec![target], summary }
+}
+
+/// Where a new skill goes, if it can.
+pub(super) fn skill_target(place: &Place, grounds: &Grounds, name: &SkillName) -> Result<PathBuf, CannotApply> {
+    let target = saved_skill(grounds, name.as_str());
+    let refuse = |reason| CannotApply::Target { line: 0, reason };
+    judge(&target, &place.view(&target).map_err(unreadable)?).map_err(refuse)?;
+    Ok(target.path)
+}
+
+/// What can be said of a skill by its bytes.
+pub(super) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
+    let reason = if bytes.len() > MAX_FILE_BYTES {
+        format!("it has {} bytes, at most {MAX_FILE_BYTES} are read", bytes.len())
+    } else if !name.is_standard() {
+        format!("{name} is not made of lower-case letters, digits and single hyphens")
+    } else if !std::str::from_utf8(bytes).is_ok_and(|text| !text.trim().is_empty()) {
+        "it has no text".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(CannotApply::Skill { reason })
+}
