@@ -224,6 +224,16 @@ pub enum Error {
         /// Where it is.
         path: PathBuf,
     },
+    /// The text of a skill is not the one that was meant; look at it again. Nothing was changed.
+    #[error("the text of skill {name:?} is {found}, not {expected}: it was changed")]
+    SkillChanged {
+        /// The name.
+        name: String,
+        /// The hash of the text that was meant.
+        expected: TextHash,
+        /// The hash of the text that is there.
+        found: TextHash,
+    },
     /// A skill is too large to be read again. Nothing was changed.
     #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
     SkillTooLarge {

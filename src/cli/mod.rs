@@ -114,8 +114,8 @@ impl Global {
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));
         }
-        builder = self.project_skills.iter().fold(builder, |builder, folder| builder.with_project_skills(folder));
-        builder = self.extra_skills.iter().fold(builder, |builder, folder| builder.with_extra_skills(folder));
+        builder = self.project_skills.iter().fold(builder, PlaybookBuilder::with_project_skills);
+        builder = self.extra_skills.iter().fold(builder, PlaybookBuilder::with_extra_skills);
         embedder::look_at_library(self)?;
         embedder::choose(self, builder)
     }

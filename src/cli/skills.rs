@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, Trust};
+use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash, Trust};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -32,7 +32,12 @@ pub(crate) enum Command {
     /// Copy a SKILL.md, or the one of a folder, into the memory; it waits for a person
     Import { path: PathBuf },
     /// Let a skill be shown: you have read exactly this text
-    Promote { name: String },
+    Promote {
+        name: String,
+        /// Only if this is its text, as `show` printed it
+        #[arg(long, value_name = "HASH")]
+        text_hash: Option<String>,
+    },
     /// Record a check of a skill
     Verify { name: String, result: Check },
     /// Say which skills a text asks for
@@ -46,8 +51,14 @@ pub(super) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Show { name } => show(&global.look()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_deref(), out),
         Command::Import { path } => import(global, &path, out),
-        Command::Promote { name } => {
-            let listed = global.open()?.skills().promote(&name)?;
+        Command::Promote { name, text_hash } => {
+            let is_none = |_| Usage("a text hash is 32 hex digits".to_owned());
+            let text_hash = text_hash.map(|hash| hash.parse::<TextHash>().map_err(is_none)).transpose()?;
+            let skills = global.open()?.skills();
+            let listed = match text_hash {
+                Some(text_hash) => skills.promote_text(&name, text_hash)?,
+                None => skills.promote(&name)?,
+            };
             out.object(&row(&listed))?;
             out.line(&format!("{} may be shown, as long as its text stays as it is", listed.skill.name))?;
             Ok(ExitCode::SUCCESS)
@@ -110,7 +121,8 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     out.line(visible(&listed.skill.to_text()).trim_end())?;
     if !out.json {
         let waits = if listed.needs_review { "; it waits for a person: adage skills promote" } else { "" };
-        say(&format!("{}, from {}{waits}", on_a_line(&listed.path), listed.place.name()));
+        let (file, from) = (on_a_line(&listed.path), listed.place.name());
+        say(&format!("{file}, from {from}, text {}{waits}", listed.text_hash));
         for note in &listed.notes {
             say(&visible(&note.to_string()));
         }
@@ -153,7 +165,9 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
         out.line(&format!("{name} waits for a person: adage skills promote {name}"))?;
     }
     if !out.json {
-        told.iter().for_each(|note| say(&visible(note)));
+        for note in &told {
+            say(&visible(note));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ mod session_files;
 mod session_run;
 mod sessions;
 mod skill_curation;
+mod skill_exchange;
 mod skill_matching;
 mod skills;
 mod written;
@@ -54,8 +55,9 @@ pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
 pub use skill_curation::{AutoSaved, Curated};
+pub use skill_exchange::{ExportedSkill, ImportedSkill, SavedSkill};
 pub use skill_matching::TaskSkills;
-pub use skills::{ExportedSkill, ImportedSkill, ListedSkill, SavedSkill, SkillListing, SkillPlace, Skills};
+pub use skills::{ListedSkill, SkillListing, SkillPlace, Skills};
 pub use written::{CheckedInbox, PutAside};
 
 /// How often a commit is tried on newer states before it is given up.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::mining::is_in_force;
-use super::skills::{checked_text, listed};
+use super::skill_exchange::checked_text;
+use super::skills::listed;
 use super::{SavedSkill, SkillPlace, Skills};
 use crate::capture::Candidate;
 use crate::error::{Error, Result};

@@ -1,20 +1,16 @@
 //! Skills as a person and a host see them: listed, promoted, checked, counted (skills 1.3 to 1.5).
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::Verification;
-use crate::learn::book::Book;
-use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
-use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
-use crate::store::skill_files::{Existing, FoundSkill, NotListed, Written, skill_file};
+use crate::lesson::{TextHash, Trust};
+use crate::skills::{Quality, Skill, SkillName, SkillNote};
+use crate::store::skill_files::{FoundSkill, NotListed};
 use crate::store::skill_state::{Checked, Note, SkillState, SkillUse};
-use crate::store::{Decision, Step};
 
 /// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
 ///
@@ -90,72 +86,11 @@ pub struct SkillListing {
     pub refused: Vec<(PathBuf, NotListed)>,
 }
 
-/// What became of a skill that was to be kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SavedSkill {
-    /// It has a file now.
-    Written {
-        /// Its name.
-        name: SkillName,
-        /// Its file.
-        path: PathBuf,
-    },
-    /// It was there with this text.
-    Unchanged {
-        /// Its name.
-        name: SkillName,
-        /// Its file.
-        path: PathBuf,
-    },
-}
-
-/// What became of a file that was to be imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ImportedSkill {
-    /// It is in the memory.
-    Saved {
-        /// As what.
-        saved: SavedSkill,
-        /// What had to be mended while it was read.
-        notes: Vec<SkillNote>,
-    },
-    /// It is no skill.
-    Refused {
-        /// Why not.
-        reason: SkillRefused,
-    },
-}
-
-/// Lessons that are a skill now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExportedSkill {
-    /// Its name.
-    pub name: SkillName,
-    /// Its file.
-    pub path: PathBuf,
-    /// The lessons, which are marked as graduated.
-    pub lessons: Vec<LessonId>,
-}
-
 impl Playbook {
     /// The skills: the memory's own, and those of the folders that the builder was given.
     #[must_use]
     pub fn skills(&self) -> Skills {
         Skills(self.clone())
-    }
-
-    /// [`Skills::export`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn export_skill<L: Into<LessonRef>>(
-        &self,
-        lessons: impl IntoIterator<Item = L>,
-        folder: &Path,
-    ) -> Result<ExportedSkill> {
-        self.skills().export(lessons, folder)
     }
 }
 
@@ -209,99 +144,6 @@ impl Skills {
         Ok(skills)
     }
 
-    /// Keeps a skill in the memory, in standard form: see [`Skill::standardised`].
-    ///
-    /// # Errors
-    /// [`Error::SkillExists`] when another text has its name; [`Error::SkillTooLarge`]; those of a write.
-    pub fn save(&self, skill: &Skill) -> Result<SavedSkill> {
-        self.keep(skill, Existing::Keep)
-    }
-
-    /// Keeps a skill in the memory, in the place of the one that has its name, if one does.
-    ///
-    /// # Errors
-    /// [`Error::SkillTooLarge`]; those of a write.
-    pub fn replace(&self, skill: &Skill) -> Result<SavedSkill> {
-        self.keep(skill, Existing::Replace)
-    }
-
-    /// Copies a SKILL.md, or that of a folder, into the memory: imported, tainted, so that it waits for a person. Files beside
-    /// it are not copied. What is there already with the same text stays as it is.
-    ///
-    /// # Errors
-    /// [`Error::SkillExists`] when another text has its name; [`Error::Io`] when it cannot be read; those of a write.
-    pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
-        let file = skill_file(path);
-        let whole = fs::canonicalize(&file).map_err(Error::io("find", &file))?;
-        let mut bytes = Vec::new();
-        let limit = MAX_SKILL_BYTES as u64 + 1;
-        let open = File::open(&whole).map_err(Error::io("read", &file))?;
-        let n_bytes = open.metadata().map_err(Error::io("look at", &file))?.len();
-        open.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", &file))?;
-        let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let reading = match Skill::read(&bytes, folder) {
-            Ok(reading) => reading,
-            Err(SkillRefused::TooLarge { max, .. }) => {
-                return Ok(ImportedSkill::Refused { reason: SkillRefused::TooLarge { n_bytes, max } });
-            }
-            Err(reason) => return Ok(ImportedSkill::Refused { reason }),
-        };
-        let mut skill = reading.skill.standardised();
-        skill.quality = Quality::Imported;
-        skill.provenance.trust = Trust::Tainted;
-        // They would be another playbook's.
-        skill.provenance.lessons.clear();
-        let own = self.own().into_iter().find(|found| found.reading.skill.name == skill.name);
-        let saved = match own {
-            Some(found) if found.reading.skill.text_hash() == skill.text_hash() => {
-                SavedSkill::Unchanged { name: skill.name, path: found.path }
-            }
-            _ => self.save(&skill)?,
-        };
-        Ok(ImportedSkill::Saved { saved, notes: reading.notes })
-    }
-
-    /// Writes lessons as one skill into a folder of skills, `<folder>/<name>/SKILL.md`, and marks them as graduated. Where the
-    /// name is taken by another text, the next free number is added to it; the same lessons again are the same file.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchLesson`], also where none is named, [`Error::Ambiguous`], [`Error::SkillTooLarge`], those of a write.
-    /// The file is written first: when marking the lessons fails, it stays.
-    pub fn export<L: Into<LessonRef>>(
-        &self,
-        lessons: impl IntoIterator<Item = L>,
-        folder: &Path,
-    ) -> Result<ExportedSkill> {
-        const MAX_NUMBER: usize = 1_000;
-        let (skill, lessons) = self.compose(lessons)?;
-        let numbered = (2..MAX_NUMBER).map(|number| skill.name.numbered(number));
-        for name in std::iter::once(skill.name.clone()).chain(numbered) {
-            if let Some(path) = self.put(&Skill { name: name.clone(), ..skill.clone() }, folder)? {
-                return self.graduate(name, path, lessons);
-            }
-        }
-        Err(Error::SkillExists { name: skill.name.to_string(), path: folder.join(skill.name.as_str()) })
-    }
-
-    /// [`export`](Self::export) under a name of the caller's, which is brought into standard form.
-    ///
-    /// # Errors
-    /// As there, and [`Error::SkillExists`] when another text has the name.
-    pub fn export_as<L: Into<LessonRef>>(
-        &self,
-        lessons: impl IntoIterator<Item = L>,
-        name: &SkillName,
-        folder: &Path,
-    ) -> Result<ExportedSkill> {
-        let (skill, lessons) = self.compose(lessons)?;
-        let skill = Skill { name: name.clone(), ..skill }.standardised();
-        let name = skill.name.clone();
-        match self.put(&skill, folder)? {
-            Some(path) => self.graduate(name, path, lessons),
-            None => Err(Error::SkillExists { path: folder.join(name.as_str()), name: name.to_string() }),
-        }
-    }
-
     /// Lets a skill be shown: a person looked at exactly this text. Whoever changes its name, its description, its tools or
     /// its body takes that away.
     ///
@@ -309,6 +151,23 @@ impl Skills {
     /// [`Error::NoSuchSkill`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
+        let text_hash = listed.text_hash;
+        self.promote_listed(listed, text_hash)
+    }
+
+    /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
+    ///
+    /// # Errors
+    /// As there, and [`Error::SkillChanged`].
+    pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
+        self.promote_listed(self.get(name)?, text_hash)
+    }
+
+    fn promote_listed(&self, listed: ListedSkill, text_hash: TextHash) -> Result<ListedSkill> {
+        if listed.text_hash != text_hash {
+            let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
+            return Err(Error::SkillChanged { name, expected: text_hash, found });
+        }
         if listed.needs_review {
             let note = self.note(&listed);
             self.0.0.store.place.change_skill_state(|state| state.promoted.insert(listed.text_hash, note))?;
@@ -354,76 +213,6 @@ impl Skills {
         roots.sort_by_key(|(place, _)| *place);
         roots
     }
-
-    /// The files of the memory itself.
-    pub(super) fn own(&self) -> Vec<FoundSkill> {
-        let inner = &self.0.0;
-        let place = &inner.store.place;
-        place.scan_skills(&place.own_skills(), &mut inner.skill_shelf.lock()).found
-    }
-
-    fn keep(&self, skill: &Skill, existing: Existing) -> Result<SavedSkill> {
-        let skill = skill.standardised();
-        let text = checked_text(&skill)?;
-        let place = &self.0.0.store.place;
-        let name = skill.name;
-        match place.write_skill(&place.own_skills(), &name, &text, existing)? {
-            Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
-            Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
-            Written::Taken(path) => Err(Error::SkillExists { name: name.to_string(), path }),
-        }
-    }
-
-    fn compose<L: Into<LessonRef>>(&self, lessons: impl IntoIterator<Item = L>) -> Result<(Skill, Vec<LessonId>)> {
-        let view = self.0.0.view()?;
-        let book = view.snapshot.book();
-        let mut found: Vec<&Arc<Lesson>> = Vec::new();
-        for reference in lessons {
-            let lesson = book.resolve(&reference.into())?;
-            if found.iter().all(|known| known.id != lesson.id) {
-                found.push(lesson);
-            }
-        }
-        let ids = found.iter().map(|lesson| lesson.id).collect();
-        let skill = Skill::from_lessons(found.into_iter().map(|lesson| &**lesson));
-        let none = || Error::NoSuchLesson { lesson: LessonRef::Trigger(String::new()) };
-        Ok((skill.ok_or_else(none)?, ids))
-    }
-
-    /// None when another text has the name.
-    fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
-        let text = checked_text(skill)?;
-        let written = self.0.0.store.place.write_skill(folder, &skill.name, &text, Existing::Keep)?;
-        Ok(match written {
-            Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
-            Written::Taken(_) => None,
-        })
-    }
-
-    fn graduate(&self, name: SkillName, path: PathBuf, lessons: Vec<LessonId>) -> Result<ExportedSkill> {
-        self.0.0.commit(|_, snapshot| {
-            let is_new = |id: &LessonId| snapshot.book().get(*id).is_some_and(|lesson| !lesson.graduated);
-            if !lessons.iter().any(is_new) {
-                return Ok(Step::Nothing(()));
-            }
-            let mut book = Book::clone(snapshot.book());
-            for id in &lessons {
-                book.update(*id, |lesson| lesson.graduated = true);
-            }
-            Ok(Step::Commit(Decision { book, ..Decision::default() }, ()))
-        })?;
-        Ok(ExportedSkill { name, path, lessons })
-    }
-}
-
-/// A file that could not be read again is not written.
-pub(super) fn checked_text(skill: &Skill) -> Result<String> {
-    let text = skill.to_text();
-    if text.len() > MAX_SKILL_BYTES {
-        let (name, n_bytes) = (skill.name.to_string(), text.len());
-        return Err(Error::SkillTooLarge { name, n_bytes, max: MAX_SKILL_BYTES });
-    }
-    Ok(text)
 }
 
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
@@ -444,6 +233,8 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;

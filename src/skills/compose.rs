@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::keywords::{Keywords, keywords};
 use super::quoted::{fenced, item, line, paragraphs, quotation};
-use super::read::distinct;
+use super::standard::distinct;
 use super::{Quality, Skill, SkillName, SkillProvenance};
 use crate::capture::Candidate;
 use crate::clock::ManualClock;

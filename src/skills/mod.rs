@@ -2,6 +2,7 @@
 
 mod compose;
 mod curate;
+mod fields;
 mod front_matter;
 mod keywords;
 mod lines;

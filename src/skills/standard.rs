@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::read::{MAX_DESCRIPTION_CHARS, distinct};
 use super::write::Key;
 use super::{Skill, SkillName};
 
+/// Characters of a description, as the specification counts them.
+pub(super) const MAX_DESCRIPTION_CHARS: usize = 1024;
 /// Characters of a compatibility note, as the specification counts them.
 const MAX_COMPATIBILITY_CHARS: usize = 500;
 /// Characters of a key under `metadata`. Escaped, each becomes ten at most, and a YAML key has 1,024.
@@ -130,6 +131,13 @@ pub(super) fn own_words(texts: impl IntoIterator<Item = String>) -> Vec<String> 
         words.collect::<Vec<_>>()
     });
     distinct(words)
+}
+
+/// Each once, in order, trimmed; nothing that says nothing.
+pub(super) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let kept = texts.into_iter().map(|text| text.trim().to_owned());
+    kept.filter(|text| !is_blank(text) && known.insert(text.clone())).collect()
 }
 
 #[cfg(test)]

@@ -6,24 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use adage::{Lesson, Listing, Playbook, Quality, Skill, SkillName, SkillRefused, Trust, build_lesson};
 use serde_json::Value;
 
-/// Says what was not measured, past the test runner, which keeps the output of tests that pass to itself.
-fn say_unmeasured(text: &str) {
-    use std::io::Write;
-    let line = format!("NOT MEASURED: {text}");
-    writeln!(std::io::stderr(), "{line}").unwrap();
-}
-
 /// The folder of each collected skill and its text.
 fn collected() -> Option<Vec<(String, String)>> {
     let Some(data) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
-        say_unmeasured("collected skills; set ADAGE_DATA to the folder with skills/skills.jsonl.gz");
+        // Straight to standard error: the test runner keeps the output of tests that pass to itself.
+        let text = "NOT MEASURED: collected skills; set ADAGE_DATA to the folder with skills/skills.jsonl.gz\n";
+        std::io::stderr().write_all(text.as_bytes()).unwrap();
         return None;
     };
     let file = fs::File::open(data.join("skills/skills.jsonl.gz")).unwrap();
@@ -182,7 +177,9 @@ print('validated', len(list(pathlib.Path(sys.argv[1]).iterdir())))
 #[test]
 fn the_specifications_validator_accepts_what_we_write() {
     let Some(program) = std::env::var_os("ADAGE_AGENTSKILLS").map(PathBuf::from) else {
-        say_unmeasured("skills before the outside validator; set ADAGE_AGENTSKILLS to the program agentskills");
+        let text =
+            "NOT MEASURED: skills before the outside validator; set ADAGE_AGENTSKILLS to the program agentskills\n";
+        std::io::stderr().write_all(text.as_bytes()).unwrap();
         return;
     };
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("skill-files");

@@ -102,6 +102,13 @@ fn a_promotion_holds_for_one_text() {
         fs::write(&path, &changed).unwrap();
         assert!(skills.get("one").unwrap().needs_review, "{changed}");
     }
+    fs::write(&path, text.replace("Body", "Other")).unwrap();
+    let changed = skills.promote_text("one", promoted.text_hash);
+    assert!(
+        matches!(changed, Err(Error::SkillChanged { expected, .. }) if expected == promoted.text_hash),
+        "{changed:?}"
+    );
+    assert!(skills.get("one").unwrap().needs_review);
     // What nobody is told by the text does not matter.
     fs::write(&path, text.replace("verified", "draft")).unwrap();
     assert!(!skills.get("one").unwrap().needs_review);

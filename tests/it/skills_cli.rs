@@ -48,6 +48,12 @@ fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
     );
     assert!(shown.err.contains("it waits for a person"), "{}", shown.err);
 
+    let hash = listed[0]["text_hash"].as_str().unwrap();
+    assert!(shown.err.contains(hash), "{}", shown.err);
+    let other = shell.call(&["skills", "promote", "csv-exports", "--text-hash", &"0".repeat(32)]);
+    assert_eq!(other.code, 1, "{}", other.err);
+    assert_eq!(shell.call(&["skills", "promote", "csv-exports", "--text-hash", "x"]).code, 2);
+    assert_eq!(shell.json(&["skills", "promote", "csv-exports", "--text-hash", hash])["needs_review"], false);
     assert_eq!(shell.json(&["skills", "promote", "csv-exports"])["needs_review"], false);
     assert_eq!(shell.json(&["skills", "verify", "csv-exports", "passed"])["quality"], "verified");
     assert_eq!(shell.json(&["skills", "show", "csv-exports"])["quality"], "verified");
