@@ -569,7 +569,7 @@ mod tests {
     fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         assert!(Config::default().validate().is_ok());
         let bad: [(&str, Spoil); 19] = [
-            ("curation.staleness", |config| config.curation.staleness = Duration::from_secs(60)),
+            ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
             ("matching.threshold", |config| config.matching.threshold = 0),
             ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
             ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),

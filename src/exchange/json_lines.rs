@@ -6,7 +6,7 @@ use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft};
 
 pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
-    lessons.map(|lesson| format!("{}\n", json!(lesson))).collect()
+    lessons.flat_map(|lesson| [json!(lesson).to_string(), "\n".to_owned()]).collect()
 }
 
 pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {

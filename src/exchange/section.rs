@@ -87,29 +87,26 @@ pub(super) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSect
     let is_crlf = lines.first().is_some_and(|line| line.ends_with(b"\r\n"));
     let section = if is_crlf { section.replace('\n', "\r\n") } else { section.to_owned() };
     let mut whole = Vec::with_capacity(file.len() + section.len());
-    match find(&text)? {
-        Some((begin, end)) => {
-            let place = |range: std::ops::Range<usize>| lines.get(range).unwrap_or_default().concat();
-            whole.extend(place(0..begin));
-            whole.extend(section.as_bytes());
-            // A file that ended with our section keeps its last line as it was.
-            let had_newline = lines.get(end).is_some_and(|line| line.ends_with(b"\n"));
-            if !had_newline {
-                whole.truncate(whole.trim_ascii_end().len());
-            }
-            whole.extend(place(end + 1..lines.len()));
+    if let Some((begin, end)) = find(&text)? {
+        let place = |range: std::ops::Range<usize>| lines.get(range).unwrap_or_default().concat();
+        whole.extend(place(0..begin));
+        whole.extend(section.as_bytes());
+        // A file that ended with our section keeps its last line as it was.
+        let had_newline = lines.get(end).is_some_and(|line| line.ends_with(b"\n"));
+        if !had_newline {
+            whole.truncate(whole.trim_ascii_end().len());
         }
-        None => {
-            whole.extend(file);
-            let newline: &[u8] = if is_crlf { b"\r\n" } else { b"\n" };
-            if !file.is_empty() && !file.ends_with(b"\n") {
-                whole.extend(newline);
-            }
-            if !file.is_empty() && !whole.ends_with(b"\n\n") && !whole.ends_with(b"\n\r\n") {
-                whole.extend(newline);
-            }
-            whole.extend(section.as_bytes());
+        whole.extend(place(end + 1..lines.len()));
+    } else {
+        whole.extend(file);
+        let newline: &[u8] = if is_crlf { b"\r\n" } else { b"\n" };
+        if !file.is_empty() && !file.ends_with(b"\n") {
+            whole.extend(newline);
         }
+        if !file.is_empty() && !whole.ends_with(b"\n\n") && !whole.ends_with(b"\n\r\n") {
+            whole.extend(newline);
+        }
+        whole.extend(section.as_bytes());
     }
     Ok(whole)
 }
@@ -209,12 +206,11 @@ impl Reading {
         let text = lines.join("\n");
         let text = joined(&text, "<", "!--");
         let text = joined(&text, "--", ">");
-        let set = match label {
-            Some(label) => item.set(label, &text),
-            None => {
-                *item = Item::unlabelled(&text, None);
-                Ok(())
-            }
+        let set = if let Some(label) = label {
+            item.set(label, &text)
+        } else {
+            *item = Item::unlabelled(&text, None);
+            Ok(())
         };
         if let Err(reason) = set {
             self.fault = self.fault.take().or(Some(NotRead { line: number, reason }));

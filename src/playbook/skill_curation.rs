@@ -250,7 +250,6 @@ fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the folder is looked at by the test")]
 mod tests {
     use std::path::Path;
     use std::sync::Arc;

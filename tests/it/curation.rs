@@ -16,8 +16,8 @@ use crate::bench::Bench;
 const DAY: i64 = 24 * 60 * 60;
 
 fn body(steps: &[&str], pitfalls: &[&str]) -> String {
-    let steps: String = steps.iter().enumerate().map(|(n, step)| format!("{}. `{step}`\n", n + 1)).collect();
-    let pitfalls: String = pitfalls.iter().map(|pitfall| format!("- {pitfall}\n")).collect();
+    let steps = steps.iter().enumerate().map(|(n, step)| format!("{}. `{step}`\n", n + 1)).collect::<Vec<_>>().concat();
+    let pitfalls = pitfalls.iter().map(|pitfall| format!("- {pitfall}\n")).collect::<Vec<_>>().concat();
     format!("## Overview\n\nWhat it does.\n\n## Step-by-Step\n\n{steps}\n## Common Pitfalls\n\n{pitfalls}")
 }
 
@@ -228,27 +228,20 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
 
 fn any_skills() -> impl Strategy<Value = Vec<Skill>> {
     let words = |words: &[&'static str]| proptest::sample::subsequence(words.to_vec(), 0..=words.len());
-    let quality = proptest::sample::select(vec![
-        Quality::Draft,
-        Quality::Draft,
-        Quality::Stale,
-        Quality::Manual,
-        Quality::Imported,
-    ]);
-    let one = (words(&["docker", "ci", "cache"]), words(&["one", "two"]), words(&["p", "q"]), quality, any::<bool>());
-    proptest::collection::vec(one, 1..8).prop_map(|skills| {
-        let named = skills.into_iter().enumerate();
-        let skill = |(number, (topics, steps, pitfalls, quality, tainted)): (
-            usize,
-            (Vec<&str>, Vec<&str>, Vec<&str>, _, bool),
-        )| {
-            let mut skill = draft(&format!("s{number}"), &topics, &steps);
-            skill.body = body(&steps, &pitfalls);
-            skill.quality = quality;
-            skill.provenance.trust = if tainted && number % 3 == 0 { Trust::Tainted } else { Trust::Trusted };
-            skill
-        };
-        named.map(skill).collect()
+    let quality = [Quality::Draft, Quality::Draft, Quality::Stale, Quality::Manual, Quality::Imported];
+    let quality = proptest::sample::select(quality.to_vec());
+    let one = (words(&["docker", "ci", "cache"]), words(&["one", "two"]), words(&["p", "q"]), quality, 0..6);
+    let one = one.prop_map(|(topics, steps, pitfalls, quality, taint)| {
+        let mut skill = draft("x", &topics, &steps);
+        (skill.body, skill.quality) = (body(&steps, &pitfalls), quality);
+        skill.provenance.trust = if taint == 0 { Trust::Tainted } else { Trust::Trusted };
+        skill
+    });
+    proptest::collection::vec(one, 1..8).prop_map(|mut skills| {
+        for (number, skill) in skills.iter_mut().enumerate() {
+            skill.name = format!("s{number}").parse().unwrap();
+        }
+        skills
     })
 }
 

@@ -183,7 +183,7 @@ fn no_row_from_elsewhere_supersedes_anything() {
 
 #[test]
 fn of_many_lessons_the_model_is_shown_the_nearest() {
-    for embedder in [None, Some(Arc::new(HashingEmbedder::default()))] {
+    for embedder in [None, Some(Arc::new(HashingEmbedder))] {
         let folder = tempfile::tempdir().unwrap();
         let builder = Playbook::builder(folder.path());
         let builder = match embedder {

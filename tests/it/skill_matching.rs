@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use adage::ndarray::Array2;
 use adage::{
-    Config, EmbedError, Embedder, Fallback, MatchTier, MatchedBy, NoMatch, Playbook, Role, Skill, Skills, TextHash,
-    Trust,
+    Config, EmbedError, Embedder, Fallback, IndexedSkill, MatchConfig, MatchTier, MatchedBy, NoMatch, Playbook, Role,
+    Skill, SkillIndex, Skills, TextHash, Trust, match_skills,
 };
 use parking_lot::Mutex;
 
@@ -91,7 +91,7 @@ fn with(bench: &Bench, limit: Duration, embedder: Slow) -> (Playbook, Arc<Slow>)
     (playbook, embedder)
 }
 
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_mins(10);
 
 #[test]
 fn meaning_goes_first_and_the_skills_are_embedded_once() {
@@ -139,4 +139,51 @@ fn an_embedder_that_takes_too_long_is_not_waited_for() {
     while embedder.n_texts.load(Ordering::SeqCst) < 3 {
         std::thread::yield_now();
     }
+}
+
+/// The lines of a gzipped file of JSON.
+fn rows(file: &std::path::Path) -> Vec<serde_json::Value> {
+    use std::io::Read;
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()).read_to_string(&mut text).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn questions_on_something_else_ask_for_no_skill() {
+    let Some(folder) = std::env::var_os("ADAGE_DATA").map(std::path::PathBuf::from) else {
+        use std::io::Write;
+        // Straight to standard error: the test runner keeps the output of tests that pass to itself.
+        let text = "NOT MEASURED: skills matched by unrelated questions; set ADAGE_DATA to the folder with skills and unrelated";
+        writeln!(std::io::stderr(), "{text}").unwrap();
+        return;
+    };
+    let skills: Vec<Skill> = rows(&folder.join("skills").join("skills.jsonl.gz"))
+        .iter()
+        .filter_map(|row| Some(Skill::read(row["text"].as_str()?.as_bytes(), None).ok()?.skill))
+        .collect();
+    let indexed = skills.iter().map(|skill| IndexedSkill { skill, is_matchable: true });
+    let (index, config) = (SkillIndex::new(indexed), MatchConfig::default());
+    let n_found = |queries: &[String]| {
+        let found = queries.iter().filter(|query| !match_skills(query, &index, &config).matches.is_empty());
+        found.count() as f64 / queries.len() as f64
+    };
+    let texts = |file: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.join("unrelated").join(file)).unwrap();
+        let row = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        text.lines().map(|line| row(line)["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let (trivia, titles) = (texts("trivia.jsonl"), texts("til-titles.jsonl"));
+    let found = skills.iter().filter(|skill| {
+        let query = format!("help me with {}", skill.name.as_str().replace('-', " "));
+        match_skills(&query, &index, &config).matches.iter().any(|found| found.name == skill.name)
+    });
+    let found = found.count() as f64 / skills.len() as f64;
+    let (trivia, titles) = (n_found(&trivia), n_found(&titles));
+    let report = format!(
+        "of {} skills {found:.3} are found by name; trivia {trivia:.4}, titles {titles:.4} match one",
+        index.len()
+    );
+    // Measured: 0.998; 0.024 and 0.081. The titles are on programming, as most of the skills are.
+    assert!(index.len() >= 400 && found >= 0.99 && trivia <= 0.03 && titles <= 0.1, "{report}");
 }

@@ -12,8 +12,8 @@ use crate::lesson::Trust;
 const DAY: i64 = 24 * 60 * 60;
 
 fn body(steps: &[&str], pitfalls: &[&str]) -> String {
-    let steps: String = steps.iter().enumerate().map(|(n, step)| format!("{}. `{step}`\n", n + 1)).collect();
-    let pitfalls: String = pitfalls.iter().map(|pitfall| format!("- {pitfall}\n")).collect();
+    let steps = steps.iter().enumerate().map(|(n, step)| format!("{}. `{step}`\n", n + 1)).collect::<Vec<_>>().concat();
+    let pitfalls = pitfalls.iter().map(|pitfall| format!("- {pitfall}\n")).collect::<Vec<_>>().concat();
     format!(
         "# Skill\n\n## Overview\n\nWhat it does.\n\n## Step-by-Step\n\n{steps}\n## Common Pitfalls\n\n{pitfalls}\n## Verification\n\n- it works\n"
     )

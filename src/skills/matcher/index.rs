@@ -16,7 +16,8 @@ pub struct IndexedSkill<'a> {
     pub is_matchable: bool,
 }
 
-/// Skills prepared for matching; build it once, ask it every turn.
+/// Skills prepared for matching; build it once, ask it every turn. A skill without topics and actions has its name as its one
+/// topic.
 #[derive(Clone, Debug, Default)]
 pub struct SkillIndex {
     /// In the order of names.
@@ -93,9 +94,11 @@ impl SkillIndex {
             Posting { reason, skill: number, word: place }
         };
         let split = |texts: &'a [String]| texts.iter().flat_map(|text| text.split_whitespace()).map(whole_word);
+        // Most files of others name no triggers; what such a skill is called is then its topic.
+        let name = triggers.is_empty().then(|| (PointReason::Topic, whole_word(skill.name.as_str())));
         let topics = split(&skill.topics).map(|word| (PointReason::Topic, word));
         let actions = split(&skill.actions).map(|word| (PointReason::Action, word));
-        for (reason, word) in topics.chain(actions).filter(|(_, word)| !word.is_empty()) {
+        for (reason, word) in topics.chain(actions).chain(name).filter(|(_, word)| !word.is_empty()) {
             let exact = posting(&mut self.words, reason, &word);
             self.by_word.entry(word.clone()).or_default().push(exact);
             let parts: Vec<String> = subject_words(&word).collect();

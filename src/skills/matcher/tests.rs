@@ -77,6 +77,15 @@ fn a_word_of_several_parts_is_met_whole_or_by_its_parts() {
     );
 }
 
+#[test]
+fn a_skill_without_triggers_goes_by_its_name() {
+    let bare = skill("docker-build", &[], &[], "Images without a network.");
+    check("the docker-build skill", &bare, &["+3 topic \"docker-build\""]);
+    check("docker", &bare, &["+2 part \"docker\" as \"docker-build\""]);
+    check("docx files", &skill("docx", &[], &[], ""), &["+3 topic \"docx\""]);
+    check("docker", &skill("docker", &["image"], &[], ""), &[]);
+}
+
 fn names(matches: &Matches) -> Vec<&str> {
     matches.matches.iter().map(|found| found.name.as_str()).collect()
 }
@@ -208,7 +217,7 @@ proptest! {
     fn the_index_finds_what_a_look_at_every_skill_finds(
         skills in skills(), query in proptest::collection::vec(word(), 0..8), threshold in 1_u32..6, max_slots in 1_usize..6,
     ) {
-        let config = MatchConfig { threshold, max_slots, ..MatchConfig::default() };
+        let config = MatchConfig { max_slots, threshold, ..MatchConfig::default() };
         let query = query.join(" ");
         let index = index(&skills);
         let found = match_skills(&query, &index, &config);
