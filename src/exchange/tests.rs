@@ -354,12 +354,16 @@ proptest! {
     ) {
         let lessons: Vec<Arc<Lesson>> = lessons.into_iter().map(Arc::new).collect();
         let section = write_lessons(ExchangeFormat::Memory, &lessons);
-        let Ok(file) = put_section(before.as_bytes(), &section) else { return Ok(()) };
-        prop_assume!(super::section::read(&before).iter().any(|read| matches!(read, Err(NotRead { reason: NotReadReason::NoSection, .. }))));
+        let has_section = |text: &str| {
+            let read = super::section::read(text);
+            !read.iter().any(|read| matches!(read, Err(NotRead { reason: NotReadReason::NoSection, .. })))
+        };
+        prop_assume!(!has_section(&before) && !has_section(&after));
+        let file = put_section(before.as_bytes(), &section).unwrap();
         prop_assert!(file.starts_with(before.as_bytes()));
         let file = [file, after.clone().into_bytes()].concat();
         // A second writing changes nothing, and one of nothing takes out just the section.
-        let Ok(again) = put_section(&file, &section) else { return Ok(()) };
+        let again = put_section(&file, &section).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&file));
         let empty = put_section(&file, "").unwrap();
         prop_assert!(empty.starts_with(before.as_bytes()) && empty.ends_with(after.as_bytes()));
