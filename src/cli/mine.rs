@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::{
-    CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, ReadReport, Reading, RunEnd,
-    Selection, Skips, TranscriptFormat, TranscriptReader, Waiting,
+    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, ReadReport, Reading,
+    RunEnd, SavedSkill, Selection, SessionLessons, Skips, Transcript, TranscriptFormat, TranscriptReader, Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -191,26 +191,16 @@ impl Miner<'_> {
 
     /// One session; how many lessons it suggests. An error after it was printed when the model gave no answer.
     fn one(&mut self, file: &Path, reading: &Reading) -> Result<usize, Box<dyn Error>> {
-        let transcript = &reading.transcript;
-        let mut mined = self.playbook.mine(transcript)?;
-        let candidates = std::mem::take(&mut mined.candidates);
-        let learned = if self.is_dry { Vec::new() } else { self.playbook.admit(candidates.iter().cloned())? };
-        let mut learned = learned.into_iter();
-        let suggested = candidates.iter();
+        let lessons = self.lessons(&reading.transcript)?;
+        let mut learned = lessons.mined.into_iter();
+        let suggested = lessons.suggested.candidates.iter();
         let mut outcomes: Vec<Outcome> = suggested.map(|candidate| Outcome::mined(candidate, learned.next())).collect();
-
-        let extraction = match &self.model {
-            Some(model) => Some(self.playbook.extract(model.as_ref(), transcript, &self.cancel)?),
-            None => None,
-        };
         let mut failed = None;
-        match extraction {
-            Some(Extraction::Proposed { lessons, refused }) => {
-                let learned =
-                    if self.is_dry { Vec::new() } else { self.playbook.admit_extracted(lessons.iter().cloned())? };
-                let mut learned = learned.into_iter();
-                outcomes
-                    .extend(lessons.iter().map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
+        match lessons.extraction {
+            Some(Extraction::Proposed { lessons: proposed, refused }) => {
+                let mut learned = lessons.extracted.into_iter();
+                let proposed = proposed.iter();
+                outcomes.extend(proposed.map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
                 for refused in refused {
                     let what = format!("{}: the model's {:?} was not taken", file.display(), short(&refused.rule, 60));
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
@@ -233,8 +223,26 @@ impl Miner<'_> {
             ));
         }
         let out = &mut *self.out;
-        self.bar.suspend(|| print(file, reading, &outcomes, &mined, out))?;
+        self.bar.suspend(|| {
+            print(file, reading, &outcomes, &lessons.suggested, out)?;
+            tell_skills(&lessons.skills, out)
+        })?;
         failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
+    }
+
+    /// What a session teaches; nothing is learned on a dry run.
+    fn lessons(&self, transcript: &Transcript) -> Result<SessionLessons, Box<dyn Error>> {
+        let model = self.model.as_deref();
+        if !self.is_dry {
+            return Ok(self.playbook.learn_from_session(transcript, model, &self.cancel)?);
+        }
+        let mut lessons = SessionLessons::default();
+        lessons.suggested = self.playbook.mine(transcript)?;
+        lessons.extraction = match model {
+            Some(model) => Some(self.playbook.extract(model, transcript, &self.cancel)?),
+            None => None,
+        };
+        Ok(lessons)
     }
 
     fn conclude(self) -> Done {
@@ -347,6 +355,19 @@ fn print(
             short(text("correct_pattern"), 400),
             learned.as_deref().unwrap_or("not learned: a dry run"),
         ))?;
+    }
+    Ok(())
+}
+
+/// The drafts that a session's procedures became, and why others did not.
+fn tell_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
+    for saved in &skills.saved {
+        let (SavedSkill::Written { name, path } | SavedSkill::Unchanged { name, path }) = saved else { continue };
+        out.object(&json!({"skill": name.as_str(), "path": path}))?;
+        out.line(&format!("draft skill {name}\n  {}", path.display()))?;
+    }
+    for (name, why) in &skills.declined {
+        say(&format!("no skill was made of {name}: {why}"));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AutoSaved, Inner, Playbook, View};
+use super::{AutoSaved, Inner, Mined, Playbook, View};
 use crate::capture::{
     CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
     taint,
@@ -22,7 +22,9 @@ const MAX_COMPARED_TURNS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SessionLessons {
-    /// What became of the suggestions of the rules.
+    /// What the rules suggest.
+    pub suggested: Mined,
+    /// What became of each of these candidates, in their order.
     pub mined: Vec<Learned>,
     /// What the model said, where there is one.
     pub extraction: Option<Extraction>,
@@ -117,20 +119,25 @@ impl Playbook {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<SessionLessons> {
-        let candidates = self.mine(transcript)?.candidates;
-        let mined = self.admit(candidates.iter().cloned())?;
+        let suggested = self.mine(transcript)?;
+        let mined = self.admit(suggested.candidates.iter().cloned())?;
         let is_new = |learned: &Learned| !matches!(learned, Learned::Refused { .. });
-        let fresh =
-            candidates.iter().zip(&mined).filter(|(_, learned)| is_new(learned)).map(|(candidate, _)| candidate);
+        let fresh = suggested
+            .candidates
+            .iter()
+            .zip(&mined)
+            .filter(|(_, learned)| is_new(learned))
+            .map(|(candidate, _)| candidate);
         let procedures = fresh.filter(|candidate| candidate.heuristic.is_procedure());
         let skills = self.skills().save_worded(procedures, model, cancel)?;
-        let Some(model) = model else { return Ok(SessionLessons { mined, skills, ..SessionLessons::default() }) };
+        let lessons = SessionLessons { suggested, mined, skills, ..SessionLessons::default() };
+        let Some(model) = model else { return Ok(lessons) };
         let extraction = self.extract(model, transcript, cancel)?;
         let extracted = match &extraction {
             Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
             _ => Vec::new(),
         };
-        Ok(SessionLessons { mined, extraction: Some(extraction), extracted, skills })
+        Ok(SessionLessons { extraction: Some(extraction), extracted, ..lessons })
     }
 }
 
