@@ -20,6 +20,11 @@
 //! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
 //! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a [`Transcript`] teaches and takes only what it
 //!   can show in the user's own words: [`find_evidence`].
+//! - Skills: [`Playbook::skills`] lists, matches, exports and promotes `SKILL.md` files; [`Skills::for_task`] is the block for a
+//!   prompt, [`Skills::curate`] keeps drafts in order.
+//! - Review: [`Playbook::inbox`] holds what waits for a person: patches of notes and skills, new skills, lessons.
+//! - The host's agent: [`Playbook::begin_agent`] gives it past sessions, instructions and a [`ToolPolicy`].
+//! - Exchange: [`Playbook::export_into`] and [`read_lessons`] move lessons to and from files of other programs.
 //! - Settings: [`Config`] has every default on one page.
 //!
 //! # Features
