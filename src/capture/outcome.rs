@@ -28,7 +28,7 @@ const EXIT: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
 /// Signs of a failure within a line.
-const SIGNS: [&str; 11] = [
+const SIGNS: [&str; 12] = [
     // rustc's `error[E0308]:`, Python's `TypeError:`, `make: *** … Error 2`, Maven's `[ERROR]`, yarn's `error …`
     r"\b\w*(?:error|exception)(?:\[\w+\])?:",
     r"^\s*(?:\[error\]|error\s+[^\s:=0-9]|e: )|\*\*\* .*\berror \d|\bnpm err!",
@@ -39,9 +39,17 @@ const SIGNS: [&str; 11] = [
     r"\b(?:need to|must) be (?:root|running|created|superuser)\b|\bneed root\b|\brequires superuser\b",
     r"\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|unsupported|undefined) (?:sub-?)?(?:command|option|argument|flag|switch|operation|parameter|target|task)s?\b",
     r"\bis not an? (?:\S+ )?(?:sub)?command\b|\bis not in the .* command\b|\bhas no command\b|\bdid you mean\b|\bunterminated\b",
-    r"\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
+    TEST_FAILED,
+    // Not the seconds before a log's level: `12:04:14 ERROR`.
+    r"(?:^|[^\w:.])[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
 ];
+
+/// A test runner's word for a test, a package or all of it.
+const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
+
+/// A test runner's word that all of it went well.
+const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*)$";
 
 /// A sign that says there was none.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
@@ -83,7 +91,7 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
         Said::NothingOfCommand => match told_code(output) {
             Some(0) => Status::Succeeded,
             Some(_) => Status::Failed,
-            None if error_span(output).is_some() => Status::Failed,
+            None if error_span(output).is_some() && !ends_well(output) => Status::Failed,
             None => Status::Succeeded,
         },
         Said::NothingOfOther => {
@@ -91,6 +99,32 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
             if starts_as_error(first) { Status::Failed } else { Status::Succeeded }
         }
     }
+}
+
+/// True when a test runner says at the end that all went well, and nothing of a failed test stands before it: the errors in
+/// between are what the tests made.
+fn ends_well(output: &str) -> bool {
+    static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
+    let Some(passed) = PASSED.as_ref() else { return false };
+    let last = output.lines().rev().find(|line| passed.is_match(without_colours(line).trim_end()) || is_error(line));
+    last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
+}
+
+/// True when an output tells of a failure that the status of its command does not: a failed test before a filter, an exit
+/// code that the command line printed itself. `EXIT=` without a code tells nothing, hence no success.
+pub(crate) fn tells_of_failure(output: &str) -> bool {
+    static PRINTED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(?:(\d+)\b|$)").ok());
+    let is_printed = |line: &str| {
+        let found = PRINTED.as_ref().and_then(|printed| printed.captures(line.trim_end()));
+        found.is_some_and(|found| found.get(1).is_none_or(|code| code.as_str().trim_start_matches('0') != ""))
+    };
+    output.lines().any(|line| is_failed_test(line) || is_printed(line))
+}
+
+fn is_failed_test(line: &str) -> bool {
+    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
+    line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&without_colours(line)))
 }
 
 /// The exit code that a harness wrote above the output, as Codex and Claude Code do: among the first lines, a line of its

@@ -162,6 +162,11 @@ pub(super) fn form(part: &Part) -> String {
     words.join(" ")
 }
 
+/// True for a program that runs a script.
+pub(super) fn interprets(program: &str) -> bool {
+    INTERPRETERS.contains(&canonical(program))
+}
+
 /// `python3.11` is Python; but `apt-get` stays itself.
 fn canonical(program: &str) -> &str {
     match family(program) {

@@ -3,12 +3,30 @@
 use crate::capture::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
-/// wrong. Those are told here only: the same lines stand in the output of commands that went well.
+/// wrong. Those are told here only: the same lines stand in the output of commands that went well. None where there is
+/// nothing but an exit code or a count of errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
-    let tells = |line: &&str| blames_the_command(line) || has_place(line);
-    let told = outcome::error_line(output).map(str::trim);
-    let is_code = told.is_some_and(|line| outcome::told_code(line).is_some());
-    told.filter(|_| !is_code).or_else(|| output.lines().map(str::trim).find(tells)).or(told)
+    let tells = |line: &&str| !is_bare(line) && (blames_the_command(line) || has_place(line));
+    let signs = || output.lines().filter_map(outcome::error_line).map(str::trim);
+    let told = signs().find(|line| !is_bare(line) && !line.starts_with("Traceback ("));
+    told.or_else(|| output.lines().map(str::trim).find(tells))
+}
+
+/// A line that says that something failed and not what: an exit code, a count, `FAIL`.
+fn is_bare(line: &str) -> bool {
+    const COUNTING: [&str; 18] = [
+        "error", "errors", "failed", "failure", "failures", "fail", "test", "tests", "doctests", "doctest", "passed",
+        "skipped", "exit", "code", "status", "with", "exited", "process",
+    ];
+    let lower = line.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| COUNTING.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
+/// failed test.
+pub(super) fn is_finding(line: &str) -> bool {
+    has_place(line) || outcome::tells_of_failure(line)
 }
 
 /// True when an error says that the command was written wrongly, not that something is not there.

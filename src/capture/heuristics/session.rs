@@ -1,12 +1,13 @@
 //! A transcript as the heuristics look at it: its terminal calls in order, what was acted on, what was asked for.
 
 use super::error_line::never_ran;
-use super::wording::{first_request, shorten};
-use crate::capture::command::{CommandLine, Effect};
-use crate::capture::{Status, ToolCall, Transcript, Turn, terminal};
+use super::request;
+use super::wording::shorten;
+use crate::capture::command::{CommandLine, Effect, Step};
+use crate::capture::{Status, ToolCall, Transcript, Turn, outcome, terminal};
 
-/// A longer command is a script for one occasion.
-pub(super) const MAX_COMMAND_CHARS: usize = 400;
+/// A longer command is a script for one occasion; so is one of several lines.
+pub(super) const MAX_COMMAND_CHARS: usize = 160;
 
 /// One call of a terminal.
 pub(super) struct TerminalCall<'t> {
@@ -14,11 +15,14 @@ pub(super) struct TerminalCall<'t> {
     pub(super) turn: usize,
     pub(super) line: CommandLine,
     pub(super) call: &'t ToolCall,
+    /// What of it can be run again as it stands, with a placeholder for the files that the session edited.
+    pub(super) steps: Vec<Step>,
 }
 
 impl TerminalCall<'_> {
     pub(super) fn succeeded(&self) -> bool {
-        self.call.status == Status::Succeeded && !never_ran(self.output())
+        let output = self.output();
+        self.call.status == Status::Succeeded && !never_ran(output) && !outcome::tells_of_failure(output)
     }
 
     /// It ran, and failed.
@@ -28,7 +32,7 @@ impl TerminalCall<'_> {
 
     /// True for a command that is a script for one occasion: nobody runs it again as it is.
     pub(super) fn is_script(&self) -> bool {
-        self.line.text().chars().count() > MAX_COMMAND_CHARS
+        self.line.text().chars().count() > MAX_COMMAND_CHARS || self.line.text().contains('\n')
     }
 
     pub(super) fn acts(&self) -> bool {
@@ -41,6 +45,7 @@ impl TerminalCall<'_> {
 }
 
 /// A call that changed something: a command that acts, or an edit.
+#[derive(Clone, Copy)]
 pub(super) enum Act<'s, 't> {
     Command(&'s TerminalCall<'t>),
     Edit { turn: usize, call: &'t ToolCall },
@@ -65,8 +70,25 @@ impl Act<'_, '_> {
     pub(super) fn topic(&self) -> String {
         match self {
             Self::Command(call) => call.line.topic(),
-            Self::Edit { call, .. } => terminal::changed_file(call).unwrap_or_else(|| "files".to_owned()),
+            Self::Edit { .. } => self.file().unwrap_or_else(|| "files".to_owned()),
         }
+    }
+
+    /// The file that was edited, where the call names it.
+    pub(super) fn file(&self) -> Option<String> {
+        match self {
+            Self::Command(_) => None,
+            Self::Edit { call, .. } => terminal::changed_file(call),
+        }
+    }
+
+    /// True when a person said no to it.
+    pub(super) fn was_refused(&self) -> bool {
+        let call = match self {
+            Self::Command(call) => call.call,
+            Self::Edit { call, .. } => call,
+        };
+        call.result.as_deref().is_some_and(never_ran)
     }
 }
 
@@ -77,11 +99,16 @@ pub(super) struct Session<'t> {
 
 impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
+        let mut session = Self { transcript, calls: Vec::new() };
+        let files = session.edited_files(0, transcript.turns.len());
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let Turn::ToolCall(call) = said else { return None };
-            Some(TerminalCall { turn, line: CommandLine::parse(&terminal::command(call)?), call })
+            let line = CommandLine::parse(&terminal::command(call)?);
+            let steps = line.steps().iter().map(|step| step.without_files(&files)).collect();
+            Some(TerminalCall { turn, line, call, steps })
         });
-        Self { transcript, calls: calls.collect() }
+        session.calls = calls.collect();
+        session
     }
 
     /// The turns that a person typed, with their numbers.
@@ -115,26 +142,42 @@ impl<'t> Session<'t> {
         acts
     }
 
-    /// The names of the files edited in turns `from..to`, each once, in order.
+    /// The edits in turns `from..to` that did not fail.
+    pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
+        let in_turns = self.transcript.turns.iter().enumerate().skip(from).take_while(|(turn, _)| *turn < to);
+        let edits = in_turns.filter_map(|(_, said)| match said {
+            Turn::ToolCall(call) if terminal::changes_files(call) && call.status != Status::Failed => Some(call),
+            _ => None,
+        });
+        edits.collect()
+    }
+
+    /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.
     pub(super) fn edited_files(&self, from: usize, to: usize) -> Vec<String> {
         let mut files = Vec::new();
-        for act in self.acts(from, to) {
-            if let Act::Edit { call, .. } = act {
-                let name = terminal::changed_file(call).unwrap_or_else(|| "a file".to_owned());
-                if call.status != Status::Failed && !files.contains(&name) {
-                    files.push(name);
-                }
+        for name in self.edits(from, to).into_iter().filter_map(terminal::changed_file) {
+            if !files.contains(&name) {
+                files.push(name);
             }
         }
         files
     }
 
-    /// What the user wanted when a turn came: the first sentence of the last user turn before it that is a request and not
-    /// just "yes, go on". Empty when there is none.
+    /// What the user wanted when a turn came: the last request before it that means something outside the session. One from
+    /// further back than two of the user's turns is about something else. Empty when there is none.
     pub(super) fn intent(&self, turn: usize) -> String {
+        self.request_before(turn, 2)
+    }
+
+    /// What the user asked for in the last turn before one, if it means something outside the session.
+    pub(super) fn asked(&self, turn: usize) -> String {
+        self.request_before(turn, 1)
+    }
+
+    fn request_before(&self, turn: usize, max_back: usize) -> String {
         const MAX_CHARS: usize = 120;
         let turns: Vec<(usize, &str)> = self.user_turns().take_while(|(number, _)| *number < turn).collect();
-        let request = turns.iter().rev().find_map(|(_, text)| first_request(text));
+        let request = turns.iter().rev().take(max_back).find_map(|(_, text)| request::lasting(text));
         request.map(|text| shorten(text, MAX_CHARS)).unwrap_or_default()
     }
 }

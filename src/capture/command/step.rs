@@ -1,0 +1,79 @@
+//! A command of a line that can be run again as it stands: what a lesson may tell someone to run.
+
+use super::Effect;
+use super::program::{Purpose, own_effect, purpose};
+use super::shell::{Form, Part, Standing, Word, base_name};
+use super::{normal, program};
+
+/// A longer command is a script for one occasion.
+const MAX_CHARS: usize = 160;
+/// A longer quoted text is one.
+const MAX_QUOTED_CHARS: usize = 60;
+
+/// Flags whose text is for people and different each time, in any program.
+const TEXT_FLAGS: [&str; 9] =
+    ["-m", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
+/// What stands for such a text.
+const TEXT: &str = "\"<text>\"";
+
+/// One command, without what only cut its output; with the folder it was run in, where the line named one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Program and subcommand, for comparing.
+    pub(crate) form: String,
+    pub(crate) purpose: Purpose,
+    /// The folder that the line went to before.
+    pub(crate) folder: Option<String>,
+    /// The words as they were typed.
+    pub(crate) words: Vec<String>,
+}
+
+impl Step {
+    /// None for what only looks, and for what cannot be run again as it stands: a part of a loop, a reader of a pipe or a
+    /// document, a text that the shell puts something into, a script.
+    pub(super) fn of(part: &Part) -> Option<Self> {
+        let Standing::Alone { folder } = &part.standing else { return None };
+        if own_effect(part) == Effect::Looks || !program::is_main(part) {
+            return None;
+        }
+        let mut words: Vec<String> = Vec::new();
+        let mut is_text = false;
+        let own = Word { text: part.original().to_owned(), raw: part.original().to_owned(), form: Form::Plain };
+        for word in part.lead.iter().chain([&own]).chain(&part.arguments) {
+            let said = if is_text && word.form == Form::Quoted { Some(TEXT.to_owned()) } else { word_shown(word) };
+            words.push(said?);
+            is_text = TEXT_FLAGS.contains(&word.text.as_str());
+        }
+        let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
+        (step.text().chars().count() <= MAX_CHARS).then_some(step)
+    }
+
+    /// The command, to be run.
+    pub(crate) fn text(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// The command with a placeholder for the files among its operands that are named.
+    pub(crate) fn without_files(&self, files: &[String]) -> Self {
+        let mut words: Vec<String> = Vec::new();
+        for word in &self.words {
+            let is_one = files.iter().any(|file| base_name(word) == file);
+            let said = if is_one { "<changed-files>" } else { word.as_str() };
+            if !is_one || words.last().map(String::as_str) != Some(said) {
+                words.push(said.to_owned());
+            }
+        }
+        Self { words, ..self.clone() }
+    }
+}
+
+fn word_shown(word: &Word) -> Option<String> {
+    if let Some((flag, value)) = word.raw.split_once('=')
+        && TEXT_FLAGS.contains(&flag)
+        && value.starts_with(['"', '\''])
+    {
+        return Some(format!("{flag}={TEXT}"));
+    }
+    let is_script = word.expands() || word.raw.contains('\n') || word.raw.chars().count() > MAX_QUOTED_CHARS;
+    (word.form == Form::Plain || !is_script).then(|| word.raw.clone())
+}

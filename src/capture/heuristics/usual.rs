@@ -1,0 +1,114 @@
+//! The way to write a command that was written in several ways: what a lesson tells someone to run.
+
+use super::session::Session;
+use crate::capture::command::{Purpose, Step};
+
+/// A command as it is shown, and what speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Usual {
+    pub(super) text: String,
+    /// How often it was run in just this way; where it has a placeholder, with anything in its place.
+    pub(super) times: usize,
+}
+
+/// The way that was used most often; of equals the widest, which is the shortest: what narrows a command is longer. Where
+/// the uses differ in one operand and hardly any came twice, a placeholder stands for the operand.
+pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
+    let exact = most(uses.iter().map(|step| Way::of(step)).collect());
+    let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
+    // One operand of so many different ones is no more than an example.
+    let with_place = with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| n_exact * 2 < *times));
+    let is_placed = with_place.is_some();
+    let (way, times) = with_place.or(exact)?;
+    let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
+    let folder = same.next().and_then(|step| step.folder.as_deref());
+    let folder = folder.filter(|folder| same.all(|step| step.folder.as_deref() == Some(*folder)));
+    let folder = folder.filter(|folder| folder.trim_end_matches('/') != session.transcript.project);
+    let text = way.words.join(" ");
+    let text = folder.map_or(text.clone(), |folder| format!("cd {folder} && {text}"));
+    Some(Usual { text, times })
+}
+
+/// Words of a command, one of them possibly a placeholder.
+#[derive(Clone, PartialEq, Eq)]
+struct Way {
+    words: Vec<String>,
+    place: Option<usize>,
+    /// What stands in the place, so that a place with the same in it every time is none.
+    operand: String,
+}
+
+impl Way {
+    fn of(step: &Step) -> Self {
+        Self { words: step.words.clone(), place: None, operand: String::new() }
+    }
+
+    /// The command with each operand in turn left open.
+    fn with_places(step: &Step) -> Vec<Self> {
+        let is_open = |word: &str| !word.starts_with(['-', '<', '"']) && !step.form.split(' ').any(|own| own == word);
+        let places = step.words.iter().enumerate().skip(1).filter(|(_, word)| is_open(word));
+        let way = |(place, word): (usize, &String)| {
+            let mut words = step.words.clone();
+            if let Some(open) = words.get_mut(place) {
+                (if word.contains(['/', '.']) && !word.contains(|c: char| c.is_ascii_digit()) { "<path>" } else { "<id>" })
+                    .clone_into(open);
+            }
+            Self { words, place: Some(place), operand: word.clone() }
+        };
+        places.map(way).collect()
+    }
+
+    fn fits(&self, step: &Step) -> bool {
+        self.words.len() == step.words.len()
+            && self.words.iter().zip(&step.words).enumerate().all(|(n, (a, b))| Some(n) == self.place || a == b)
+    }
+}
+
+/// The way that comes most often, and how often; of equals the shortest, then the earliest. A place counts only where
+/// different operands stood in it.
+fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
+    let mut counts: Vec<(Way, usize, bool)> = Vec::new();
+    for way in ways {
+        let known = counts.iter_mut().find(|(known, ..)| known.words == way.words && known.place == way.place);
+        match known {
+            Some((known, count, differs)) => {
+                *count += 1;
+                *differs |= known.operand != way.operand;
+            }
+            None => counts.push((way, 1, false)),
+        }
+    }
+    let length = |way: &Way| way.words.iter().map(String::len).sum::<usize>();
+    let counted = counts.into_iter().filter(|(way, _, differs)| way.place.is_none() || *differs);
+    let found = counted.min_by(|(a, n, _), (b, m, _)| m.cmp(n).then(length(a).cmp(&length(b))));
+    found.map(|(way, times, _)| (way, times))
+}
+
+/// When to run such commands: checks and formatters after files were changed, as they were between the two turns. None for
+/// other commands, and where nothing was changed.
+pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], from: usize, to: usize) -> Option<String> {
+    let follows_changes = |step: &&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
+    if !steps.iter().all(follows_changes) || session.edits(from, to).is_empty() {
+        return None;
+    }
+    let files = session.edited_files(from, to);
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for kind in files.iter().filter_map(|file| file.rsplit_once('.')).map(|(_, kind)| kind).filter(|kind| is_code(kind)) {
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    kinds.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    match kinds.as_slice() {
+        [] if files.is_empty() => Some("after changing files".to_owned()),
+        [] => None,
+        [(kind, _)] => Some(format!("after changing .{kind} files")),
+        [(kind, _), (second, _), ..] => Some(format!("after changing .{kind} and .{second} files")),
+    }
+}
+
+/// False for texts, which no check of code looks at.
+fn is_code(kind: &str) -> bool {
+    !matches!(kind, "md" | "txt" | "rst" | "adoc" | "log") && kind.chars().all(char::is_alphanumeric)
+}
