@@ -122,7 +122,8 @@ pub(crate) fn tells_of_failure(output: &str) -> bool {
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
 }
 
-fn is_failed_test(line: &str) -> bool {
+/// True for a test runner's line that a test, a package or all of it failed.
+pub(crate) fn is_failed_test(line: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
     line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&without_colours(line)))
 }

@@ -102,9 +102,10 @@ impl CommandLine {
         if acts { Effect::Acts } else { Effect::Looks }
     }
 
-    /// The commands of the line that can be run again as they stand, in order.
+    /// The commands of the line that are worth running again as they stand, in order: no errands, nothing narrowed to one
+    /// test, nothing in a folder for the occasion.
     pub(crate) fn steps(&self) -> Vec<Step> {
-        self.parts.iter().filter(|part| program::is_main(part)).filter_map(Step::of).collect()
+        self.parts.iter().filter_map(Step::of).filter(Step::is_lasting).collect()
     }
 
     /// True for a line that commits to version control.
@@ -114,7 +115,7 @@ impl CommandLine {
 
     /// True for a line of which every command has to do with version control or its host: what follows a commit.
     pub(crate) fn publishes(&self) -> bool {
-        self.main_parts().iter().all(|part| matches!(part.program(), "git" | "gh" | "hg" | "svn" | "glab"))
+        self.main_parts().iter().all(|part| program::is_version_control(part.program()))
     }
 
     /// True for a line that closes an issue, a task, a ticket.

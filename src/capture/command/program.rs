@@ -133,6 +133,11 @@ pub(super) fn purpose(part: &Part) -> Purpose {
     }
 }
 
+/// True for version control and its hosts.
+pub(super) fn is_version_control(program: &str) -> bool {
+    matches!(program, "git" | "gh" | "hg" | "svn" | "glab")
+}
+
 pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -214,7 +219,9 @@ pub(super) fn own_effect(part: &Part) -> Effect {
         || LOOKING.contains(&program)
         || PREPARATION.contains(&program)
         || (program == "sed" && !part.arguments.iter().any(|word| word.text.starts_with("-i")))
-        || part.arguments.first().is_some_and(|word| is_plain(word) && LOOKING_WORDS.contains(&word.text.as_str()))
+        || normal::form(part).split(' ').skip(1).any(|word| LOOKING_WORDS.contains(&word))
+        // `git remote -v`, `git branch -a`: with nothing but flags they list.
+        || (program == "git" && lists_without_operand(part))
         || LOOKING_SUBCOMMANDS.iter().any(|(name, subcommands)| {
             *name == family(program)
                 && part
@@ -225,6 +232,11 @@ pub(super) fn own_effect(part: &Part) -> Effect {
                     .any(|word| subcommands.contains(&word.text.as_str()))
         });
     if looks { Effect::Looks } else { Effect::Acts }
+}
+
+fn lists_without_operand(part: &Part) -> bool {
+    let mut words = part.arguments.iter().filter(|word| is_plain(word));
+    words.next().is_some_and(|word| matches!(word.text.as_str(), "remote" | "branch" | "tag")) && words.next().is_none()
 }
 
 /// Programs that are one under several names.

@@ -143,6 +143,8 @@ struct Walk {
     parts: Vec<Part>,
     /// Where the line went.
     folder: Folder,
+    /// The functions that it defined.
+    functions: Vec<String>,
 }
 
 #[derive(Default)]
@@ -166,6 +168,9 @@ impl Walk {
                 };
                 part.lead = assignments.iter().filter_map(word).collect();
                 part.standing = self.standing(place, input, redirects);
+                if self.functions.iter().any(|name| name == part.original()) {
+                    part.standing = Standing::Within;
+                }
                 if part.program() == "cd" && place == Place::Top {
                     self.go(&part);
                 }
@@ -206,7 +211,9 @@ impl Walk {
             NodeKind::Coproc { command, .. } => self.node(command, input, Place::Inside),
             NodeKind::Negation { pipeline } => self.node(pipeline, input, Place::Inside),
             NodeKind::Time { pipeline, .. } => self.node(pipeline, input, place),
-            // A function is defined, not run; the rest holds no command.
+            // A function is defined, not run.
+            NodeKind::Function { name, .. } => self.functions.push(name.clone()),
+            // The rest holds no command.
             _ => {}
         }
     }

@@ -28,7 +28,25 @@ pub(crate) struct Step {
     pub(crate) words: Vec<String>,
 }
 
+/// Flags that narrow a check to what their value names.
+const NARROWING_FLAGS: [&str; 8] =
+    ["-run", "--run", "-k", "--filter", "--grep", "--only", "--testNamePattern", "--test-name-pattern"];
+
 impl Step {
+    /// False for an errand, for a check narrowed to one test, and for what was done in a folder for the occasion.
+    pub(super) fn is_lasting(&self) -> bool {
+        let narrows = |word: &str| NARROWING_FLAGS.contains(&word.split('=').next().unwrap_or(word));
+        let is_narrow = self.purpose == Purpose::Checks && self.words.iter().any(|word| narrows(word));
+        let is_passing = |word: &str| word.contains("/tmp/") || word.starts_with("/tmp") || word.contains("/var/folders/");
+        let is_passing = self.words.iter().map(String::as_str).chain(self.folder.as_deref()).any(is_passing);
+        self.purpose != Purpose::Errand && !is_narrow && !is_passing
+    }
+
+    /// True for version control and its hosts.
+    pub(crate) fn is_version_control(&self) -> bool {
+        program::is_version_control(self.program())
+    }
+
     /// None for what only looks, and for what cannot be run again as it stands: a part of a loop, a reader of a pipe or a
     /// document, a text that the shell puts something into, a script.
     pub(super) fn of(part: &Part) -> Option<Self> {
@@ -46,6 +64,17 @@ impl Step {
         }
         let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
         (step.text().chars().count() <= MAX_CHARS).then_some(step)
+    }
+
+    /// Its base name.
+    pub(crate) fn program(&self) -> &str {
+        self.form.split(' ').next().unwrap_or_default()
+    }
+
+    /// The base name of what it writes with `-o`.
+    pub(crate) fn built(&self) -> Option<String> {
+        let place = self.words.iter().position(|word| word == "-o" || word == "--output")?;
+        self.words.get(place + 1).map(|path| base_name(path).to_owned())
     }
 
     /// The command, to be run.

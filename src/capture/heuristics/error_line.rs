@@ -26,7 +26,7 @@ fn is_bare(line: &str) -> bool {
 /// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
 /// failed test.
 pub(super) fn is_finding(line: &str) -> bool {
-    has_place(line) || outcome::tells_of_failure(line)
+    has_place(line) || outcome::is_failed_test(line)
 }
 
 /// True when an error says that the command was written wrongly, not that something is not there.

@@ -3,7 +3,7 @@
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::error_line::{blames_the_command, error_line, is_finding};
-use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall};
+use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::{listed, shorten};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
 use crate::capture::command::{CommandLine, Purpose, Relation, WordChange, slug};
@@ -130,10 +130,9 @@ impl Recovery<'_, '_> {
             return Some(Hurdle::SaidBetween { turn });
         }
         // A script for one occasion cannot be shown whole.
-        if [self.failed, self.fixed].into_iter().chain(self.remedies.iter().copied()).any(TerminalCall::is_script) {
-            let chars = |call: &TerminalCall<'_>| call.line.text().chars().count();
-            let n_chars = chars(self.failed).max(chars(self.fixed));
-            return Some(Hurdle::Script { n_chars, max: MAX_COMMAND_CHARS });
+        let shown = || [self.failed, self.fixed].into_iter().chain(self.remedies.iter().copied());
+        if let Some(script) = shown().map(|call| self.text(call)).find(|text| is_script(text)) {
+            return Some(Hurdle::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests = !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
         if only_tests && self.remedies.is_empty() {
@@ -143,7 +142,7 @@ impl Recovery<'_, '_> {
         if self.is_other_run() {
             // What was wrong is in the code: that fewer tests pass says nothing of it. After a change, nobody knows which of
             // the two it was.
-            let is_about_code = is_finding(error) || outcome::tells_of_failure(self.failed.output());
+            let is_about_code = is_finding(error) || self.failed.output().lines().any(outcome::is_failed_test);
             let is_mended_between = !self.edits.is_empty() || !self.remedies.is_empty();
             if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
                 return Some(Hurdle::OtherRun { n_edited: self.edits.len() });
@@ -179,11 +178,14 @@ impl Recovery<'_, '_> {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
         };
-        let draft = build_lesson(trigger, self.solution())
-            .task(session.intent(self.failed.turn))
+        let mut draft = build_lesson(trigger, self.solution())
             .mistake(failed)
             .code_example(self.table(error.as_deref()))
             .domains([topic.clone()]);
+        let intent = session.intent(self.failed.turn);
+        if !intent.is_empty() {
+            draft = draft.task(intent);
+        }
         Candidate {
             heuristic: Heuristic::ErrorRecovery,
             name: format!("error-{}", slug(&topic)),

@@ -124,7 +124,7 @@ pub enum Hurdle {
     },
     /// The command is a script for one occasion, which has several lines or is too long to be shown.
     Script {
-        /// The longer of the two, in characters.
+        /// Its length in characters.
         n_chars: usize,
         /// The limit.
         max: usize,

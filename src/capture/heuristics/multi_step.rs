@@ -1,7 +1,9 @@
 //! `multi-step`: several commands in a row, all successful, are a procedure.
 
+use std::collections::BTreeSet;
+
 use super::session::{Session, TerminalCall};
-use super::usual::{occasion, usual};
+use super::usual::{Usual, occasion, usual};
 use super::wording::listed;
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
 use crate::capture::command::{Step, slug};
@@ -18,7 +20,31 @@ const CONFIDENCE: f64 = 0.4;
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let runs = session.calls.split(|call| !call.succeeded()).filter(|run| !run.is_empty());
     let tasks = runs.flat_map(by_task).flat_map(|run| by_request(session, run, config.min_run));
-    tasks.map(|run| judge(session, run, config.min_run)).collect()
+    keep_widest(tasks.map(|run| judge(session, run, config.min_run)).collect())
+}
+
+/// A trial with the steps that it tells.
+type Judged = (Trial, BTreeSet<String>);
+
+/// Of runs that did the same, or no more than another, the one that did most; of equals the longest, then the earliest.
+fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
+    let score = |trial: &Trial| trial.result.as_ref().ok().map(|(candidate, _)| candidate.score);
+    let fired: Vec<(usize, f64, BTreeSet<String>)> = judged
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (trial, steps))| Some((place, score(trial)?, steps.clone())))
+        .collect();
+    let mut trials: Vec<Trial> = judged.into_iter().map(|(trial, _)| trial).collect();
+    for (place, own, steps) in &fired {
+        let wider = fired.iter().find(|(other, score, others)| {
+            let is_better = score > own || (score == own && other < place);
+            steps.is_subset(others) && (steps.len() < others.len() || is_better)
+        });
+        if let (Some((_, best, _)), Some(trial)) = (wider, trials.get_mut(*place)) {
+            trial.result = Err(Hurdle::Outdone { score: *own, best: *best });
+        }
+    }
+    trials
 }
 
 /// A run falls apart where a task ends: after a commit and what publishes it, after an issue that was closed.
@@ -48,42 +74,48 @@ fn by_request<'s, 't>(session: &Session<'t>, run: &'s [TerminalCall<'t>], min: u
     if long.is_empty() { vec![run] } else { long }
 }
 
-fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
+fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged {
+    let refused = |turn, hurdle| (Trial::refused(turn, hurdle), BTreeSet::new());
     let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
     if run.len() < min {
-        return Trial::refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
+        return refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
     }
-    // Each thing once, where it was first done, the way it was done most: "lint, test, lint, test" is two steps.
-    let mut steps: Vec<(&str, Vec<&Step>)> = Vec::new();
-    for step in run.iter().flat_map(|call| &call.steps) {
-        match steps.iter_mut().find(|(form, _)| *form == step.form) {
-            Some((_, uses)) => uses.push(step),
-            None => steps.push((step.form.as_str(), vec![step])),
-        }
-    }
-    let actions: Vec<String> = steps.iter().map(|(form, _)| (*form).to_owned()).collect();
+    let steps = steps(session, run);
+    let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
     if actions.len() < 2 {
-        return Trial::refused(start, Hurdle::FewActions { n_actions: actions.len() });
+        return refused(start, Hurdle::FewActions { n_actions: actions.len() });
     }
     if actions.len() > MAX_STEPS {
-        return Trial::refused(start, Hurdle::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
+        return refused(start, Hurdle::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
     }
     let n_acting = run.iter().filter(|call| !call.steps.is_empty()).count();
-    if !recurs(session, &actions) && (actions.len() < MIN_STEPS || n_acting * 2 < run.len()) {
-        return Trial::refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
+    // That a commit follows an add is no news.
+    let is_telling = !steps.iter().all(|step| step.first.is_version_control());
+    let is_procedure = actions.len() >= MIN_STEPS && n_acting * 2 >= run.len();
+    if !is_procedure && !(is_telling && recurs(session, &actions)) {
+        return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
     }
-    let topic = run.iter().find(|call| !call.steps.is_empty()).map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
+    let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
     let intent = session.intent(start);
-    let done: Vec<&Step> = steps.iter().flat_map(|(_, uses)| uses).copied().collect();
-    let trigger = match occasion(session, &done, session.user_turn_before(start).unwrap_or(0), end) {
+    let done: Vec<&Step> = steps.iter().map(|step| step.first).collect();
+    let trigger = match occasion(session, &done, &[session.user_turn_before(start).unwrap_or(0)..end]) {
         Some(occasion) => format!("{occasion}: {}", listed(&actions)),
         None if intent.is_empty() => format!("doing {}", listed(&actions)),
         None => format!("{intent} ({})", listed(&actions)),
     };
-    let shown = steps.iter().filter_map(|(_, uses)| usual(session, uses)).zip(1..);
-    let numbered: Vec<String> = shown.map(|(step, number)| format!("{number}. `{}`", step.text)).collect();
-    let solution = format!("Run, in this order:\n{}", numbered.join("\n"));
-    let draft = build_lesson(trigger, solution).task(intent).domains([topic.clone()]);
+    // One folder is told once.
+    let folders: BTreeSet<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
+    let folder = folders.first().filter(|_| folders.len() == 1);
+    let numbered = steps.iter().zip(1..).map(|(step, number)| {
+        let text = if folder.is_some() { step.usual.text.clone() } else { step.usual.whole() };
+        format!("{number}. `{text}`")
+    });
+    let place = folder.map_or_else(String::new, |folder| format!(" in `{folder}`"));
+    let solution = format!("Run{place}, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
+    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    if !intent.is_empty() {
+        draft = draft.task(intent);
+    }
     let candidate = Candidate {
         heuristic: Heuristic::MultiStep,
         name: format!("procedure-{}", slug(&topic)),
@@ -91,14 +123,55 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
         turns: run.iter().map(|call| call.turn).collect(),
         score: run.len() as f64,
     };
-    Trial::fired(start, candidate, Ground::Run { n_calls: run.len(), n_actions: actions.len() })
+    let told = steps.into_iter().map(|step| step.usual.text).collect();
+    (Trial::fired(start, candidate, Ground::Run { n_calls: run.len(), n_actions: actions.len() }), told)
 }
 
-/// True when the session did these things in this order at least twice.
-fn recurs(session: &Session<'_>, actions: &[String]) -> bool {
-    let mut n_done = 0;
-    for step in session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps) {
-        n_done += usize::from(actions.get(n_done % actions.len().max(1)).is_some_and(|action| *action == step.form));
+/// One thing that a run did.
+struct Action<'s> {
+    form: String,
+    /// The way it is usually done in the session.
+    usual: Usual,
+    first: &'s Step,
+}
+
+impl Action<'_> {
+    fn topic(&self) -> String {
+        self.form.split(' ').next().unwrap_or_default().to_lowercase()
     }
-    n_done >= 2 * actions.len()
+}
+
+/// Each thing once, where it was first done: "lint, test, lint, test" is two steps. So is one command for file after file.
+fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Action<'s>> {
+    let mut actions: Vec<Action<'_>> = Vec::new();
+    for step in run.iter().flat_map(|call| &call.steps) {
+        if actions.iter().any(|known| known.form == step.form) {
+            continue;
+        }
+        let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
+        // With other flags it is something else: `gofmt -l` only looks.
+        let flags = |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
+        let own: Vec<BTreeSet<String>> =
+            run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).map(flags).collect();
+        let uses: Vec<&Step> = succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
+        let Some(usual) = usual(session, &uses) else { continue };
+        if actions.iter().all(|known| known.usual.text != usual.text) {
+            actions.push(Action { form: step.form.clone(), usual, first: step });
+        }
+    }
+    actions
+}
+
+/// True when the session did these things in this order, and nothing between them, at least twice.
+fn recurs(session: &Session<'_>, actions: &[String]) -> bool {
+    let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
+    let mut forms: Vec<&str> = succeeded.map(|step| step.form.as_str()).collect();
+    forms.dedup();
+    let (mut n_done, mut place) = (0, 0);
+    while let Some(next) = forms.get(place..place + actions.len()) {
+        let is_done = next.iter().zip(actions).all(|(form, action)| form == action);
+        n_done += usize::from(is_done);
+        place += if is_done { actions.len() } else { 1 };
+    }
+    n_done >= 2
 }

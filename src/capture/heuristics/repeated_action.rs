@@ -51,9 +51,9 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         (None, intent) if intent.is_empty() => format!("running `{form}`"),
         (None, intent) => format!("running `{form}`, as for: {intent}"),
     };
-    let solution = format!("Run `{}`. It was used {} times in one session and worked.", usual.text, usual.times);
+    let solution = format!("Run `{}`. It was used {} times in one session and worked.", usual.whole(), usual.times);
     let topic = first.line.topic();
-    let draft = build_lesson(trigger, solution).code_example(usual.text).domains([topic]);
+    let draft = build_lesson(trigger, solution).code_example(usual.whole()).domains([topic]);
     let mut turns: Vec<usize> = uses.iter().map(|(call, _)| call.turn).collect();
     turns.dedup();
     let candidate = Candidate {
@@ -69,14 +69,12 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
 /// When it is run, where at least half of its uses were on that occasion: since the use before, or since the user spoke.
 fn occasion_of_most(session: &Session<'_>, uses: &[(&TerminalCall<'_>, &Step)]) -> Option<String> {
     let mut before = 0;
-    let mut occasions = Vec::new();
-    for (call, step) in uses {
-        let from = before.max(session.user_turn_before(call.turn).unwrap_or(0));
-        occasions.extend(occasion(session, &[step], from, call.turn));
+    let mut spans = Vec::new();
+    for (call, _) in uses {
+        spans.push(before.max(session.user_turn_before(call.turn).unwrap_or(0))..call.turn);
         before = call.turn;
     }
-    let (first, last) = (uses.first()?, uses.last()?);
-    let from = session.user_turn_before(first.0.turn).unwrap_or(0);
-    let is_usual = occasions.len() * 2 >= uses.len();
-    is_usual.then(|| occasion(session, &[first.1], from, last.0.turn)).flatten()
+    let n_after_edits = spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).count();
+    let (_, step) = uses.first().filter(|_| n_after_edits * 2 >= uses.len())?;
+    occasion(session, &[step], &spans)
 }

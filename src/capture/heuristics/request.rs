@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::objection;
+use super::cues;
 use super::wording::sentences;
 
 /// Words that carry something; fewer are a remark.
@@ -41,8 +41,28 @@ pub(super) fn lasting(text: &str) -> Option<&str> {
         return None;
     }
     let sentences = sentences(text);
-    let lasting = |text: &&str| objection::requests(text) && holds_outside(text) && !is_manner(text);
+    let lasting = |text: &&str| tells(text) && holds_outside(text) && !is_manner(text);
     sentences.iter().map(|sentence| sentence.text.trim_start_matches(['#', ' '])).find(lasting)
+}
+
+/// True for a sentence that opens with what is to be done.
+fn tells(sentence: &str) -> bool {
+    /// Verbs of tasks, beside those of [`cues`].
+    const TASKS: [&str; 32] = [
+        "implement", "refactor", "release", "deploy", "publish", "investigate", "review", "debug", "document", "design",
+        "plan", "improve", "extend", "support", "migrate", "upgrade", "bump", "port", "clean", "handle", "allow",
+        "ensure", "integrate", "introduce", "optimize", "configure", "generate", "reduce", "prepare", "draft", "analyze",
+        "rewrite",
+    ];
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let words: Vec<&str> = cues::without_lead(lower.unicode_words().collect());
+    let opens = |phrase: &[&str]| words.starts_with(phrase);
+    let first = words.first().copied().unwrap_or_default();
+    cues::is_verb(first)
+        || TASKS.contains(&first)
+        || [&["let's"][..], &["lets"], &["i", "want"], &["we", "want"], &["i", "need"], &["we", "need"], &["i'd", "like"]]
+            .into_iter()
+            .any(opens)
 }
 
 fn is_manner(sentence: &str) -> bool {
@@ -59,10 +79,11 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
     !is_item && !is_open && !refers(sentence) && !points(sentence) && n_content_words(sentence) >= MIN_CONTENT_WORDS
 }
 
-/// Numbers of lists that only the session knows: "issue 17", "phase 2", "[Image #3]", "A-C".
+/// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "[Image #3]", "A-C",
+/// "app-4te", "e45daa39".
 pub(super) fn refers(sentence: &str) -> bool {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b[A-Z]-[A-Z]\b").ok()
+        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
     });
     NUMBERED.as_ref().is_some_and(|numbered| numbered.is_match(sentence))
 }

@@ -2,12 +2,16 @@
 
 use super::error_line::never_ran;
 use super::request;
-use super::wording::shorten;
 use crate::capture::command::{CommandLine, Effect, Step};
 use crate::capture::{Status, ToolCall, Transcript, Turn, outcome, terminal};
 
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
+
+/// True for a command that cannot be shown whole on one line.
+pub(super) fn is_script(command: &str) -> bool {
+    command.chars().count() > MAX_COMMAND_CHARS || command.contains('\n')
+}
 
 /// One call of a terminal.
 pub(super) struct TerminalCall<'t> {
@@ -32,7 +36,7 @@ impl TerminalCall<'_> {
 
     /// True for a command that is a script for one occasion: nobody runs it again as it is.
     pub(super) fn is_script(&self) -> bool {
-        self.line.text().chars().count() > MAX_COMMAND_CHARS || self.line.text().contains('\n')
+        is_script(self.line.text())
     }
 
     pub(super) fn acts(&self) -> bool {
@@ -108,6 +112,11 @@ impl<'t> Session<'t> {
             Some(TerminalCall { turn, line, call, steps })
         });
         session.calls = calls.collect();
+        // A program that the session itself built is on trial.
+        let built: Vec<String> = session.calls.iter().flat_map(|call| &call.steps).filter_map(Step::built).collect();
+        for call in &mut session.calls {
+            call.steps.retain(|step| !built.iter().any(|name| name == step.program()));
+        }
         session
     }
 
@@ -175,9 +184,10 @@ impl<'t> Session<'t> {
     }
 
     fn request_before(&self, turn: usize, max_back: usize) -> String {
-        const MAX_CHARS: usize = 120;
+        const MAX_CHARS: usize = 160;
         let turns: Vec<(usize, &str)> = self.user_turns().take_while(|(number, _)| *number < turn).collect();
-        let request = turns.iter().rev().take(max_back).find_map(|(_, text)| request::lasting(text));
-        request.map(|text| shorten(text, MAX_CHARS)).unwrap_or_default()
+        // One that does not fit whole says as little as a command that does not.
+        let requests = turns.iter().rev().take(max_back).filter_map(|(_, text)| request::lasting(text));
+        requests.into_iter().find(|text| text.chars().count() <= MAX_CHARS).unwrap_or_default().to_owned()
     }
 }

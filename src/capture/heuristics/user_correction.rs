@@ -217,9 +217,11 @@ fn candidate(
     let quote = text.get(words.clone())?;
     let evidence = Evidence { quote: quote.to_owned(), turn, range: char_range(text, words.start, words.end) };
     let corrected = corrected(before, after);
-    let topic = target.topic();
+    let topic = target.topic().or_else(|| after.iter().find_map(Act::file)).unwrap_or_else(|| "files".to_owned());
     let intent = session.asked(turn);
-    let trigger = if intent.is_empty() { target.doing()? } else { format!("{intent} ({topic})") };
+    // A refused edit does not always name its file; the one made in its place does.
+    let doing = || target.doing().or_else(|| after.iter().find_map(Act::file).map(|file| format!("changing {file}")));
+    let trigger = if intent.is_empty() { doing()? } else { format!("{intent} ({topic})") };
     let told = Objection { start: words.start, end: words.end, ..objection.clone() };
     let words = shorten(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
     // A command that the words do not name is what came next, not what they ask for; a long one says less than they do.
@@ -243,15 +245,16 @@ fn candidate(
 }
 
 impl Target<'_, '_> {
-    /// The program, the file, the tool.
-    fn topic(&self) -> String {
+    /// The program, the file, the tool; none for an edit that does not name its file.
+    fn topic(&self) -> Option<String> {
         match self {
             Self::Refused(call) => match terminal::command(call) {
-                Some(command) => CommandLine::parse(&command).topic(),
-                None => terminal::changed_file(call).unwrap_or_else(|| call.tool.clone()),
+                Some(command) => Some(CommandLine::parse(&command).topic()),
+                None if terminal::changes_files(call) => terminal::changed_file(call),
+                None => Some(call.tool.clone()),
             },
-            Self::Edits(files) => files.last().cloned().unwrap_or_default(),
-            Self::Command(act) => act.topic(),
+            Self::Edits(files) => files.last().cloned(),
+            Self::Command(act) => Some(act.topic()),
         }
     }
 

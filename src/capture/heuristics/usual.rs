@@ -1,5 +1,7 @@
 //! The way to write a command that was written in several ways: what a lesson tells someone to run.
 
+use std::ops::Range;
+
 use super::session::Session;
 use crate::capture::command::{Purpose, Step};
 
@@ -7,6 +9,8 @@ use crate::capture::command::{Purpose, Step};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Usual {
     pub(super) text: String,
+    /// Where it was run, if the commands always said so and it is not the project's folder.
+    pub(super) folder: Option<String>,
     /// How often it was run in just this way; where it has a placeholder, with anything in its place.
     pub(super) times: usize,
 }
@@ -24,9 +28,14 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let folder = same.next().and_then(|step| step.folder.as_deref());
     let folder = folder.filter(|folder| same.all(|step| step.folder.as_deref() == Some(*folder)));
     let folder = folder.filter(|folder| folder.trim_end_matches('/') != session.transcript.project);
-    let text = way.words.join(" ");
-    let text = folder.map_or(text.clone(), |folder| format!("cd {folder} && {text}"));
-    Some(Usual { text, times })
+    Some(Usual { text: way.words.join(" "), folder: folder.map(str::to_owned), times })
+}
+
+impl Usual {
+    /// With the way to its folder.
+    pub(super) fn whole(&self) -> String {
+        self.folder.as_ref().map_or_else(|| self.text.clone(), |folder| format!("cd {folder} && {}", self.text))
+    }
 }
 
 /// Words of a command, one of them possibly a placeholder.
@@ -84,31 +93,43 @@ fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
     found.map(|(way, times, _)| (way, times))
 }
 
-/// When to run such commands: checks and formatters after files were changed, as they were between the two turns. None for
-/// other commands, and where nothing was changed.
-pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], from: usize, to: usize) -> Option<String> {
-    let follows_changes = |step: &&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
-    if !steps.iter().all(follows_changes) || session.edits(from, to).is_empty() {
+/// When to run such commands: checks and formatters after files were changed, a mixture when files are being changed, as
+/// they were between the turns. None for other commands, and where nothing was changed.
+pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<usize>]) -> Option<String> {
+    let follows_changes = |step: &&&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
+    let n_following = steps.iter().filter(follows_changes).count();
+    let spans: Vec<&Range<usize>> =
+        spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).collect();
+    if n_following * 2 < steps.len() || spans.is_empty() {
         return None;
     }
-    let files = session.edited_files(from, to);
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for kind in files.iter().filter_map(|file| file.rsplit_once('.')).map(|(_, kind)| kind).filter(|kind| is_code(kind)) {
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((kind, 1)),
+    let when = if n_following == steps.len() { "after" } else { "when" };
+    let (mut kinds, mut n_named): (Vec<(String, usize)>, usize) = (Vec::new(), 0);
+    for span in spans {
+        let files = session.edited_files(span.start, span.end);
+        n_named += files.len();
+        let mut own: Vec<&str> = files.iter().filter_map(|file| kind(file)).collect();
+        own.sort_unstable();
+        own.dedup();
+        for kind in own {
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((kind.to_owned(), 1)),
+            }
         }
     }
-    kinds.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    kinds.sort_by(|(a, n), (b, m)| m.cmp(n).then(a.cmp(b)));
     match kinds.as_slice() {
-        [] if files.is_empty() => Some("after changing files".to_owned()),
+        [] if n_named == 0 => Some(format!("{when} changing files")),
         [] => None,
-        [(kind, _)] => Some(format!("after changing .{kind} files")),
-        [(kind, _), (second, _), ..] => Some(format!("after changing .{kind} and .{second} files")),
+        [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} changing .{kind} and .{second} files")),
+        [(kind, _), ..] => Some(format!("{when} changing .{kind} files")),
     }
 }
 
-/// False for texts, which no check of code looks at.
-fn is_code(kind: &str) -> bool {
-    !matches!(kind, "md" | "txt" | "rst" | "adoc" | "log") && kind.chars().all(char::is_alphanumeric)
+/// The suffix of a file of code; none for texts, which no check of code looks at.
+fn kind(file: &str) -> Option<&str> {
+    let (_, kind) = file.rsplit_once('.')?;
+    let is_text = matches!(kind, "md" | "txt" | "rst" | "adoc" | "log");
+    (!is_text && kind.len() <= 5 && kind.chars().all(char::is_alphanumeric)).then_some(kind)
 }
