@@ -269,6 +269,40 @@ mod tests {
     }
 
     #[test]
+    fn a_test_runner_has_the_last_word() {
+        for (output, expected) in [
+            ("--- FAIL: TestRead (0.01s)\nok", Status::Failed),
+            ("FAIL\texample.org/x [build failed]", Status::Failed),
+            ("FAIL", Status::Failed),
+            ("    --- FAIL: TestRead/empty (0.00s)\nFAIL\nok  \texample.org/y\t0.2s", Status::Failed),
+            ("Error: no such key\n--- PASS: TestMissing (0.00s)\nPASS\nok  \texample.org/x\t0.312s", Status::Succeeded),
+            ("error: told by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
+            ("ok  \texample.org/x\t(cached)\nmain.go: error: unused", Status::Failed),
+            ("2026/01/01 10:00:14 ERROR cannot happen", Status::Succeeded),
+        ] {
+            assert_eq!(status_of(output, Said::NothingOfCommand), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn failures_behind_a_filter() {
+        for (output, expected) in [
+            ("--- FAIL: TestRead (0.01s)\nFAIL", true),
+            ("EXIT=", true),
+            ("BUILD_EXIT=1", true),
+            ("tests exit: 2", true),
+            ("exit=0", false),
+            ("BUILD_EXIT=0\nok", false),
+            ("the exit: see below", false),
+            ("exits=3", false),
+            ("FAILURES are counted: 0", false),
+            ("", false),
+        ] {
+            assert_eq!(tells_of_failure(output), expected, "{output}");
+        }
+    }
+
+    #[test]
     fn the_text_of_a_file_is_not_a_status() {
         let file = "1\tfn main() {\n2\t    error: oh\n";
         assert_eq!(status_of(file, Said::NothingOfOther), Status::Succeeded);

@@ -180,5 +180,15 @@ mod tests {
         }
         assert_eq!(changed_file(&call("Edit", json!({"file_path": "/a/b.rs"}))).as_deref(), Some("b.rs"));
         assert_eq!(changed_file(&call("Edit", json!({"path": "/"}))), None);
+        let told = |result: &str| {
+            let edit = ToolCall { result: Some(result.to_owned()), ..call("Edit", json!({})) };
+            changed_file(&edit)
+        };
+        assert_eq!(told("```\nThe file /a/b.rs has been updated successfully.\n```").as_deref(), Some("b.rs"));
+        assert_eq!(told("File created successfully at: /a/c.rs").as_deref(), Some("c.rs"));
+        assert_eq!(told("no such text"), None);
+        let edit = call("Edit", json!({"old_string": "x", "new_string": ""}));
+        assert_eq!(replaced(&edit), Some(("x", "")));
+        assert_eq!(replaced(&call("Edit", json!({"old_string": "x"}))), None);
     }
 }

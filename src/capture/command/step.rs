@@ -63,7 +63,8 @@ impl Step {
             is_text = TEXT_FLAGS.contains(&word.text.as_str());
         }
         let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
-        (step.text().chars().count() <= MAX_CHARS).then_some(step)
+        let is_whole = part.original().chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '$'));
+        (is_whole && step.text().chars().count() <= MAX_CHARS && !step.text().contains('\n')).then_some(step)
     }
 
     /// Its base name.

@@ -14,9 +14,9 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
 
 /// A line that says that something failed and not what: an exit code, a count, `FAIL`.
 fn is_bare(line: &str) -> bool {
-    const COUNTING: [&str; 18] = [
+    const COUNTING: [&str; 19] = [
         "error", "errors", "failed", "failure", "failures", "fail", "test", "tests", "doctests", "doctest", "passed",
-        "skipped", "exit", "code", "status", "with", "exited", "process",
+        "skipped", "exit", "code", "status", "with", "exited", "process", "build",
     ];
     let lower = line.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -89,7 +89,10 @@ mod tests {
             ("cat: illegal option -- A\nusage: cat", Some("cat: illegal option -- A")),
             ("usage: git stash list [<options>]", Some("usage: git stash list [<options>]")),
             ("Exit code 2\nUsage: npm <command>", Some("Usage: npm <command>")),
-            ("Exit code 2\n", Some("Exit code 2")),
+            // A code, a count and a verdict say nothing.
+            ("Exit code 2\n", None),
+            ("FAIL\n12 tests, 12 failures", None),
+            ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);
         }

@@ -103,9 +103,10 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
         None if intent.is_empty() => format!("doing {}", listed(&actions)),
         None => format!("{intent} ({})", listed(&actions)),
     };
-    // One folder is told once.
-    let folders: BTreeSet<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
-    let folder = folders.first().filter(|_| folders.len() == 1);
+    // The folder of most steps is told once.
+    let folders: Vec<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
+    let is_one = folders.len() * 2 > steps.len() && folders.windows(2).all(|pair| pair.first() == pair.last());
+    let folder = folders.first().filter(|_| is_one);
     let numbered = steps.iter().zip(1..).map(|(step, number)| {
         let text = if folder.is_some() { step.usual.text.clone() } else { step.usual.whole() };
         format!("{number}. `{text}`")

@@ -42,8 +42,9 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         let turn = uses.first().map_or(0, |(call, _)| call.turn);
         return Trial::refused(turn, Hurdle::NotRepeated { times, min });
     };
-    // `mv a b` and `mv c d` share a program and nothing else; a form that was used once was not repeated.
-    if usual.times < min || (usual.text.contains("> ") && !form.contains(' ')) {
+    // A form that was used once was not repeated; that files are added and committed is no news.
+    let is_open = usual.text.contains('<') && steps.first().is_some_and(|step| step.is_version_control());
+    if usual.times < min || is_open {
         return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
     }
     let trigger = match (occasion_of_most(session, uses), session.intent(first.turn)) {
@@ -75,6 +76,8 @@ fn occasion_of_most(session: &Session<'_>, uses: &[(&TerminalCall<'_>, &Step)]) 
         before = call.turn;
     }
     let n_after_edits = spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).count();
-    let (_, step) = uses.first().filter(|_| n_after_edits * 2 >= uses.len())?;
-    occasion(session, &[step], &spans)
+    if n_after_edits * 2 < uses.len() {
+        spans.clear();
+    }
+    occasion(session, &[uses.first()?.1], &spans)
 }

@@ -12,7 +12,7 @@ use super::cues;
 use super::wording::sentences;
 
 /// Words that carry something; fewer are a remark.
-const MIN_CONTENT_WORDS: usize = 4;
+const MIN_CONTENT_WORDS: usize = 3;
 
 /// Words that point at something outside the sentence, or at who is spoken to.
 const POINTING: [&str; 31] = [
@@ -22,13 +22,13 @@ const POINTING: [&str; 31] = [
 ];
 
 /// Words without a content of their own, beside numbers.
-const EMPTY: [&str; 86] = [
+const EMPTY: [&str; 85] = [
     "a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "for", "with", "from", "by", "as", "into",
     "if", "then", "than", "is", "are", "was", "were", "be", "been", "do", "does", "did", "done", "have", "has", "had",
     "will", "would", "can", "could", "should", "must", "may", "i", "we", "us", "me", "my", "our", "let's", "lets",
     "let", "please", "ok", "okay", "now", "just", "also", "all", "any", "some", "no", "not", "yes", "want", "need",
     "like", "make", "get", "go", "look", "take", "put", "address", "fix", "thing", "things", "stuff", "way", "better",
-    "good", "fine", "up", "out", "about", "more", "new", "we're", "first",
+    "good", "fine", "up", "out", "about", "more", "we're", "first",
 ];
 
 /// Openings that say how to work, not what to do.
@@ -42,7 +42,7 @@ pub(super) fn lasting(text: &str) -> Option<&str> {
     }
     let sentences = sentences(text);
     let lasting = |text: &&str| tells(text) && holds_outside(text) && !is_manner(text);
-    sentences.iter().map(|sentence| sentence.text.trim_start_matches(['#', ' '])).find(lasting)
+    sentences.iter().map(|sentence| sentence.text.trim_matches(['#', '*', ' '])).find(lasting)
 }
 
 /// True for a sentence that opens with what is to be done.
@@ -76,7 +76,7 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
     let is_item = sentence.starts_with(['-', '*', '+', '"', '\'', '(', '[', '•'])
         || sentence.starts_with(|c: char| c.is_ascii_digit());
     let is_open = sentence.ends_with(['?', ':', ',']) || sentence.ends_with("...") || sentence.ends_with('…');
-    !is_item && !is_open && !refers(sentence) && !points(sentence) && n_content_words(sentence) >= MIN_CONTENT_WORDS
+    !is_item && !is_open && !sentence.contains("**") && !refers(sentence) && !points(sentence) && n_content_words(sentence) >= MIN_CONTENT_WORDS
 }
 
 /// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "[Image #3]", "A-C",
@@ -91,7 +91,7 @@ pub(super) fn refers(sentence: &str) -> bool {
 /// True when a word points at something that was not named before it.
 pub(super) fn points(sentence: &str) -> bool {
     /// After so many words of content, a word points at one of them.
-    const NAMED_AFTER: usize = 4;
+    const NAMED_AFTER: usize = 3;
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
     let mut n_content = 0;
     for word in lower.unicode_words() {
@@ -124,7 +124,7 @@ mod tests {
     fn requests_that_hold_outside() {
         for text in [
             "Add a `--quiet` flag to the export command.",
-            "Please release the new version to the package registry.",
+            "Please release the new version.",
             "OK, let's write the migration for the audit table in SQL.",
             "Thanks. Rename the parser module and update its callers.",
             "We want a retry with backoff around the upload of attachments.",

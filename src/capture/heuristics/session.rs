@@ -85,15 +85,6 @@ impl Act<'_, '_> {
             Self::Edit { call, .. } => terminal::changed_file(call),
         }
     }
-
-    /// True when a person said no to it.
-    pub(super) fn was_refused(&self) -> bool {
-        let call = match self {
-            Self::Command(call) => call.call,
-            Self::Edit { call, .. } => call,
-        };
-        call.result.as_deref().is_some_and(never_ran)
-    }
 }
 
 pub(super) struct Session<'t> {

@@ -5,7 +5,8 @@ use super::*;
 use crate::capture::{Status, ToolCall, Turn};
 
 /// A transcript, a line a turn: `> said by the user`, `< by the assistant`, `$ command` that succeeded, `! command | error` that
-/// failed, `? command` without a result, `~ file` edited, `x file` edit that failed, `- ` a tool that only reads.
+/// failed, `? command` without a result, `~ file` edited (`~ file: old => new`), `x file` edit that failed, `n file` edit that
+/// the user refused, `- ` a tool that only reads.
 fn sketch(lines: &[&str]) -> Transcript {
     let call = |tool: &str, input: serde_json::Value, result: Option<&str>, status| {
         Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: result.map(str::to_owned), status })
@@ -21,7 +22,18 @@ fn sketch(lines: &[&str]) -> Transcript {
                 call("Bash", json!({ "command": command }), Some(error), Status::Failed)
             }
             "? " => call("Bash", json!({ "command": rest }), None, Status::Unknown),
-            "~ " => call("Edit", json!({ "file_path": rest }), Some("ok"), Status::Succeeded),
+            "~ " => {
+                let (file, change) = rest.split_once(": ").unwrap_or((rest, ""));
+                let input = match change.split_once(" => ") {
+                    Some((old, new)) => json!({ "file_path": file, "old_string": old, "new_string": new }),
+                    None => json!({ "file_path": file }),
+                };
+                call("Edit", input, Some("ok"), Status::Succeeded)
+            }
+            "n " => {
+                let said = "The user doesn't want to proceed with this tool use.";
+                call("Edit", json!({ "file_path": rest }), Some(said), Status::Unknown)
+            }
             "x " => call("Edit", json!({ "file_path": rest }), Some("no such text"), Status::Failed),
             "- " => call("Read", json!({ "file_path": rest }), Some("text"), Status::Succeeded),
             _ => panic!("{line}"),
@@ -76,6 +88,30 @@ fn multi_step() {
     // One thing four times is no procedure, and looking around is none.
     check(&["$ go test a", "$ go test b", "$ go test c", "$ go test d"], &[]);
     check(&["$ ls", "$ cat x", "$ grep y z", "$ git status", "$ go build"], &[]);
+    // Two things in a row are no procedure, unless they come again in the same order; version control alone is no news.
+    check(&["$ go vet", "$ ls", "$ go test", "$ go test"], &[]);
+    check(&["$ go vet", "$ go test", "$ go vet", "$ go test"], &["procedure-go"]);
+    check(&["$ git add a", "$ git commit -m x", "$ git add b", "$ git commit -m y"], &[]);
+    // Looking around with a build in it is none, and neither are scripts.
+    check(&["$ ls", "$ cat x", "$ go vet", "$ rg y", "$ cat z", "$ go build", "$ ls", "$ go test", "$ cat w"], &[]);
+    check(&["$ for f in a b; do make $f; done", "$ load <<'E'\nx\nE", "$ go build", "$ go test", "$ go vet"], &["procedure-go"]);
+    check(&["$ rm a", "$ mkdir b", "$ mv c d", "$ go build", "$ cp e f", "$ chmod +x g", "$ go test"], &[]);
+    // A task ends with its commit and what publishes it, or when its issue is closed.
+    check(
+        &["$ go test", "$ git commit -m x", "$ git push", "$ npm ci", "$ npm test", "$ npm run lint", "$ npm run build"],
+        &["procedure-npm"],
+    );
+    check(&["$ go build", "$ go test", "$ issue close a-1", "$ npm ci", "$ npm test", "$ npm run lint"], &[]);
+    // What a filter hides, and a code that was printed, is no success.
+    let mut hidden = sketch(&["$ go build", "$ go vet", "$ go test | tail -3", "$ go fmt"]);
+    if let Turn::ToolCall(call) = &mut hidden.turns[2] {
+        call.result = Some("--- FAIL: TestRead (0.01s)\nFAIL".to_owned());
+    }
+    assert!(names(&hidden, &CaptureConfig::default(), Heuristic::MultiStep).is_empty());
+    // The same again is told once, and no more than another did not at all.
+    let all = ["$ go build", "$ go vet", "$ go test", "$ go fmt"];
+    check(&[&all[..], &["! x"], &all[..]].concat(), &["procedure-go"]);
+    check(&[&["$ go vet", "$ go build", "$ go test", "$ go test", "! x"], &all[..]].concat(), &["procedure-go"]);
     // A run over two requests falls apart where one of the pieces is long enough, and holds together otherwise.
     check(
         &["$ npm ci", "> now release it", "$ git add a", "$ git commit -m x", "$ git push", "$ gh pr create"],
@@ -90,13 +126,13 @@ fn procedures_are_numbered() {
         "> Please release the new version.",
         "$ cargo test",
         "$ cargo fmt",
-        "$ cargo test --all",
-        "$ git push",
+        "$ cargo test",
+        "$ git push --tags",
         "$ ls",
     ];
     let lesson = lesson(Heuristic::MultiStep, &lines);
     assert_eq!(lesson["trigger"], "Please release the new version. (cargo test, cargo fmt and git push)");
-    let steps = "Run, in this order:\n1. `cargo test --all`\n2. `cargo fmt`\n3. `git push`";
+    let steps = "Run, in this order:\n1. `cargo test`\n2. `cargo fmt`\n3. `git push --tags`";
     assert_eq!(lesson["correct_pattern"], steps);
     assert_eq!(lesson["provenance"]["origin"], "mined");
     assert_eq!(lesson["provenance"]["session"], "s1");
@@ -104,31 +140,73 @@ fn procedures_are_numbered() {
 }
 
 #[test]
+fn procedures_say_when() {
+    let told = |lines: &[&str]| {
+        let lesson = lesson(Heuristic::MultiStep, lines);
+        (lesson["trigger"].as_str().unwrap().to_owned(), lesson["correct_pattern"].as_str().unwrap().to_owned())
+    };
+    let checks = ["$ gofmt -w src/a.go", "$ go build ./... | head -5", "$ go test ./...", "$ golangci-lint run 2>&1"];
+    let (trigger, solution) = told(&[&["> Address 2 and 10", "~ src/a.go", "~ README.md"], &checks[..]].concat());
+    assert_eq!(trigger, "after changing .go files: gofmt, go build, go test and golangci-lint run");
+    let steps = "Run, in this order:\n1. `gofmt -w <changed-files>`\n2. `go build ./...`\n3. `go test ./...`\n4. `golangci-lint run`";
+    assert_eq!(solution, steps);
+    assert_eq!(told(&checks).0, "checking the code: gofmt, go build, go test and golangci-lint run");
+    // Where it was done, once; an identifier that differs as a place for one.
+    let work = |id: &str| [format!("$ cd web && issue start {id}"), "$ cd web && npm ci".to_owned(), "$ npm test".to_owned()];
+    let lines = [work("a-1"), work("b-2")].concat();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let (trigger, solution) = told(&lines);
+    assert_eq!(trigger, "doing issue start, npm ci and npm test");
+    assert_eq!(solution, "Run in `web`, in this order:\n1. `issue start <id>`\n2. `npm ci`\n3. `npm test`");
+    // The widest of equally frequent ways.
+    let (_, solution) = told(&["$ npm ci", "$ npm test one", "$ npm run lint", "$ npm test"]);
+    assert_eq!(solution, "Run, in this order:\n1. `npm ci`\n2. `npm test`\n3. `npm run lint`");
+}
+
+#[test]
 fn error_recovery() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&["! pip install request", "$ pip install requests"], &["error-pip"]);
-    check(&["! go test ./...", "~ main.go", "$ go test ./..."], &["error-go"]);
-    check(&["! make", "$ make"], &["error-make"]);
+    check(&["! go test ./...", "~ main.go: retries := 1 => retries := 2", "$ go test ./..."], &["error-go"]);
+    check(&["! make", "$ ./configure", "$ make"], &["error-make"]);
+    check(&["! make", "$ ./configure && make"], &["error-make"]);
+    // What mended it has to be known: a second attempt teaches nothing, an edit that does not say what it changed neither, and
+    // of many things nobody knows which it was.
+    check(&["! make", "$ make"], &[]);
+    check(&["! make", "$ make 2>&1 | tail -3"], &[]);
+    check(&["! make", "$ go test", "$ make"], &[]);
+    check(&["! go test ./...", "~ main.go", "$ go test ./..."], &[]);
+    check(&["! make", "$ a b", "$ c d", "$ e f", "$ make"], &[]);
+    check(&["! make", "~ a.c: x => y", "~ b.c: x => y", "~ c.c: x => y", "$ make"], &[]);
+    check(&["! make # Exit code 2", "$ ./configure", "$ make"], &[]);
+    // The user said something in between.
+    check(&["! make", "> I have installed the compiler", "$ ./configure", "$ make"], &[]);
+    // Fewer tests pass: the code is what failed. A change, and another command: nobody knows which it was.
+    check(&["! go test ./... # --- FAIL: TestRead (0.01s)", "$ go test ./a"], &[]);
+    check(&["! go vet ./... # a/b.go:3:7: unused variable", "$ go vet ./c"], &[]);
+    check(&["! make all # error: no rule", "~ Makefile: x => y", "$ make most"], &[]);
+    check(&["! git push # error: rejected", "$ git fetch origin"], &[]);
+    check(&["! git psuh # git: 'psuh' is not a git command; unknown option", "$ git push"], &["error-git"]);
     // Something else that succeeds is no recovery.
     check(&["! make", "$ npm test"], &[]);
     check(&["! git push", "$ git status"], &[]);
     check(&["$ pip install requests", "! pip install request"], &[]);
     // Among the next five, the nearest.
-    check(&["! make", "$ a b", "$ c d", "$ e f", "$ g h", "$ make"], &["error-make"]);
-    check(&["! make", "$ a b", "$ c d", "$ e f", "$ g h", "$ i j", "$ make"], &[]);
+    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &["error-make"]);
+    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &[]);
     // Tools that are no terminal do not count.
-    check(&["! make", "- a", "- b", "- c", "- d", "- e", "- f", "$ make"], &["error-make"]);
+    check(&["! make", "- a", "- b", "- c", "- d", "- e", "$ ./configure", "- f", "$ make"], &["error-make"]);
     // Two failures before one success are one recovery.
     check(&["! pip instal request", "! pip install request", "$ pip install requests"], &["error-pip"]);
     // A call that a person stopped did not fail; one without a result neither.
-    check(&["! make # [Request interrupted by user for tool use]", "$ make"], &[]);
-    check(&["? make", "$ make"], &[]);
+    check(&["! make # error: x [Request interrupted by user for tool use]", "$ ./configure", "$ make"], &[]);
+    check(&["? make", "$ ./configure", "$ make"], &[]);
     // Looking elsewhere teaches nothing; a flag that is not known does.
     check(&["! ls docs # ls: docs: No such file or directory", "$ ls src"], &[]);
     check(&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"], &["error-cat"]);
     check(&["! gti status # gti: command not found", "$ git status"], &["error-gti"]);
     // Changing the test until it passes is no recovery.
-    check(&["! go test ./...", "~ a/main_test.go", "$ go test ./..."], &[]);
+    check(&["! go test ./...", "~ a/main_test.go: 1 => 2", "$ go test ./..."], &[]);
     let script = format!("! python3 -c '{}'", "print(1);".repeat(60));
     check(&[&script, "$ python3 -c 'print(2)'"], &[]);
 }
@@ -136,23 +214,31 @@ fn error_recovery() {
 #[test]
 fn recoveries_say_what_changed() {
     let error = "! pip install request # Looking\nERROR: No matching distribution found for request";
-    let found = lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to it.", error, "$ pip install requests"]);
+    let found = lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
     assert_eq!(found["trigger"], "`pip install request` fails: ERROR: No matching distribution found for request");
     assert_eq!(found["correct_pattern"], "Run `pip install requests` (request → requests).");
-    assert_eq!(found["task"], "Add an HTTP client to it.");
+    assert_eq!(found["task"], "Add an HTTP client to the crawler.");
     let table = "| before | after |\n|---|---|\n| `pip install request` | `pip install requests` |\n\n\
                  ERROR: No matching distribution found for request";
     assert_eq!(found["code_example"], table);
 
-    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ src/a.c", "~ src/b.c", "$ mkdir out", "$ make"]);
-    assert_eq!(found["correct_pattern"], "First change a.c and b.c, run `mkdir out`; then `make` passes.");
-    let found = lesson(Heuristic::ErrorRecovery, &["! make", "$ make"]);
-    assert!(found["correct_pattern"].as_str().unwrap().contains("second attempt"), "{found}");
+    let lines = ["! make | tail -3", "~ src/a.c: int x; => long x;", "$ mkdir out", "$ make | tail -5"];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`make` fails: error: it failed");
+    let solution = "First replace `int x;` by `long x;` in a.c, run `mkdir out`; then `make` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one\ntwo\nthree => one\nthree", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First remove `two` from a.c; then `make` passes.");
+    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one => one\ntwo", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First add `two` to a.c; then `make` passes.");
+    // The filter is what failed.
+    let found = lesson(Heuristic::ErrorRecovery, &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"]);
+    assert_eq!(found["correct_pattern"], "Run `sed -n 2p x | cat -vet` (-A → -vet).");
 }
 
 #[test]
 fn the_nearest_that_does_the_same_is_the_recovery() {
-    let transcript = sketch(&["! git push", "$ git pull", "$ git push -u origin main", "$ git push"]);
+    let transcript = sketch(&["! git push", "$ git status", "$ git push -u origin main", "$ git push"]);
     let suggestions = suggest(&transcript, &CaptureConfig::default());
     assert_eq!(suggestions.candidates[0].turns, [0, 2]);
 }
@@ -161,7 +247,22 @@ fn the_nearest_that_does_the_same_is_the_recovery() {
 fn user_correction() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::UserCorrection, lines, expected);
     check(&["> build it", "$ npm run build", "> no, use make instead", "$ make"], &["user-correction-make"]);
-    check(&["> do it", "~ src/a.rs", "> don't use unwrap here", "~ src/a.rs"], &["user-correction-a-rs"]);
+    check(
+        &["> do it", "~ src/a.rs", "> don't use unwrap in the parser, return the error", "~ src/a.rs"],
+        &["user-correction-a-rs"],
+    );
+    // A call that the user refused is what was done.
+    check(&["> do it", "n src/a.rs", "> no, keep the old name of the function here", "~ src/a.rs"], &["user-correction-a-rs"]);
+    // They ask whether it is so.
+    check(&["> do it", "~ a.rs", "> We don't want two parsers in here, use the first. Is it so?", "~ a.rs"], &[]);
+    // Only a check was run, which the words do not mean; the files they name were not what was changed.
+    check(&["> do it", "$ go build", "> We don't want a limit on the number of retries.", "~ a.rs"], &[]);
+    check(&["> do it", "~ a.rs", "> no, put the helper into the other one, c.rs, please", "~ c.rs"], &[]);
+    // Nobody knows what they mean: few words, a word that points, a number of a list, nothing but "things".
+    check(&["> do it", "~ a.rs", "> I don't want that test.", "~ a.rs"], &[]);
+    check(&["> do it", "~ a.rs", "> no, put it where all of the others are already", "~ a.rs"], &[]);
+    check(&["> do it", "~ a.rs", "> No, let's use twelve characters for issues 17 and the rest", "~ a.rs"], &[]);
+    check(&["> do it", "~ a.rs", "> We can make a new one rather than restore all of the things.", "~ a.rs"], &[]);
     // The words are words.
     check(&["> build it", "$ npm run build", "> I know, run another one", "$ make"], &[]);
     // Nothing had been done, or only read.
@@ -173,7 +274,7 @@ fn user_correction() {
     check(&["> build it", "$ npm run build", "> no, use make instead", "< ok", "> go on", "$ make"], &[]);
     check(&["> build it", "$ npm run build", "> no, use make instead", "! make"], &[]);
     check(&["> build it", "$ npm run build", "> no, use make instead", "? make"], &[]);
-    check(&["> do it", "~ a.rs", "> no, use b.rs instead", "x b.rs"], &[]);
+    check(&["> do it", "~ a.rs", "> no, use a plain loop in a.rs instead", "x a.rs"], &[]);
     check(
         &["> build it", "$ npm run build", "> no, use make instead", "! make", "$ make all"],
         &["user-correction-make"],
@@ -190,9 +291,26 @@ fn corrections_keep_the_words_of_the_user() {
     let evidence = &found["provenance"]["evidence"][0];
     assert_eq!(evidence["quote"], "Use make instead.");
     assert_eq!((evidence["turn"].as_u64(), evidence["range"].clone()), (Some(2), json!([36, 53])));
-    assert_eq!(found["trigger"], "Build the docs, please. (make)");
+    assert_eq!(found["trigger"], "running `npm run docs`");
     assert_eq!(found["correct_pattern"], "Use make instead. Then: `make docs`");
     assert_eq!(found["mistake"], "the user objected to `npm run docs`");
+}
+
+#[test]
+fn corrections_are_told_so_that_they_hold_outside() {
+    // Few words take the sentence beside them along; a command that they do not name is not theirs.
+    let said = "> The retry loop hides the timeout. I don't want that.";
+    let lines = ["> 2. go on with 4", "~ src/net.rs", said, "~ src/net.rs", "$ cargo test"];
+    let found = lesson(Heuristic::UserCorrection, &lines);
+    assert_eq!(found["provenance"]["evidence"][0]["quote"], "The retry loop hides the timeout. I don't want that.");
+    assert_eq!(found["trigger"], "changing net.rs");
+    assert_eq!(found["mistake"], "the user objected to a change of net.rs");
+    assert_eq!(found["correct_pattern"], "The retry loop hides the timeout. I don't want that.");
+    let lines =
+        ["> Add a retry to the upload.", "n src/net.rs", "> no, use the backoff of the client library", "~ src/net.rs"];
+    let found = lesson(Heuristic::UserCorrection, &lines);
+    assert_eq!(found["trigger"], "Add a retry to the upload. (net.rs)");
+    assert_eq!(found["mistake"], "the user refused a change of net.rs");
 }
 
 #[test]
@@ -209,6 +327,16 @@ fn repeated_action() {
         &["$ go vet", "$ make a", "$ make a", "$ go test", "$ go test", "$ go vet", "$ go vet"],
         &["repeated-go-vet", "repeated-make-a", "repeated-go-test"],
     );
+    // A form that was used once was not repeated, and a code that was printed is no success.
+    check(&[&looks[..], &["$ go test -v ./a ./b", "$ go test --count=1"]].concat(), &[]);
+    let mut printed = sketch(&[&looks[..], &["$ make all | tail -1; echo EXIT=$?", "$ make all"]].concat());
+    if let Turn::ToolCall(call) = &mut printed.turns[4] {
+        call.result = Some("EXIT=2".to_owned());
+    }
+    assert!(names(&printed, &CaptureConfig::default(), Heuristic::RepeatedAction).is_empty());
+    // Filters are not what differs; one line may do two things.
+    check(&[&looks[..], &["$ make x | tail -5", "$ make x 2>&1 | head; echo ok"]].concat(), &["repeated-make-x"]);
+    check(&[&looks[..], &["$ npm ci && npm test", "$ npm test"]].concat(), &["repeated-npm-test"]);
     // Different subcommands are different; moving different files is nothing to know.
     check(&["$ npm ci", "$ npm test", "$ git add", "$ git push", "$ mv a b", "$ mv c d"], &[]);
 }
@@ -218,7 +346,17 @@ fn repetitions_show_the_usual_way() {
     let lines = ["$ go test ./a", "$ go test ./b", "$ go test ./b", "$ ls", "$ ls", "$ ls"];
     let found = lesson(Heuristic::RepeatedAction, &lines);
     assert_eq!(found["code_example"], "go test ./b");
-    assert_eq!(found["trigger"], "running `go test`");
+    assert_eq!(found["trigger"], "checking the code: running `go test`");
+    assert_eq!(found["correct_pattern"], "Run `go test ./b`. It was used 2 times in one session and worked.");
+    // Where one operand is another each time, a place for it.
+    let lines = ["$ issue start a-1", "$ issue start a-2", "$ issue start b-7", "$ ls", "$ ls", "$ ls"];
+    let found = lesson(Heuristic::RepeatedAction, &lines);
+    assert_eq!(found["code_example"], "issue start <id>");
+    assert_eq!(found["trigger"], "running `issue start`");
+    let lines = ["~ a.ts", "$ cd web && npx tsc", "~ b.ts", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];
+    let found = lesson(Heuristic::RepeatedAction, &lines);
+    assert_eq!(found["trigger"], "after changing .ts files: running `npx tsc`");
+    assert_eq!(found["code_example"], "cd web && npx tsc");
 }
 
 #[test]
@@ -255,7 +393,7 @@ fn instructions_keep_the_commands_around_them() {
 fn rich() -> Transcript {
     sketch(&[
         "> Install the client library.",
-        "! pip install request # ERROR: none",
+        "! pip install request # ERROR: no such package",
         "$ pip install requests",
         "> no, use poetry instead",
         "$ poetry add requests",
@@ -306,9 +444,29 @@ fn every_refusal_has_its_reason() {
     );
     assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(Hurdle::NothingDoneBefore));
     assert_eq!(
-        reasons(&["! make", "$ make"], Heuristic::ErrorRecovery),
-        [Because::Fired(Ground::Recovered { relation: crate::capture::Relation::Rerun, distance: 1, n_edited: 0 })]
+        reasons(&["! make", "$ mkdir x", "$ make"], Heuristic::ErrorRecovery),
+        [Because::Fired(Ground::Recovered { relation: crate::capture::Relation::Rerun, distance: 2, n_edited: 0 })]
     );
+    for (lines, hurdle) in [
+        (&["! make", "$ make"][..], Hurdle::NothingTold { n_between: 0, n_changes: 0 }),
+        (&["! make # Exit code 2", "$ make"], Hurdle::NoError),
+        (&["! make", "> hm", "$ make"], Hurdle::SaidBetween { turn: 1 }),
+        (&["! git push", "$ git fetch"], Hurdle::OtherRun { n_edited: 0 }),
+    ] {
+        assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(hurdle), "{lines:?}");
+    }
+    for (said, hurdle) in [
+        ("> no, use make for the docs. Is it there?", Hurdle::Asks),
+        ("> I don't want that test.", Hurdle::NoReferent),
+        ("> no, put the parser into b.rs and the rest into c.rs", Hurdle::NotWhatWasDone),
+    ] {
+        assert_eq!(reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection), refused(hurdle), "{said}");
+    }
+    let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
+    let mostly = Hurdle::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };
+    assert_eq!(reasons(&looks, Heuristic::MultiStep), refused(mostly));
+    let many = ["$ a a", "$ b b", "$ c c", "$ d d", "$ e e", "$ f f", "$ g g", "$ h h", "$ i i"];
+    assert_eq!(reasons(&many, Heuristic::MultiStep), refused(Hurdle::ManyActions { n_actions: 9, max: 8 }));
 }
 
 #[test]

@@ -72,8 +72,8 @@ fn check<'s, 't>(
     if before.is_empty() && refused.is_none() {
         return Err(Hurdle::NothingDoneBefore);
     }
-    let said = text.get(objection.start..objection.end).unwrap_or_default();
-    let target = target(said, refused, &before, &after).ok_or(Hurdle::NotWhatWasDone)?;
+    let typed: Vec<&str> = sentences(text).iter().map(|sentence| sentence.text).collect();
+    let target = target(&typed.join(" "), refused, &before, &after).ok_or(Hurdle::NotWhatWasDone)?;
     let words = standing(text, objection, &target, &before, &after).ok_or(Hurdle::NoReferent)?;
     let Some(last) = after.last() else { return Err(Hurdle::NothingDoneAfter) };
     if last.status() != Status::Succeeded {
@@ -133,7 +133,10 @@ fn files_named(text: &str) -> impl Iterator<Item = &str> {
     let names = words.filter_map(|word| word.trim_end_matches(['.', ':']).rsplit('/').next());
     names.filter(|name| {
         name.rsplit_once('.').is_some_and(|(stem, suffix)| {
-            stem.chars().count() > 1 && (1..=5).contains(&suffix.len()) && suffix.chars().all(char::is_alphanumeric)
+            // "e.g" is none, and neither is "1.5".
+            let is_suffix = (2..=5).contains(&suffix.len()) || matches!(suffix, "c" | "h" | "r" | "d" | "m" | "s" | "v");
+            let is_name = suffix.starts_with(char::is_alphabetic) && suffix.chars().all(char::is_alphanumeric);
+            !stem.is_empty() && is_suffix && is_name
         })
     })
 }
@@ -175,7 +178,7 @@ fn standing(
     // A refused call is what "that" means.
     let is_shown = matches!(target, Target::Refused(_));
     let is_grounded = |said: &str| before.iter().chain(after).any(|act| names(said, act));
-    let points = |said: &str| request::points(said) && !is_shown;
+    let points = |said: &str| opens_midway(said) || (request::points(said) && !is_shown);
     let is_full = said.unicode_words().count() >= MIN_WORDS || is_grounded(said);
     if is_full && !points(said) && !is_vague(said) {
         return Some(own);
@@ -200,6 +203,14 @@ fn standing(
     })
 }
 
+/// "Instead only when …", "Rather than five, …": the sentence before says what this is about.
+fn opens_midway(said: &str) -> bool {
+    const OPENINGS: [&str; 9] = ["instead", "rather", "also", "otherwise", "finally", "then", "or", "second", "third"];
+    let lower = said.to_lowercase();
+    let mut words = lower.unicode_words();
+    words.next().is_some_and(|first| OPENINGS.contains(&first)) && !(lower.starts_with("instead of"))
+}
+
 /// "… rather than restore things": nobody knows which.
 fn is_vague(said: &str) -> bool {
     let lower = said.to_lowercase();
@@ -217,7 +228,12 @@ fn candidate(
     let quote = text.get(words.clone())?;
     let evidence = Evidence { quote: quote.to_owned(), turn, range: char_range(text, words.start, words.end) };
     let corrected = corrected(before, after);
-    let topic = target.topic().or_else(|| after.iter().find_map(Act::file)).unwrap_or_else(|| "files".to_owned());
+    // Of commands, the one that came instead.
+    let instead = match (target, corrected) {
+        (Target::Command(_), Some(act @ Act::Command(_))) => Some(act.topic()),
+        _ => target.topic(),
+    };
+    let topic = instead.or_else(|| after.iter().find_map(Act::file)).unwrap_or_else(|| "files".to_owned());
     let intent = session.asked(turn);
     // A refused edit does not always name its file; the one made in its place does.
     let doing = || target.doing().or_else(|| after.iter().find_map(Act::file).map(|file| format!("changing {file}")));

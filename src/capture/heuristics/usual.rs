@@ -21,7 +21,7 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let exact = most(uses.iter().map(|step| Way::of(step)).collect());
     let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
     // One operand of so many different ones is no more than an example.
-    let with_place = with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| n_exact * 2 < *times));
+    let with_place = with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| *n_exact < 2 || n_exact * 2 < *times));
     let is_placed = with_place.is_some();
     let (way, times) = with_place.or(exact)?;
     let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
@@ -94,13 +94,16 @@ fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
 }
 
 /// When to run such commands: checks and formatters after files were changed, a mixture when files are being changed, as
-/// they were between the turns. None for other commands, and where nothing was changed.
+/// they were between the turns; checks alone where nothing was changed. None for other commands.
 pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<usize>]) -> Option<String> {
     let follows_changes = |step: &&&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
     let n_following = steps.iter().filter(follows_changes).count();
     let spans: Vec<&Range<usize>> =
         spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).collect();
-    if n_following * 2 < steps.len() || spans.is_empty() {
+    if spans.is_empty() && n_following == steps.len() {
+        return Some("checking the code".to_owned());
+    }
+    if spans.is_empty() || n_following * 2 < steps.len() {
         return None;
     }
     let when = if n_following == steps.len() { "after" } else { "when" };
