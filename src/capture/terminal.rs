@@ -97,7 +97,8 @@ pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
 /// `The file /a/b.rs has been updated`, `File created successfully at: /a/b.rs`.
 fn file_in_result(result: &str) -> Option<&str> {
     result.lines().take(5).find_map(|line| {
-        let after = line.split_once("The file ").and_then(|(_, rest)| rest.split_once(" has been ")).map(|(path, _)| path);
+        let after =
+            line.split_once("The file ").and_then(|(_, rest)| rest.split_once(" has been ")).map(|(path, _)| path);
         after.or_else(|| line.split_once("File created successfully at: ").map(|(_, path)| path))
     })
 }

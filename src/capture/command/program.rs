@@ -1,7 +1,7 @@
 //! What is known of programs: which only run others, which prepare, filter or look, which have subcommands.
 
-use super::{Effect, normal};
 use super::shell::{self, Form, Input, Output, Part, Word};
+use super::{Effect, normal};
 
 /// Programs that run the program named in their arguments, with the flags of theirs that take a value.
 const WRAPPERS: [(&str, &[&str]); 14] = [
@@ -88,14 +88,50 @@ const LOOKING_WORDS: [&str; 10] =
 
 /// Words that say that a command checks what is there: it passes or fails, and mends nothing.
 const CHECKS: [&str; 29] = [
-    "test", "tests", "lint", "vet", "check", "clippy", "build", "compile", "tsc", "eslint", "pytest", "mypy",
-    "golangci-lint", "staticcheck", "credo", "dialyzer", "flake8", "pylint", "jest", "vitest", "rspec", "rubocop",
-    "shellcheck", "typecheck", "type-check", "ctest", "nextest", "verify", "validate",
+    "test",
+    "tests",
+    "lint",
+    "vet",
+    "check",
+    "clippy",
+    "build",
+    "compile",
+    "tsc",
+    "eslint",
+    "pytest",
+    "mypy",
+    "golangci-lint",
+    "staticcheck",
+    "credo",
+    "dialyzer",
+    "flake8",
+    "pylint",
+    "jest",
+    "vitest",
+    "rspec",
+    "rubocop",
+    "shellcheck",
+    "typecheck",
+    "type-check",
+    "ctest",
+    "nextest",
+    "verify",
+    "validate",
 ];
 
 /// Words that say that a command puts code into shape.
 const FORMATTERS: [&str; 12] = [
-    "gofmt", "goimports", "fmt", "format", "prettier", "black", "isort", "rustfmt", "gofumpt", "clang-format", "ruff",
+    "gofmt",
+    "goimports",
+    "fmt",
+    "format",
+    "prettier",
+    "black",
+    "isort",
+    "rustfmt",
+    "gofumpt",
+    "clang-format",
+    "ruff",
     "autopep8",
 ];
 

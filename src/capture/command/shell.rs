@@ -110,7 +110,9 @@ pub(super) fn split(text: &str) -> Vec<Part> {
     match parsed {
         Some(nodes) => {
             let mut walk = Walk::default();
-            nodes.iter().for_each(|node| walk.node(node, Input::Own, Place::Top));
+            for node in &nodes {
+                walk.node(node, Input::Own, Place::Top);
+            }
             walk.parts
         }
         None => split_by_words(text),

@@ -37,7 +37,8 @@ impl Step {
     pub(super) fn is_lasting(&self) -> bool {
         let narrows = |word: &str| NARROWING_FLAGS.contains(&word.split('=').next().unwrap_or(word));
         let is_narrow = self.purpose == Purpose::Checks && self.words.iter().any(|word| narrows(word));
-        let is_passing = |word: &str| word.contains("/tmp/") || word.starts_with("/tmp") || word.contains("/var/folders/");
+        let is_passing =
+            |word: &str| word.contains("/tmp/") || word.starts_with("/tmp") || word.contains("/var/folders/");
         let is_passing = self.words.iter().map(String::as_str).chain(self.folder.as_deref()).any(is_passing);
         self.purpose != Purpose::Errand && !is_narrow && !is_passing
     }

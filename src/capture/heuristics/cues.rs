@@ -48,6 +48,11 @@ pub(super) fn agrees(sentence: &str) -> bool {
     sentence.unicode_words().next().is_some_and(|word| WORDS.contains(&word.to_lowercase().as_str()))
 }
 
+/// True when a sentence says what to do.
+pub(super) fn tells(sentence: &str) -> bool {
+    weigh(sentence).direction >= TELLS
+}
+
 /// The words after the interjections.
 pub(super) fn without_lead(words: Vec<&str>) -> Vec<&str> {
     words.into_iter().skip_while(|word| LEAD.contains(word) || *word == "thanks").collect()

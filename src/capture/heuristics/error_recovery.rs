@@ -257,9 +257,8 @@ fn edit_told(call: &ToolCall) -> Option<String> {
         gone.extend(lines(&old, change.old_range()));
         come.extend(lines(&new, change.new_range()));
     }
-    let is_short = |lines: &[String]| {
-        lines.len() <= MAX_LINES && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS)
-    };
+    let is_short =
+        |lines: &[String]| lines.len() <= MAX_LINES && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
     if !is_short(&gone) || !is_short(&come) {
         return None;
     }

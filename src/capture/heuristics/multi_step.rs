@@ -37,7 +37,7 @@ fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
     let mut trials: Vec<Trial> = judged.into_iter().map(|(trial, _)| trial).collect();
     for (place, own, steps) in &fired {
         let wider = fired.iter().find(|(other, score, others)| {
-            let is_better = score > own || (score == own && other < place);
+            let is_better = score.total_cmp(own).then(place.cmp(other)).is_gt();
             steps.is_subset(others) && (steps.len() < others.len() || is_better)
         });
         if let (Some((_, best, _)), Some(trial)) = (wider, trials.get_mut(*place)) {
@@ -91,14 +91,22 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     let n_acting = run.iter().filter(|call| !call.steps.is_empty()).count();
     // That a commit follows an add is no news.
     let is_telling = !steps.iter().all(|step| step.first.is_version_control());
-    let is_procedure = actions.len() >= MIN_STEPS && n_acting * 2 >= run.len();
-    if !is_procedure && !(is_telling && recurs(session, &actions)) {
+    let mostly_acts = n_acting * 2 >= run.len();
+    let span = session.user_turn_before(start).unwrap_or(0)..end;
+    let is_procedure = if actions.len() >= MIN_STEPS && mostly_acts {
+        true
+    } else {
+        // Two of them again and again, or many with looks between; but what changes nothing and mostly looks investigates.
+        let does = mostly_acts || !session.edits(span.start, span.end).is_empty();
+        does && is_telling && recurs(session, &actions)
+    };
+    if !is_procedure {
         return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
     }
     let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
     let intent = session.intent(start);
     let done: Vec<&Step> = steps.iter().map(|step| step.first).collect();
-    let trigger = match occasion(session, &done, &[session.user_turn_before(start).unwrap_or(0)..end]) {
+    let trigger = match occasion(session, &done, &[span]) {
         Some(occasion) => format!("{occasion}: {}", listed(&actions)),
         None if intent.is_empty() => format!("doing {}", listed(&actions)),
         None => format!("{intent} ({})", listed(&actions)),
@@ -151,10 +159,12 @@ fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Actio
         }
         let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
         // With other flags it is something else: `gofmt -l` only looks.
-        let flags = |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
+        let flags =
+            |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
         let own: Vec<BTreeSet<String>> =
             run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).map(flags).collect();
-        let uses: Vec<&Step> = succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
+        let uses: Vec<&Step> =
+            succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
         let Some(usual) = usual(session, &uses) else { continue };
         if actions.iter().all(|known| known.usual.text != usual.text) {
             actions.push(Action { form: step.form.clone(), usual, first: step });

@@ -42,9 +42,10 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         let turn = uses.first().map_or(0, |(call, _)| call.turn);
         return Trial::refused(turn, Hurdle::NotRepeated { times, min });
     };
-    // A form that was used once was not repeated; that files are added and committed is no news.
-    let is_open = usual.text.contains('<') && steps.first().is_some_and(|step| step.is_version_control());
-    if usual.times < min || is_open {
+    // A form that was used once was not repeated; that changes are added, committed and pushed is no news.
+    let is_news = usual.text != *form && !usual.text.contains('<');
+    let is_known = steps.first().is_some_and(|step| step.is_version_control()) && !is_news;
+    if usual.times < min || is_known {
         return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
     }
     let trigger = match (occasion_of_most(session, uses), session.intent(first.turn)) {

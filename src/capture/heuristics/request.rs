@@ -49,9 +49,37 @@ pub(super) fn lasting(text: &str) -> Option<&str> {
 fn tells(sentence: &str) -> bool {
     /// Verbs of tasks, beside those of [`cues`].
     const TASKS: [&str; 32] = [
-        "implement", "refactor", "release", "deploy", "publish", "investigate", "review", "debug", "document", "design",
-        "plan", "improve", "extend", "support", "migrate", "upgrade", "bump", "port", "clean", "handle", "allow",
-        "ensure", "integrate", "introduce", "optimize", "configure", "generate", "reduce", "prepare", "draft", "analyze",
+        "implement",
+        "refactor",
+        "release",
+        "deploy",
+        "publish",
+        "investigate",
+        "review",
+        "debug",
+        "document",
+        "design",
+        "plan",
+        "improve",
+        "extend",
+        "support",
+        "migrate",
+        "upgrade",
+        "bump",
+        "port",
+        "clean",
+        "handle",
+        "allow",
+        "ensure",
+        "integrate",
+        "introduce",
+        "optimize",
+        "configure",
+        "generate",
+        "reduce",
+        "prepare",
+        "draft",
+        "analyze",
         "rewrite",
     ];
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
@@ -60,14 +88,24 @@ fn tells(sentence: &str) -> bool {
     let first = words.first().copied().unwrap_or_default();
     cues::is_verb(first)
         || TASKS.contains(&first)
-        || [&["let's"][..], &["lets"], &["i", "want"], &["we", "want"], &["i", "need"], &["we", "need"], &["i'd", "like"]]
-            .into_iter()
-            .any(opens)
+        || [
+            &["let's"][..],
+            &["lets"],
+            &["i", "want"],
+            &["we", "want"],
+            &["i", "need"],
+            &["we", "need"],
+            &["i'd", "like"],
+        ]
+        .into_iter()
+        .any(opens)
 }
 
 fn is_manner(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
-    MANNERS.iter().any(|opening| lower.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+    MANNERS
+        .iter()
+        .any(|opening| lower.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
         || lower.starts_with("be ")
 }
 
@@ -76,14 +114,19 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
     let is_item = sentence.starts_with(['-', '*', '+', '"', '\'', '(', '[', '•'])
         || sentence.starts_with(|c: char| c.is_ascii_digit());
     let is_open = sentence.ends_with(['?', ':', ',']) || sentence.ends_with("...") || sentence.ends_with('…');
-    !is_item && !is_open && !sentence.contains("**") && !refers(sentence) && !points(sentence) && n_content_words(sentence) >= MIN_CONTENT_WORDS
+    !is_item
+        && !is_open
+        && !sentence.contains("**")
+        && !refers(sentence)
+        && !points(sentence)
+        && n_content_words(sentence) >= MIN_CONTENT_WORDS
 }
 
 /// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "[Image #3]", "A-C",
 /// "app-4te", "e45daa39".
 pub(super) fn refers(sentence: &str) -> bool {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
+        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b(?:first|next|last|following|remaining|previous|ready) (?:\w+ )?(?:tasks?|issues?|items?|steps?|ones?|points?)\b|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
     });
     NUMBERED.as_ref().is_some_and(|numbered| numbered.is_match(sentence))
 }
@@ -149,6 +192,7 @@ mod tests {
             "Use line numbers and file names to reference the changes.",
             "Don't change the public interface of the parser module.",
             "continue until all are done",
+            "Start with the first ready task of the list.",
             "The build is slow and the tests are flaky today.",
             "## Context\n- Current status: remove the stale lock file before running git again\n",
             "  (use \"git add <file>...\" to update what will be committed)",

@@ -92,13 +92,27 @@ fn multi_step() {
     check(&["$ go vet", "$ ls", "$ go test", "$ go test"], &[]);
     check(&["$ go vet", "$ go test", "$ go vet", "$ go test"], &["procedure-go"]);
     check(&["$ git add a", "$ git commit -m x", "$ git add b", "$ git commit -m y"], &[]);
+    let looks = ["$ go vet", "$ go test", "$ ls", "$ cat x", "$ cat y", "$ cat z", "$ rg y", "$ go vet", "$ go test"];
+    check(&looks, &[]);
+    check(&[&["~ a.go"], &looks[..]].concat(), &["procedure-go"]);
     // Looking around with a build in it is none, and neither are scripts.
     check(&["$ ls", "$ cat x", "$ go vet", "$ rg y", "$ cat z", "$ go build", "$ ls", "$ go test", "$ cat w"], &[]);
-    check(&["$ for f in a b; do make $f; done", "$ load <<'E'\nx\nE", "$ go build", "$ go test", "$ go vet"], &["procedure-go"]);
+    check(
+        &["$ for f in a b; do make $f; done", "$ load <<'E'\nx\nE", "$ go build", "$ go test", "$ go vet"],
+        &["procedure-go"],
+    );
     check(&["$ rm a", "$ mkdir b", "$ mv c d", "$ go build", "$ cp e f", "$ chmod +x g", "$ go test"], &[]);
     // A task ends with its commit and what publishes it, or when its issue is closed.
     check(
-        &["$ go test", "$ git commit -m x", "$ git push", "$ npm ci", "$ npm test", "$ npm run lint", "$ npm run build"],
+        &[
+            "$ go test",
+            "$ git commit -m x",
+            "$ git push",
+            "$ npm ci",
+            "$ npm test",
+            "$ npm run lint",
+            "$ npm run build",
+        ],
         &["procedure-npm"],
     );
     check(&["$ go build", "$ go test", "$ issue close a-1", "$ npm ci", "$ npm test", "$ npm run lint"], &[]);
@@ -152,7 +166,8 @@ fn procedures_say_when() {
     assert_eq!(solution, steps);
     assert_eq!(told(&checks).0, "checking the code: gofmt, go build, go test and golangci-lint run");
     // Where it was done, once; an identifier that differs as a place for one.
-    let work = |id: &str| [format!("$ cd web && issue start {id}"), "$ cd web && npm ci".to_owned(), "$ npm test".to_owned()];
+    let work =
+        |id: &str| [format!("$ cd web && issue start {id}"), "$ cd web && npm ci".to_owned(), "$ npm test".to_owned()];
     let lines = [work("a-1"), work("b-2")].concat();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let (trigger, solution) = told(&lines);
@@ -214,7 +229,8 @@ fn error_recovery() {
 #[test]
 fn recoveries_say_what_changed() {
     let error = "! pip install request # Looking\nERROR: No matching distribution found for request";
-    let found = lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
+    let found =
+        lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
     assert_eq!(found["trigger"], "`pip install request` fails: ERROR: No matching distribution found for request");
     assert_eq!(found["correct_pattern"], "Run `pip install requests` (request → requests).");
     assert_eq!(found["task"], "Add an HTTP client to the crawler.");
@@ -232,7 +248,10 @@ fn recoveries_say_what_changed() {
     let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one => one\ntwo", "$ make"]);
     assert_eq!(found["correct_pattern"], "First add `two` to a.c; then `make` passes.");
     // The filter is what failed.
-    let found = lesson(Heuristic::ErrorRecovery, &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"]);
+    let found = lesson(
+        Heuristic::ErrorRecovery,
+        &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"],
+    );
     assert_eq!(found["correct_pattern"], "Run `sed -n 2p x | cat -vet` (-A → -vet).");
 }
 
@@ -251,8 +270,16 @@ fn user_correction() {
         &["> do it", "~ src/a.rs", "> don't use unwrap in the parser, return the error", "~ src/a.rs"],
         &["user-correction-a-rs"],
     );
+    // That something is wrong may point at what was done; what to do instead may not.
+    check(
+        &["> build it", "$ npm ci", "> No, that is wrong. Use pnpm for the packages in here.", "$ pnpm install"],
+        &["user-correction-pnpm"],
+    );
     // A call that the user refused is what was done.
-    check(&["> do it", "n src/a.rs", "> no, keep the old name of the function here", "~ src/a.rs"], &["user-correction-a-rs"]);
+    check(
+        &["> do it", "n src/a.rs", "> no, keep the old name of the function here", "~ src/a.rs"],
+        &["user-correction-a-rs"],
+    );
     // They ask whether it is so.
     check(&["> do it", "~ a.rs", "> We don't want two parsers in here, use the first. Is it so?", "~ a.rs"], &[]);
     // Only a check was run, which the words do not mean; the files they name were not what was changed.
@@ -334,6 +361,9 @@ fn repeated_action() {
         call.result = Some("EXIT=2".to_owned());
     }
     assert!(names(&printed, &CaptureConfig::default(), Heuristic::RepeatedAction).is_empty());
+    // That changes are committed and pushed is no news; that they are pushed in one particular way is.
+    check(&[&looks[..], &["$ git push", "$ git push", "$ git commit -m 'a b'", "$ git commit -m 'c d'"]].concat(), &[]);
+    check(&[&looks[..], &["$ git push -u origin main", "$ git push -u origin main"]].concat(), &["repeated-git-push"]);
     // Filters are not what differs; one line may do two things.
     check(&[&looks[..], &["$ make x | tail -5", "$ make x 2>&1 | head; echo ok"]].concat(), &["repeated-make-x"]);
     check(&[&looks[..], &["$ npm ci && npm test", "$ npm test"]].concat(), &["repeated-npm-test"]);
@@ -353,7 +383,8 @@ fn repetitions_show_the_usual_way() {
     let found = lesson(Heuristic::RepeatedAction, &lines);
     assert_eq!(found["code_example"], "issue start <id>");
     assert_eq!(found["trigger"], "running `issue start`");
-    let lines = ["~ a.ts", "$ cd web && npx tsc", "~ b.ts", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];
+    let lines =
+        ["~ a.ts", "$ cd web && npx tsc", "~ b.ts", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];
     let found = lesson(Heuristic::RepeatedAction, &lines);
     assert_eq!(found["trigger"], "after changing .ts files: running `npx tsc`");
     assert_eq!(found["code_example"], "cd web && npx tsc");
@@ -460,7 +491,11 @@ fn every_refusal_has_its_reason() {
         ("> I don't want that test.", Hurdle::NoReferent),
         ("> no, put the parser into b.rs and the rest into c.rs", Hurdle::NotWhatWasDone),
     ] {
-        assert_eq!(reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection), refused(hurdle), "{said}");
+        assert_eq!(
+            reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection),
+            refused(hurdle),
+            "{said}"
+        );
     }
     let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
     let mostly = Hurdle::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };

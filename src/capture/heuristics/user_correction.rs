@@ -129,12 +129,14 @@ fn target<'s, 't>(
 
 /// Names of files in a text: base names with a short suffix.
 fn files_named(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | '?' | '!'));
+    let words =
+        text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | ')' | ',' | ';' | '?' | '!'));
     let names = words.filter_map(|word| word.trim_end_matches(['.', ':']).rsplit('/').next());
     names.filter(|name| {
         name.rsplit_once('.').is_some_and(|(stem, suffix)| {
             // "e.g" is none, and neither is "1.5".
-            let is_suffix = (2..=5).contains(&suffix.len()) || matches!(suffix, "c" | "h" | "r" | "d" | "m" | "s" | "v");
+            let is_suffix =
+                (2..=5).contains(&suffix.len()) || matches!(suffix, "c" | "h" | "r" | "d" | "m" | "s" | "v");
             let is_name = suffix.starts_with(char::is_alphabetic) && suffix.chars().all(char::is_alphanumeric);
             !stem.is_empty() && is_suffix && is_name
         })
@@ -150,9 +152,10 @@ fn names(said: &str, act: &Act<'_, '_>) -> bool {
     let has = |name: &str| words.contains(&name.to_lowercase().as_str());
     match act {
         Act::Command(call) => {
-            let operands = call.line.text().split(|c: char| !c.is_alphanumeric()).filter(|word| {
-                word.chars().count() >= MIN_OPERAND_CHARS && request::is_content(&word.to_lowercase())
-            });
+            let operands =
+                call.line.text().split(|c: char| !c.is_alphanumeric()).filter(|word| {
+                    word.chars().count() >= MIN_OPERAND_CHARS && request::is_content(&word.to_lowercase())
+                });
             call.line.programs().any(has) || operands.into_iter().any(has)
         }
         Act::Edit { .. } => act.file().is_some_and(|file| {
@@ -179,28 +182,33 @@ fn standing(
     let is_shown = matches!(target, Target::Refused(_));
     let is_grounded = |said: &str| before.iter().chain(after).any(|act| names(said, act));
     let points = |said: &str| opens_midway(said) || (request::points(said) && !is_shown);
-    let is_full = said.unicode_words().count() >= MIN_WORDS || is_grounded(said);
-    if is_full && !points(said) && !is_vague(said) {
-        return Some(own);
-    }
     let sentences = sentences(text);
+    // "That is wrong. Use …": that something is wrong may point at what was done; what to do instead may not, unless the
+    // words begin with a sentence that says what it is about.
+    let is_clear = |range: &std::ops::Range<usize>| {
+        let mut within = sentences.iter().filter(|sentence| range.contains(&sentence.start));
+        within.any(|sentence| {
+            let leads = sentence.start == range.start && !cues::agrees(sentence.text);
+            !points(sentence.text) && (leads || cues::tells(sentence.text))
+        })
+    };
+    let is_full = |said: &str| said.unicode_words().count() >= MIN_WORDS || is_grounded(said);
+    let stands = |range: &std::ops::Range<usize>| {
+        let said = text.get(range.clone()).unwrap_or_default();
+        is_full(said)
+            && is_clear(range)
+            && !is_vague(said)
+            && !request::refers(said)
+            && said.chars().count() <= MAX_WORDS_CHARS
+    };
     let earlier = sentences.iter().rev().find(|sentence| sentence.end() <= objection.start);
     let later = sentences.iter().find(|sentence| sentence.start >= objection.end);
     let wider = [
+        Some(own),
         earlier.map(|sentence| sentence.start..objection.end),
         later.map(|sentence| objection.start..sentence.end()),
     ];
-    wider.into_iter().flatten().find(|range| {
-        let Some(said) = text.get(range.clone()) else { return false };
-        // What a sentence of one's own points at is in the words then.
-        let first = sentences.iter().find(|sentence| sentence.start == range.start);
-        let opens_well = first.is_some_and(|first| !points(first.text) && !cues::agrees(first.text));
-        said.chars().count() <= MAX_WORDS_CHARS
-            && said.unicode_words().count() >= MIN_WORDS
-            && opens_well
-            && !request::refers(said)
-            && !is_vague(said)
-    })
+    wider.into_iter().flatten().find(stands)
 }
 
 /// "Instead only when …", "Rather than five, …": the sentence before says what this is about.

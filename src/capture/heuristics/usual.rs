@@ -21,7 +21,8 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let exact = most(uses.iter().map(|step| Way::of(step)).collect());
     let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
     // One operand of so many different ones is no more than an example.
-    let with_place = with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| *n_exact < 2 || n_exact * 2 < *times));
+    let with_place =
+        with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| *n_exact < 2 || n_exact * 2 < *times));
     let is_placed = with_place.is_some();
     let (way, times) = with_place.or(exact)?;
     let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
@@ -59,8 +60,12 @@ impl Way {
         let way = |(place, word): (usize, &String)| {
             let mut words = step.words.clone();
             if let Some(open) = words.get_mut(place) {
-                (if word.contains(['/', '.']) && !word.contains(|c: char| c.is_ascii_digit()) { "<path>" } else { "<id>" })
-                    .clone_into(open);
+                (if word.contains(['/', '.']) && !word.contains(|c: char| c.is_ascii_digit()) {
+                    "<path>"
+                } else {
+                    "<id>"
+                })
+                .clone_into(open);
             }
             Self { words, place: Some(place), operand: word.clone() }
         };
