@@ -33,14 +33,15 @@ const NARROWING_FLAGS: [&str; 8] =
     ["-run", "--run", "-k", "--filter", "--grep", "--only", "--testNamePattern", "--test-name-pattern"];
 
 impl Step {
-    /// False for an errand, for a check narrowed to one test, and for what was done in a folder for the occasion.
+    /// False for an errand, for a script, for a check narrowed to one test, and for what was done in a folder for the occasion.
     pub(super) fn is_lasting(&self) -> bool {
         let narrows = |word: &str| NARROWING_FLAGS.contains(&word.split('=').next().unwrap_or(word));
         let is_narrow = self.purpose == Purpose::Checks && self.words.iter().any(|word| narrows(word));
         let is_passing =
             |word: &str| word.contains("/tmp/") || word.starts_with("/tmp") || word.contains("/var/folders/");
         let is_passing = self.words.iter().map(String::as_str).chain(self.folder.as_deref()).any(is_passing);
-        self.purpose != Purpose::Errand && !is_narrow && !is_passing
+        let is_short = self.text().chars().count() <= MAX_CHARS;
+        self.purpose != Purpose::Errand && !is_narrow && !is_passing && is_short
     }
 
     /// True for version control and its hosts.
@@ -65,7 +66,7 @@ impl Step {
         }
         let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
         let is_whole = part.original().chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '$'));
-        (is_whole && step.text().chars().count() <= MAX_CHARS && !step.text().contains('\n')).then_some(step)
+        (is_whole && !step.text().contains('\n')).then_some(step)
     }
 
     /// Its base name.

@@ -47,7 +47,7 @@ pub(super) fn blames_the_command(line: &str) -> bool {
 }
 
 /// `main.go:10:2: imported and not used`.
-fn has_place(line: &str) -> bool {
+pub(super) fn has_place(line: &str) -> bool {
     let mut fields = line.splitn(4, ':');
     let is_number =
         |field: Option<&str>| field.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));

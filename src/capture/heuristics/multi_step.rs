@@ -88,18 +88,15 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     if actions.len() > MAX_STEPS {
         return refused(start, Hurdle::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
     }
-    let n_acting = run.iter().filter(|call| !call.steps.is_empty()).count();
-    // That a commit follows an add is no news.
-    let is_telling = !steps.iter().all(|step| step.first.is_version_control());
-    let mostly_acts = n_acting * 2 >= run.len();
+    // What was looked at before the first step and after the last is no part of it.
+    let is_step = |call: &TerminalCall<'_>| !call.steps.is_empty();
+    let (first, last) = (run.iter().position(is_step).unwrap_or(0), run.iter().rposition(is_step).unwrap_or(0));
+    let n_acting = run.iter().filter(|call| is_step(call)).count();
+    let mostly_acts = n_acting * 2 > last - first;
+    // That changes are committed and pushed is no news.
+    let is_telling = steps.iter().any(|step| !step.first.is_version_control() || step.usual.is_specific(&step.form));
+    let is_procedure = mostly_acts && is_telling && (actions.len() >= MIN_STEPS || recurs(session, &actions));
     let span = session.user_turn_before(start).unwrap_or(0)..end;
-    let is_procedure = if actions.len() >= MIN_STEPS && mostly_acts {
-        true
-    } else {
-        // Two of them again and again, or many with looks between; but what changes nothing and mostly looks investigates.
-        let does = mostly_acts || !session.edits(span.start, span.end).is_empty();
-        does && is_telling && recurs(session, &actions)
-    };
     if !is_procedure {
         return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
     }

@@ -43,8 +43,7 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         return Trial::refused(turn, Hurdle::NotRepeated { times, min });
     };
     // A form that was used once was not repeated; that changes are added, committed and pushed is no news.
-    let is_news = usual.text != *form && !usual.text.contains('<');
-    let is_known = steps.first().is_some_and(|step| step.is_version_control()) && !is_news;
+    let is_known = steps.iter().all(|step| step.is_version_control()) && !usual.is_specific(form);
     if usual.times < min || is_known {
         return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
     }

@@ -1,8 +1,8 @@
 //! A transcript as the heuristics look at it: its terminal calls in order, what was acted on, what was asked for.
 
-use super::error_line::never_ran;
+use super::error_line::{has_place, never_ran};
 use super::request;
-use crate::capture::command::{CommandLine, Effect, Step};
+use crate::capture::command::{CommandLine, Effect, Purpose, Step};
 use crate::capture::{Status, ToolCall, Transcript, Turn, outcome, terminal};
 
 /// A longer command is a script for one occasion; so is one of several lines.
@@ -26,7 +26,10 @@ pub(super) struct TerminalCall<'t> {
 impl TerminalCall<'_> {
     pub(super) fn succeeded(&self) -> bool {
         let output = self.output();
-        self.call.status == Status::Succeeded && !never_ran(output) && !outcome::tells_of_failure(output)
+        // The status of `go build | head` is that of `head`; a place in a file is what a build complains about.
+        let is_check = self.steps.iter().any(|step| step.purpose == Purpose::Checks);
+        let is_hidden = is_check && self.line.text().contains('|') && output.lines().any(has_place);
+        self.call.status == Status::Succeeded && !never_ran(output) && !outcome::tells_of_failure(output) && !is_hidden
     }
 
     /// It ran, and failed.
@@ -99,7 +102,7 @@ impl<'t> Session<'t> {
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let Turn::ToolCall(call) = said else { return None };
             let line = CommandLine::parse(&terminal::command(call)?);
-            let steps = line.steps().iter().map(|step| step.without_files(&files)).collect();
+            let steps = line.steps(&files);
             Some(TerminalCall { turn, line, call, steps })
         });
         session.calls = calls.collect();

@@ -15,7 +15,7 @@ pub(super) struct Usual {
     pub(super) times: usize,
 }
 
-/// The way that was used most often; of equals the widest, which is the shortest: what narrows a command is longer. Where
+/// The way that was used most often; of equals the widest. Where
 /// the uses differ in one operand and hardly any came twice, a placeholder stands for the operand.
 pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let exact = most(uses.iter().map(|step| Way::of(step)).collect());
@@ -33,6 +33,12 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
 }
 
 impl Usual {
+    /// True where it has an operand of its own, beyond program, subcommand, flags and placeholders.
+    pub(super) fn is_specific(&self, form: &str) -> bool {
+        let mut operands = self.text.split(' ').filter(|word| !form.split(' ').any(|own| own == *word));
+        operands.any(|word| !word.starts_with('-') && !word.contains('<'))
+    }
+
     /// With the way to its folder.
     pub(super) fn whole(&self) -> String {
         self.folder.as_ref().map_or_else(|| self.text.clone(), |folder| format!("cd {folder} && {}", self.text))
@@ -72,13 +78,22 @@ impl Way {
         places.map(way).collect()
     }
 
+    /// For comparing ways used equally often, the widest first: all of it, which is short; else the longest list of paths.
+    fn narrowness(&self) -> (bool, usize) {
+        let is_path = |word: &&String| word.contains('/') && !word.starts_with('-');
+        let n_paths = self.words.iter().skip(1).filter(is_path).count();
+        let is_all = n_paths == 0 || self.words.iter().any(|word| word.contains("..."));
+        let length: usize = self.words.iter().map(String::len).sum();
+        (!is_all, if is_all { length } else { usize::MAX - length })
+    }
+
     fn fits(&self, step: &Step) -> bool {
         self.words.len() == step.words.len()
             && self.words.iter().zip(&step.words).enumerate().all(|(n, (a, b))| Some(n) == self.place || a == b)
     }
 }
 
-/// The way that comes most often, and how often; of equals the shortest, then the earliest. A place counts only where
+/// The way that comes most often, and how often; of equals the widest, then the earliest. A place counts only where
 /// different operands stood in it.
 fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
     let mut counts: Vec<(Way, usize, bool)> = Vec::new();
@@ -92,9 +107,8 @@ fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
             None => counts.push((way, 1, false)),
         }
     }
-    let length = |way: &Way| way.words.iter().map(String::len).sum::<usize>();
     let counted = counts.into_iter().filter(|(way, _, differs)| way.place.is_none() || *differs);
-    let found = counted.min_by(|(a, n, _), (b, m, _)| m.cmp(n).then(length(a).cmp(&length(b))));
+    let found = counted.min_by(|(a, n, _), (b, m, _)| m.cmp(n).then(a.narrowness().cmp(&b.narrowness())));
     found.map(|(way, times, _)| (way, times))
 }
 
