@@ -87,11 +87,15 @@ pub(crate) fn changes_files(call: &ToolCall) -> bool {
     has(&CHANGING) && !has(&KEEPING)
 }
 
-/// The base name of the file that a call changed: as its input names it, else as its result does.
-pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
+/// The file that a call changed: as its input names it, else as its result does.
+pub(crate) fn changed_path(call: &ToolCall) -> Option<&str> {
     let named = call.input.as_object().and_then(|row| first(row, &PATH_FIELDS)).and_then(Value::as_str);
-    let path = named.or_else(|| file_in_result(call.result.as_deref()?))?.trim();
-    path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
+    named.or_else(|| file_in_result(call.result.as_deref()?)).map(str::trim)
+}
+
+/// The base name of the file that a call changed.
+pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
+    changed_path(call)?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// `The file /a/b.rs has been updated`, `File created successfully at: /a/b.rs`.

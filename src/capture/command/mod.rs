@@ -103,9 +103,9 @@ impl CommandLine {
     }
 
     /// The commands of the line that are worth running again as they stand, in order: no errands, nothing narrowed to one
-    /// test, nothing in a folder for the occasion. For the named files stands a placeholder.
-    pub(crate) fn steps(&self, files: &[String]) -> Vec<Step> {
-        let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_files(files));
+    /// test, nothing in a folder for the occasion. For these files and their folders stand placeholders.
+    pub(crate) fn steps(&self, files: &[&str]) -> Vec<Step> {
+        let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
         steps.filter(Step::is_lasting).collect()
     }
 

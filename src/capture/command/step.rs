@@ -85,18 +85,36 @@ impl Step {
         self.words.join(" ")
     }
 
-    /// The command with a placeholder for the files among its operands that are named.
-    pub(crate) fn without_files(&self, files: &[String]) -> Self {
+    /// True where no operand names a part: `go test ./...`, `npm test`.
+    pub(crate) fn takes_all(&self) -> bool {
+        let is_part = |word: &&String| !word.starts_with('-') && word.contains(['/', '<']) && word.as_str() != "./...";
+        self.words.iter().skip(1).find(is_part).is_none()
+    }
+
+    /// The command with placeholders for those of its operands that are among the files, or are folders of them: what was just
+    /// changed will be something else the next time.
+    pub(super) fn without_changed(&self, files: &[&str]) -> Self {
         let mut words: Vec<String> = Vec::new();
         for word in &self.words {
-            let is_one = files.iter().any(|file| base_name(word) == file);
-            let said = if is_one { "<changed-files>" } else { word.as_str() };
-            if !is_one || words.last().map(String::as_str) != Some(said) {
+            let said = if files.iter().any(|file| base_name(file) == base_name(word)) {
+                "<changed-files>"
+            } else if files.iter().any(|file| is_folder_of(word, file)) {
+                "<changed-folders>"
+            } else {
+                word
+            };
+            if !said.starts_with("<changed") || !words.iter().any(|known| known == said) {
                 words.push(said.to_owned());
             }
         }
         Self { words, ..self.clone() }
     }
+}
+
+/// True for a relative path of two names or more, also with Go's `/...`, that leads to the file.
+fn is_folder_of(word: &str, file: &str) -> bool {
+    let path = word.trim_end_matches("...").trim_end_matches('/').trim_start_matches("./");
+    path.contains('/') && !word.starts_with('-') && format!("/{file}").contains(&format!("/{path}/"))
 }
 
 fn word_shown(word: &Word) -> Option<String> {

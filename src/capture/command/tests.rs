@@ -187,9 +187,11 @@ fn steps_are_what_can_be_run_again() {
     }
     let steps = CommandLine::parse("cd web && npm test").steps(&[]);
     assert_eq!(steps[0].folder.as_deref(), Some("web"));
-    let files = ["b.go".to_owned(), "a.go".to_owned()];
+    let files = ["/srv/x/b.go", "/srv/x/in/a.go"];
     let step = &CommandLine::parse("gofmt -w x/a.go x/b.go y.go").steps(&files)[0];
     assert_eq!(step.text(), "gofmt -w <changed-files> y.go");
+    let step = &CommandLine::parse("go test -v ./x/in/... ./x/... x/in ./y/in").steps(&files)[0];
+    assert_eq!(step.text(), "go test -v <changed-folders> ./x/... ./y/in");
     let long = format!("git add {}", "some/folder/a.go ".repeat(20));
     assert_eq!(CommandLine::parse(&long).steps(&[]), []);
     assert_eq!(CommandLine::parse(&long).steps(&files)[0].text(), "git add <changed-files>");

@@ -94,8 +94,10 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     let n_acting = run.iter().filter(|call| is_step(call)).count();
     let mostly_acts = n_acting * 2 > last - first;
     // That changes are committed and pushed is no news.
-    let is_telling = steps.iter().any(|step| !step.first.is_version_control() || step.usual.is_specific(&step.form));
-    let is_procedure = mostly_acts && is_telling && (actions.len() >= MIN_STEPS || recurs(session, &actions));
+    let is_own = steps.iter().any(|step| !step.first.is_version_control());
+    let is_telling = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
+    let is_long = actions.len() >= MIN_STEPS && is_telling;
+    let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
     let span = session.user_turn_before(start).unwrap_or(0)..end;
     if !is_procedure {
         return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
@@ -160,8 +162,12 @@ fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Actio
             |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
         let own: Vec<BTreeSet<String>> =
             run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).map(flags).collect();
-        let uses: Vec<&Step> =
+        let mut uses: Vec<&Step> =
             succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
+        // What was checked as a whole need not be told by its parts.
+        if uses.iter().any(|other| other.takes_all()) {
+            uses.retain(|other| other.takes_all());
+        }
         let Some(usual) = usual(session, &uses) else { continue };
         if actions.iter().all(|known| known.usual.text != usual.text) {
             actions.push(Action { form: step.form.clone(), usual, first: step });

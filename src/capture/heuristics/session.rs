@@ -98,7 +98,8 @@ pub(super) struct Session<'t> {
 impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
         let mut session = Self { transcript, calls: Vec::new() };
-        let files = session.edited_files(0, transcript.turns.len());
+        let edits = session.edits(0, transcript.turns.len());
+        let files: Vec<&str> = edits.into_iter().filter_map(terminal::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let Turn::ToolCall(call) = said else { return None };
             let line = CommandLine::parse(&terminal::command(call)?);

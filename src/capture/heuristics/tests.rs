@@ -175,6 +175,10 @@ fn procedures_say_when() {
     let (trigger, solution) = told(&lines);
     assert_eq!(trigger, "doing issue start, npm ci and npm test");
     assert_eq!(solution, "Run in `web`, in this order:\n1. `issue start <id>`\n2. `npm ci`\n3. `npm test`");
+    // What was changed is something else the next time; what was also checked as a whole is told as a whole.
+    let lines = ["~ /srv/web/in/a.go", "$ go vet ./web/in/", "$ go build ./x/y", "$ go test ./x/y", "$ go test ./..."];
+    let steps = "Run, in this order:\n1. `go vet <changed-folders>`\n2. `go build ./x/y`\n3. `go test ./...`";
+    assert_eq!(told(&lines).1, steps);
     // The widest of equally frequent ways.
     let (_, solution) = told(&["$ npm ci", "$ npm test one", "$ npm run lint", "$ npm test"]);
     assert_eq!(solution, "Run, in this order:\n1. `npm ci`\n2. `npm test`\n3. `npm run lint`");

@@ -15,8 +15,8 @@ pub(super) struct Usual {
     pub(super) times: usize,
 }
 
-/// The way that was used most often; of equals the widest. Where
-/// the uses differ in one operand and hardly any came twice, a placeholder stands for the operand.
+/// The way that was used most often; of equals the widest. Where the uses differ in one operand and hardly any came twice, a
+/// placeholder stands for the operand.
 pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let exact = most(uses.iter().map(|step| Way::of(step)).collect());
     let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
@@ -33,10 +33,10 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
 }
 
 impl Usual {
-    /// True where it has an operand of its own, beyond program, subcommand, flags and placeholders.
+    /// True where it has an operand of its own, beyond program, subcommand and flags, and no placeholder.
     pub(super) fn is_specific(&self, form: &str) -> bool {
         let mut operands = self.text.split(' ').filter(|word| !form.split(' ').any(|own| own == *word));
-        operands.any(|word| !word.starts_with('-') && !word.contains('<'))
+        !self.text.contains('<') && operands.any(|word| !word.starts_with('-'))
     }
 
     /// With the way to its folder.
@@ -82,7 +82,8 @@ impl Way {
     fn narrowness(&self) -> (bool, usize) {
         let is_path = |word: &&String| word.contains('/') && !word.starts_with('-');
         let n_paths = self.words.iter().skip(1).filter(is_path).count();
-        let is_all = n_paths == 0 || self.words.iter().any(|word| word.contains("..."));
+        let is_all = (n_paths == 0 && !self.words.iter().any(|word| word.contains('<')))
+            || self.words.iter().any(|word| word.contains("..."));
         let length: usize = self.words.iter().map(String::len).sum();
         (!is_all, if is_all { length } else { usize::MAX - length })
     }
@@ -143,7 +144,8 @@ pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<us
     kinds.sort_by(|(a, n), (b, m)| m.cmp(n).then(a.cmp(b)));
     match kinds.as_slice() {
         [] if n_named == 0 => Some(format!("{when} changing files")),
-        [] => None,
+        // Nothing but texts.
+        [] => (n_following == steps.len()).then(|| "checking the code".to_owned()),
         [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} changing .{kind} and .{second} files")),
         [(kind, _), ..] => Some(format!("{when} changing .{kind} files")),
     }
