@@ -122,7 +122,7 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
         && n_content_words(sentence) >= MIN_CONTENT_WORDS
 }
 
-/// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "[Image #3]", "A-C",
+/// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "image #3", "A-C",
 /// "app-4te", "e45daa39".
 pub(super) fn refers(sentence: &str) -> bool {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
