@@ -2,7 +2,7 @@
 //!
 //! The signs of a failure are the one list in [`SIGNS`]. They are read line by line, whole words, in any case; a line that
 //! calls itself a warning, a count of nothing ("0 errors", "error: none") and a line of source code that was printed are no
-//! failures. *Measured* (`tests/it/transcripts.rs`): 179 of 211 recorded outputs of failing commands are recognised; of 302
+//! failures. Where a test runner says at the end that all went well, the errors before it are what the tests made. *Measured* (`tests/it/transcripts.rs`): 179 of 211 recorded outputs of failing commands are recognised; of 302
 //! commands of real sessions whose harness told the status, the output alone takes 4 successes for failures and misses 5 failures.
 
 use std::ops::Range;
@@ -28,7 +28,7 @@ const EXIT: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
 /// Signs of a failure within a line.
-const SIGNS: [&str; 11] = [
+const SIGNS: [&str; 12] = [
     // rustc's `error[E0308]:`, Python's `TypeError:`, `make: *** … Error 2`, Maven's `[ERROR]`, yarn's `error …`
     r"\b\w*(?:error|exception)(?:\[\w+\])?:",
     r"^\s*(?:\[error\]|error\s+[^\s:=0-9]|e: )|\*\*\* .*\berror \d|\bnpm err!",
@@ -39,9 +39,17 @@ const SIGNS: [&str; 11] = [
     r"\b(?:need to|must) be (?:root|running|created|superuser)\b|\bneed root\b|\brequires superuser\b",
     r"\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|unsupported|undefined) (?:sub-?)?(?:command|option|argument|flag|switch|operation|parameter|target|task)s?\b",
     r"\bis not an? (?:\S+ )?(?:sub)?command\b|\bis not in the .* command\b|\bhas no command\b|\bdid you mean\b|\bunterminated\b",
-    r"\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
+    TEST_FAILED,
+    // Not the seconds before a log's level: `12:04:14 ERROR`.
+    r"(?:^|[^\w:.])[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
 ];
+
+/// A test runner's word for a test, a package or all of it.
+const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
+
+/// A test runner's word that all of it went well.
+const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*)$";
 
 /// A sign that says there was none.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
@@ -83,7 +91,7 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
         Said::NothingOfCommand => match told_code(output) {
             Some(0) => Status::Succeeded,
             Some(_) => Status::Failed,
-            None if error_span(output).is_some() => Status::Failed,
+            None if error_span(output).is_some() && !ends_well(output) => Status::Failed,
             None => Status::Succeeded,
         },
         Said::NothingOfOther => {
@@ -91,6 +99,33 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
             if starts_as_error(first) { Status::Failed } else { Status::Succeeded }
         }
     }
+}
+
+/// True when a test runner says at the end that all went well, and nothing of a failed test stands before it: the errors in
+/// between are what the tests made.
+fn ends_well(output: &str) -> bool {
+    static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
+    let Some(passed) = PASSED.as_ref() else { return false };
+    let last = output.lines().rev().find(|line| passed.is_match(without_colours(line).trim_end()) || is_error(line));
+    last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
+}
+
+/// True when an output tells of a failure that the status of its command does not: a failed test before a filter, an exit
+/// code that the command line printed itself. `EXIT=` without a code tells nothing, hence no success.
+pub(crate) fn tells_of_failure(output: &str) -> bool {
+    static PRINTED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(?:(\d+)\b|$)").ok());
+    let is_printed = |line: &str| {
+        let found = PRINTED.as_ref().and_then(|printed| printed.captures(line.trim_end()));
+        found.is_some_and(|found| found.get(1).is_none_or(|code| !code.as_str().trim_start_matches('0').is_empty()))
+    };
+    output.lines().any(|line| is_failed_test(line) || is_printed(line))
+}
+
+/// True for a test runner's line that a test, a package or all of it failed.
+pub(crate) fn is_failed_test(line: &str) -> bool {
+    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
+    line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&without_colours(line)))
 }
 
 /// The exit code that a harness wrote above the output, as Codex and Claude Code do: among the first lines, a line of its
@@ -231,6 +266,40 @@ mod tests {
         );
         assert_eq!(error_line("Exit code 1\nnothing else"), Some("Exit code 1"));
         assert_eq!(error_line("Traceback (most recent call last):\n  File x\nKeyError: 'a'"), Some("KeyError: 'a'"));
+    }
+
+    #[test]
+    fn a_test_runner_has_the_last_word() {
+        for (output, expected) in [
+            ("--- FAIL: TestRead (0.01s)\nok", Status::Failed),
+            ("FAIL\texample.org/x [build failed]", Status::Failed),
+            ("FAIL", Status::Failed),
+            ("    --- FAIL: TestRead/empty (0.00s)\nFAIL\nok  \texample.org/y\t0.2s", Status::Failed),
+            ("Error: no such key\n--- PASS: TestMissing (0.00s)\nPASS\nok  \texample.org/x\t0.312s", Status::Succeeded),
+            ("error: told by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
+            ("ok  \texample.org/x\t(cached)\nmain.go: error: unused", Status::Failed),
+            ("2026/01/01 10:00:14 ERROR cannot happen", Status::Succeeded),
+        ] {
+            assert_eq!(status_of(output, Said::NothingOfCommand), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn failures_behind_a_filter() {
+        for (output, expected) in [
+            ("--- FAIL: TestRead (0.01s)\nFAIL", true),
+            ("EXIT=", true),
+            ("BUILD_EXIT=1", true),
+            ("tests exit: 2", true),
+            ("exit=0", false),
+            ("BUILD_EXIT=0\nok", false),
+            ("the exit: see below", false),
+            ("exits=3", false),
+            ("FAILURES are counted: 0", false),
+            ("", false),
+        ] {
+            assert_eq!(tells_of_failure(output), expected, "{output}");
+        }
     }
 
     #[test]

@@ -87,11 +87,31 @@ pub(crate) fn changes_files(call: &ToolCall) -> bool {
     has(&CHANGING) && !has(&KEEPING)
 }
 
+/// The file that a call changed: as its input names it, else as its result does.
+pub(crate) fn changed_path(call: &ToolCall) -> Option<&str> {
+    let named = call.input.as_object().and_then(|row| first(row, &PATH_FIELDS)).and_then(Value::as_str);
+    named.or_else(|| file_in_result(call.result.as_deref()?)).map(str::trim)
+}
+
 /// The base name of the file that a call changed.
 pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
+    changed_path(call)?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// `The file /a/b.rs has been updated`, `File created successfully at: /a/b.rs`.
+fn file_in_result(result: &str) -> Option<&str> {
+    result.lines().take(5).find_map(|line| {
+        let after =
+            line.split_once("The file ").and_then(|(_, rest)| rest.split_once(" has been ")).map(|(path, _)| path);
+        after.or_else(|| line.split_once("File created successfully at: ").map(|(_, path)| path))
+    })
+}
+
+/// What an edit took out and what it put there; none where the call does not say.
+pub(crate) fn replaced(call: &ToolCall) -> Option<(&str, &str)> {
     let row = call.input.as_object()?;
-    let path = first(row, &PATH_FIELDS)?.as_str()?.trim();
-    path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
+    let text = |fields: &[&str]| first(row, fields).and_then(Value::as_str);
+    Some((text(&["old_string", "old_str", "oldText"])?, text(&["new_string", "new_str", "newText"])?))
 }
 
 fn first<'a>(row: &'a Map<String, Value>, fields: &[&str]) -> Option<&'a Value> {
@@ -165,5 +185,15 @@ mod tests {
         }
         assert_eq!(changed_file(&call("Edit", json!({"file_path": "/a/b.rs"}))).as_deref(), Some("b.rs"));
         assert_eq!(changed_file(&call("Edit", json!({"path": "/"}))), None);
+        let told = |result: &str| {
+            let edit = ToolCall { result: Some(result.to_owned()), ..call("Edit", json!({})) };
+            changed_file(&edit)
+        };
+        assert_eq!(told("```\nThe file /a/b.rs has been updated successfully.\n```").as_deref(), Some("b.rs"));
+        assert_eq!(told("File created successfully at: /a/c.rs").as_deref(), Some("c.rs"));
+        assert_eq!(told("no such text"), None);
+        let edit = call("Edit", json!({"old_string": "x", "new_string": ""}));
+        assert_eq!(replaced(&edit), Some(("x", "")));
+        assert_eq!(replaced(&call("Edit", json!({"old_string": "x"}))), None);
     }
 }

@@ -291,7 +291,9 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
         format!("Error: {} was refused", keys.fresh()),
         true,
     ));
-    messages.push(json!({"role": "user", "content": format!("No, that is wrong. Use {} instead.", keys.fresh())}));
+    messages.extend(call(format!("deploy --key {}", keys.fresh()), format!("done with {}", keys.fresh()), false));
+    let said = format!("No, that is wrong. Deploy with {} instead.", keys.fresh());
+    messages.push(json!({"role": "user", "content": said}));
     for _ in 0..8 {
         messages.extend(call(format!("deploy --key {}", keys.fresh()), format!("done with {}", keys.fresh()), false));
     }
@@ -300,7 +302,7 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
     let transcript = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Anthropic).unwrap().transcript;
     let candidates = suggest(&transcript, &CaptureConfig::default()).candidates;
     let names: BTreeSet<_> = candidates.iter().map(|candidate| candidate.heuristic.name()).collect();
-    assert!(names.len() >= 3, "{names:?}");
+    assert!(names.len() >= 4, "{names:?}");
     let drafts: Vec<LessonDraft> = candidates.into_iter().map(|candidate| candidate.draft).collect();
     let raw = drafts.iter().map(|draft| draft.to_json().to_string()).collect::<String>();
     assert!(keys.0.iter().any(|key| raw.contains(key)), "the session's keys are in what the rules suggest");

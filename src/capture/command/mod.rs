@@ -4,9 +4,12 @@ mod normal;
 mod program;
 mod related;
 mod shell;
+mod step;
 mod word_diff;
 
+pub(crate) use program::Purpose;
 pub use related::Relation;
+pub(crate) use step::Step;
 pub use word_diff::WordChange;
 
 use shell::Part;
@@ -97,6 +100,51 @@ impl CommandLine {
     pub(crate) fn effect(&self) -> Effect {
         let acts = self.main_parts().iter().any(|part| program::effect(part) == Effect::Acts);
         if acts { Effect::Acts } else { Effect::Looks }
+    }
+
+    /// The commands of the line that are worth running again as they stand, in order: no errands, nothing narrowed to one
+    /// test, nothing in a folder for the occasion. For these files and their folders stand placeholders.
+    pub(crate) fn steps(&self, files: &[&str]) -> Vec<Step> {
+        let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
+        steps.filter(Step::is_lasting).collect()
+    }
+
+    /// True for a line that commits to version control.
+    pub(crate) fn commits(&self) -> bool {
+        self.parts.iter().any(|part| matches!(normal::form(part).as_str(), "git commit" | "hg commit" | "svn commit"))
+    }
+
+    /// True for a line of which every command has to do with version control or its host: what follows a commit.
+    pub(crate) fn publishes(&self) -> bool {
+        self.main_parts().iter().all(|part| program::is_version_control(part.program()))
+    }
+
+    /// True for a line that closes an issue, a task, a ticket.
+    pub(crate) fn closes(&self) -> bool {
+        let closes = |part: &Part| {
+            let form = normal::form(part);
+            form.split(' ').skip(1).any(|word| matches!(word, "close" | "done" | "finish" | "complete" | "resolve"))
+        };
+        self.parts.iter().any(closes)
+    }
+
+    /// What the line is for: the purpose of its commands where they share one.
+    pub(crate) fn purpose(&self) -> Purpose {
+        let mut purposes = self.main_parts().into_iter().map(program::purpose);
+        let first = purposes.next().unwrap_or(Purpose::Other);
+        if purposes.all(|purpose| purpose == first) { first } else { Purpose::Other }
+    }
+
+    /// The line without what only cuts its output or comments on it, where all else of it can be run as it stands; else the
+    /// line as it was written.
+    pub(crate) fn plain_text(&self) -> String {
+        let acting = self.main_parts();
+        let steps: Vec<Step> = acting.iter().filter_map(|part| Step::of(part)).collect();
+        if steps.is_empty() || steps.len() < acting.len() {
+            return self.text.clone();
+        }
+        let folder = steps.first().and_then(|step| step.folder.clone()).map(|folder| format!("cd {folder}"));
+        folder.into_iter().chain(steps.iter().map(Step::text)).collect::<Vec<_>>().join(" && ")
     }
 
     /// The commands that the line is about: without preparation, without the filters at the end of a pipe, and of the rest

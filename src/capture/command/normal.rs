@@ -162,6 +162,11 @@ pub(super) fn form(part: &Part) -> String {
     words.join(" ")
 }
 
+/// True for a program that runs a script.
+pub(super) fn interprets(program: &str) -> bool {
+    INTERPRETERS.contains(&canonical(program))
+}
+
 /// `python3.11` is Python; but `apt-get` stays itself.
 fn canonical(program: &str) -> &str {
     match family(program) {
@@ -210,7 +215,8 @@ fn subcommands<'a>(program: &str, arguments: &'a [Word]) -> (Vec<String>, &'a [W
             rest = after.get(1..).unwrap_or_default();
         } else if known.is_some() && (word.text.starts_with('-') || word.text.starts_with('+')) {
             rest = after;
-        } else if is_plain(word) && is_name(&word.text) {
+        } else if is_plain(word) && (is_name(&word.text) || (program == "mix" && is_name(&word.text.replace('.', ":"))))
+        {
             let nests = found.is_empty()
                 && NESTED.iter().any(|(name, below)| *name == program && below.contains(&word.text.as_str()));
             depth += usize::from(nests);

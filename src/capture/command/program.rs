@@ -1,7 +1,7 @@
 //! What is known of programs: which only run others, which prepare, filter or look, which have subcommands.
 
-use super::Effect;
 use super::shell::{self, Form, Input, Output, Part, Word};
+use super::{Effect, normal};
 
 /// Programs that run the program named in their arguments, with the flags of theirs that take a value.
 const WRAPPERS: [(&str, &[&str]); 14] = [
@@ -82,6 +82,98 @@ const LOOKING_SUBCOMMANDS: [(&str, &[&str]); 12] = [
     ("helm", &["list", "status", "get"]),
 ];
 
+/// Subcommands that change nothing in any program.
+const LOOKING_WORDS: [&str; 10] =
+    ["show", "list", "ls", "status", "view", "info", "logs", "describe", "version", "ready"];
+
+/// Words that say that a command checks what is there: it passes or fails, and mends nothing.
+const CHECKS: [&str; 29] = [
+    "test",
+    "tests",
+    "lint",
+    "vet",
+    "check",
+    "clippy",
+    "build",
+    "compile",
+    "tsc",
+    "eslint",
+    "pytest",
+    "mypy",
+    "golangci-lint",
+    "staticcheck",
+    "credo",
+    "dialyzer",
+    "flake8",
+    "pylint",
+    "jest",
+    "vitest",
+    "rspec",
+    "rubocop",
+    "shellcheck",
+    "typecheck",
+    "type-check",
+    "ctest",
+    "nextest",
+    "verify",
+    "validate",
+];
+
+/// Words that say that a command puts code into shape.
+const FORMATTERS: [&str; 12] = [
+    "gofmt",
+    "goimports",
+    "fmt",
+    "format",
+    "prettier",
+    "black",
+    "isort",
+    "rustfmt",
+    "gofumpt",
+    "clang-format",
+    "ruff",
+    "autopep8",
+];
+
+/// Programs for one thing at a time: what they were run for once is nobody's next step.
+const ERRANDS: [&str; 30] = [
+    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "chmod", "chown", "ln", "sed", "awk", "perl", "curl", "wget", "kill",
+    "pkill", "killall", "open", "sqlite3", "psql", "mysql", "tar", "zip", "unzip", "dd", "truncate", "jq", "od",
+    "xargs", "patch",
+];
+
+/// What running a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It passes or fails.
+    Checks,
+    /// It puts code into shape.
+    Formats,
+    /// It does something to this one thing.
+    Errand,
+    Other,
+}
+
+pub(super) fn purpose(part: &Part) -> Purpose {
+    let form = normal::form(part);
+    let is_one_of = |list: &[&str]| form.split([' ', ':']).any(|word| list.contains(&word));
+    let runs_text = part.arguments.iter().any(|word| matches!(word.text.as_str(), "-c" | "-e" | "-"));
+    if ERRANDS.contains(&part.program()) || (normal::interprets(part.program()) && runs_text) {
+        Purpose::Errand
+    } else if is_one_of(&FORMATTERS) {
+        Purpose::Formats
+    } else if is_one_of(&CHECKS) {
+        Purpose::Checks
+    } else {
+        Purpose::Other
+    }
+}
+
+/// True for version control and its hosts.
+pub(super) fn is_version_control(program: &str) -> bool {
+    matches!(program, "git" | "gh" | "hg" | "svn" | "glab")
+}
+
 pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -129,7 +221,15 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
     }
     // `xargs` reads a pipe for its program, whose own input is something else.
     let input = if part.program() == "xargs" { Input::Own } else { part.input };
-    Part::new(words.to_vec(), input, part.output).map(|inner| vec![inner])
+    let n_own = part.arguments.len() - words.len();
+    let mut inner = Part::new(words.to_vec(), input, part.output)?;
+    if part.program() != "xargs" {
+        inner.standing = part.standing.clone();
+    }
+    let wrapper = Word { text: part.original().to_owned(), raw: part.original().to_owned(), form: Form::Plain };
+    let own = part.arguments.iter().take(n_own).cloned();
+    inner.lead = part.lead.iter().cloned().chain([wrapper]).chain(own).collect();
+    Some(vec![inner])
 }
 
 /// True when the line could be about this part: no preparation, no filter behind a pipe.
@@ -139,9 +239,14 @@ pub(super) fn is_main(part: &Part) -> bool {
 }
 
 pub(super) fn effect(part: &Part) -> Effect {
+    if part.output == Output::File { Effect::Acts } else { own_effect(part) }
+}
+
+/// What it does beside writing its output somewhere.
+pub(super) fn own_effect(part: &Part) -> Effect {
     let program = part.program();
     let has_flag = |flag: &str| part.arguments.iter().any(|word| word.text == flag);
-    if part.output == Output::File || (program == "find" && (has_flag("-delete") || has_flag("-exec"))) {
+    if program == "find" && (has_flag("-delete") || has_flag("-exec")) {
         return Effect::Acts;
     }
     let asks_for_help =
@@ -150,6 +255,9 @@ pub(super) fn effect(part: &Part) -> Effect {
         || LOOKING.contains(&program)
         || PREPARATION.contains(&program)
         || (program == "sed" && !part.arguments.iter().any(|word| word.text.starts_with("-i")))
+        || normal::form(part).split(' ').skip(1).any(|word| LOOKING_WORDS.contains(&word))
+        // `git remote -v`, `git branch -a`: with nothing but flags they list.
+        || (program == "git" && lists_without_operand(part))
         || LOOKING_SUBCOMMANDS.iter().any(|(name, subcommands)| {
             *name == family(program)
                 && part
@@ -160,6 +268,11 @@ pub(super) fn effect(part: &Part) -> Effect {
                     .any(|word| subcommands.contains(&word.text.as_str()))
         });
     if looks { Effect::Looks } else { Effect::Acts }
+}
+
+fn lists_without_operand(part: &Part) -> bool {
+    let mut words = part.arguments.iter().filter(|word| is_plain(word));
+    words.next().is_some_and(|word| matches!(word.text.as_str(), "remote" | "branch" | "tag")) && words.next().is_none()
 }
 
 /// Programs that are one under several names.

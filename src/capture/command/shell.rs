@@ -1,11 +1,14 @@
 //! Shell grammar: a command line as simple commands. The parser is a library's; this file walks its tree.
 
-use rable::{Node, NodeKind};
+use rable::{ListOperator, Node, NodeKind};
 
-/// One word of a command, quotes removed.
+/// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
+    /// Quotes removed.
     pub(super) text: String,
+    /// As it was typed.
+    pub(super) raw: String,
     pub(super) form: Form,
 }
 
@@ -36,6 +39,15 @@ pub(super) enum Output {
     File,
 }
 
+/// Whether a command means the same without the line around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It does, in the folder that the line went to before; none when it did not.
+    Alone { folder: Option<String> },
+    /// It is in a loop, behind a pipe or an "or", in the background, or reads a document.
+    Within,
+}
+
 /// A simple command; it has at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -47,15 +59,19 @@ pub(super) struct Part {
     pub(super) arguments: Vec<Word>,
     pub(super) input: Input,
     pub(super) output: Output,
+    pub(super) standing: Standing,
+    /// What stands before the program, as it was typed: settings, `sudo`.
+    pub(super) lead: Vec<Word>,
 }
 
 impl Part {
-    /// None without a word that names a program.
+    /// A command that stands [`Within`](Standing::Within) its line. None without a word that names a program.
     pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
         let mut words = words.into_iter();
-        let original = words.next()?.text;
-        let program = Some(base_name(&original)).filter(|name| !name.is_empty())?.to_owned();
-        Some(Self { original, program, arguments: words.collect(), input, output })
+        let first = words.next()?;
+        let program = Some(base_name(&first.text)).filter(|name| !name.is_empty())?.to_owned();
+        let (original, arguments, lead) = (first.text, words.collect(), Vec::new());
+        Some(Self { original, program, arguments, input, output, standing: Standing::Within, lead })
     }
 
     pub(super) fn program(&self) -> &str {
@@ -93,11 +109,11 @@ pub(super) fn split(text: &str) -> Vec<Part> {
     let parsed = if is_tame { rable::parse(text, false).ok() } else { None };
     match parsed {
         Some(nodes) => {
-            let mut parts = Vec::new();
+            let mut walk = Walk::default();
             for node in &nodes {
-                walk(node, Input::Own, &mut parts);
+                walk.node(node, Input::Own, Place::Top);
             }
-            parts
+            walk.parts
         }
         None => split_by_words(text),
     }
@@ -114,42 +130,118 @@ fn n_blocks(text: &str) -> usize {
     words + nested
 }
 
-fn walk(node: &Node, input: Input, parts: &mut Vec<Part>) {
-    match &node.kind {
-        NodeKind::Command { words, redirects, .. } => {
-            let words = words.iter().filter_map(word).collect();
-            let writes = redirects.iter().any(is_file_output);
-            parts.extend(Part::new(words, input, if writes { Output::File } else { Output::Shown }));
-        }
-        NodeKind::Pipeline { commands, .. } => {
-            let inputs = std::iter::once(input).chain(std::iter::repeat(Input::Pipe));
-            commands.iter().zip(inputs).for_each(|(command, input)| walk(command, input, parts));
-        }
-        NodeKind::List { items } => items.iter().for_each(|item| walk(&item.command, Input::Own, parts)),
-        NodeKind::If { condition, then_body, else_body, .. } => {
-            walk(condition, Input::Own, parts);
-            walk(then_body, Input::Own, parts);
-            if let Some(body) = else_body {
-                walk(body, Input::Own, parts);
+/// Where in the line a node stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It runs once, whatever else the line does.
+    Top,
+    /// It may not run, or more than once.
+    Inside,
+}
+
+/// The tree of a line, walked in order.
+#[derive(Default)]
+struct Walk {
+    parts: Vec<Part>,
+    /// Where the line went.
+    folder: Folder,
+    /// The functions that it defined.
+    functions: Vec<String>,
+}
+
+#[derive(Default)]
+enum Folder {
+    /// Nowhere yet.
+    #[default]
+    Own,
+    Named(String),
+    /// To what an expansion said.
+    Lost,
+}
+
+impl Walk {
+    fn node(&mut self, node: &Node, input: Input, place: Place) {
+        match &node.kind {
+            NodeKind::Command { words, redirects, assignments } => {
+                let words: Vec<Word> = words.iter().filter_map(word).collect();
+                let writes = redirects.iter().any(is_file_output);
+                let Some(mut part) = Part::new(words, input, if writes { Output::File } else { Output::Shown }) else {
+                    return;
+                };
+                part.lead = assignments.iter().filter_map(word).collect();
+                part.standing = self.standing(place, input, redirects);
+                if self.functions.iter().any(|name| name == part.original()) {
+                    part.standing = Standing::Within;
+                }
+                if part.program() == "cd" && place == Place::Top {
+                    self.go(&part);
+                }
+                self.parts.push(part);
             }
+            NodeKind::Pipeline { commands, .. } => {
+                let inputs = std::iter::once(input).chain(std::iter::repeat(Input::Pipe));
+                commands.iter().zip(inputs).for_each(|(command, input)| self.node(command, input, place));
+            }
+            NodeKind::List { items } => {
+                let mut before = None;
+                for item in items {
+                    let is_sure = before != Some(ListOperator::Or) && item.operator != Some(ListOperator::Background);
+                    self.node(&item.command, Input::Own, if is_sure { place } else { Place::Inside });
+                    before = item.operator;
+                }
+            }
+            NodeKind::If { condition, then_body, else_body, .. } => {
+                self.node(condition, Input::Own, Place::Inside);
+                self.node(then_body, Input::Own, Place::Inside);
+                if let Some(body) = else_body {
+                    self.node(body, Input::Own, Place::Inside);
+                }
+            }
+            NodeKind::While { condition, body, .. } | NodeKind::Until { condition, body, .. } => {
+                self.node(condition, Input::Own, Place::Inside);
+                self.node(body, Input::Own, Place::Inside);
+            }
+            NodeKind::For { body, .. }
+            | NodeKind::ForArith { body, .. }
+            | NodeKind::Select { body, .. }
+            | NodeKind::Subshell { body, .. }
+            | NodeKind::BraceGroup { body, .. } => self.node(body, input, Place::Inside),
+            NodeKind::Case { patterns, .. } => {
+                let bodies = patterns.iter().filter_map(|pattern| pattern.body.as_ref());
+                bodies.for_each(|body| self.node(body, Input::Own, Place::Inside));
+            }
+            NodeKind::Coproc { command, .. } => self.node(command, input, Place::Inside),
+            NodeKind::Negation { pipeline } => self.node(pipeline, input, Place::Inside),
+            NodeKind::Time { pipeline, .. } => self.node(pipeline, input, place),
+            // A function is defined, not run.
+            NodeKind::Function { name, .. } => self.functions.push(name.clone()),
+            // The rest holds no command.
+            _ => {}
         }
-        NodeKind::While { condition, body, .. } | NodeKind::Until { condition, body, .. } => {
-            walk(condition, Input::Own, parts);
-            walk(body, Input::Own, parts);
-        }
-        NodeKind::For { body, .. }
-        | NodeKind::ForArith { body, .. }
-        | NodeKind::Select { body, .. }
-        | NodeKind::Subshell { body, .. }
-        | NodeKind::BraceGroup { body, .. } => walk(body, input, parts),
-        NodeKind::Case { patterns, .. } => {
-            patterns.iter().filter_map(|pattern| pattern.body.as_ref()).for_each(|body| walk(body, Input::Own, parts));
-        }
-        NodeKind::Coproc { command, .. } => walk(command, input, parts),
-        NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => walk(pipeline, input, parts),
-        // A function is defined, not run; the rest holds no command.
-        _ => {}
     }
+
+    fn standing(&self, place: Place, input: Input, redirects: &[Node]) -> Standing {
+        let reads = redirects.iter().any(|redirect| !is_output(redirect));
+        match &self.folder {
+            _ if reads || place == Place::Inside || input == Input::Pipe => Standing::Within,
+            Folder::Own => Standing::Alone { folder: None },
+            Folder::Named(folder) => Standing::Alone { folder: Some(folder.clone()) },
+            Folder::Lost => Standing::Within,
+        }
+    }
+
+    fn go(&mut self, cd: &Part) {
+        self.folder = match (&cd.arguments[..], &self.folder) {
+            ([word], folder) if !word.expands() && (word.text.starts_with('/') || matches!(folder, Folder::Own)) => {
+                Folder::Named(word.raw.clone())
+            }
+            _ => Folder::Lost,
+        };
+    }
+}
+
+fn is_output(redirect: &Node) -> bool {
+    matches!(&redirect.kind, NodeKind::Redirect { op, .. } if op.contains('>'))
 }
 
 fn is_file_output(redirect: &Node) -> bool {
@@ -162,7 +254,15 @@ fn word(node: &Node) -> Option<Word> {
     let NodeKind::Word { value, .. } = &node.kind else { return None };
     let is_quoted = value.contains(['"', '\'', '`', '$', '\\', '\n']);
     let text = if is_quoted { unquote(value) } else { value.clone() };
-    Some(Word { text, form: if is_quoted { Form::Quoted } else { Form::Plain } })
+    Some(Word { text, raw: value.clone(), form: if is_quoted { Form::Quoted } else { Form::Plain } })
+}
+
+impl Word {
+    /// True when the shell puts something else in its place.
+    pub(super) fn expands(&self) -> bool {
+        let is_literal = self.raw.len() > 1 && self.raw.starts_with('\'') && self.raw.ends_with('\'');
+        !is_literal && self.raw.contains(['$', '`'])
+    }
 }
 
 /// A word without its quotes. What is not one word by the rules of quoting stays as it is.
@@ -192,7 +292,8 @@ fn split_line(line: &str) -> Vec<Part> {
             let is_assignment = words.is_empty() && super::program::is_assignment(bare);
             let form = if bare.contains(char::is_whitespace) { Form::Quoted } else { Form::Plain };
             if !is_assignment {
-                words.push(Word { text: bare.trim_matches(['"', '\'', '`']).to_owned(), form });
+                let unquoted = bare.trim_matches(['"', '\'', '`']).to_owned();
+                words.push(Word { text: unquoted, raw: bare.to_owned(), form });
             }
         }
         if is_operator || bare.len() < text.len() {

@@ -48,6 +48,7 @@ fn commands_have_a_topic_and_a_normal_form() {
         ("python -c 'print(1)'", "python", "python -c"),
         ("make -j8 -C build test", "make", "make test"),
         ("make", "make", "make"),
+        ("MIX_ENV=test mix ecto.migrate", "mix", "mix ecto.migrate"),
         ("./scripts/build.sh --fast", "build.sh", "build.sh"),
         ("/usr/local/bin/node server.js", "node", "node server.js"),
         ("ls -la /tmp/x", "ls", "ls"),
@@ -145,13 +146,86 @@ proptest! {
         let (line, other) = (CommandLine::parse(&text), CommandLine::parse(&other));
         prop_assert!(!line.topic().is_empty());
         prop_assert!(line.slug().chars().count() <= 60);
-        let _ = (line.relation_to(&other), other.word_changes(&line), line.effect());
+        let _ = (line.relation_to(&other), other.word_changes(&line), line.effect(), line.plain_text());
+        prop_assert!(line.steps(&[]).iter().all(|step| !step.text().is_empty() && !step.text().contains('\n')));
     }
 
     #[test]
     fn a_line_is_related_to_itself(text in "[a-z]{1,8}( [a-z./-]{1,8}){0,4}") {
         prop_assert_eq!(CommandLine::parse(&text).relation_to(&CommandLine::parse(&text)), Some(Relation::Rerun));
     }
+}
+
+#[test]
+fn steps_are_what_can_be_run_again() {
+    for (line, expected) in [
+        ("go build ./... 2>&1 | tail -3 && echo built", &["go build ./..."][..]),
+        ("cd web\nnpm run build\nnpm test | head", &["npm run build", "npm test"]),
+        ("sudo apt-get install vim", &["sudo apt-get install vim"]),
+        ("CI=1 npm test", &["CI=1 npm test"]),
+        ("git commit -m \"the whole of\nthe message\"", &["git commit -m \"<text>\""]),
+        ("issue close a-1 --reason=\"all done\"", &["issue close a-1 --reason=\"<text>\""]),
+        // What only looks, prepares, speaks.
+        ("ls; git status; git remote -v; pods list", &[]),
+        // Within a loop, behind a pipe or an "or", in the background, from a document, a function's, with a variable.
+        ("for f in a b; do make $f; done", &[]),
+        ("cat x | load", &[]),
+        ("make || make again", &["make"]),
+        ("serve & ", &[]),
+        ("load <<'EOF'\ntext\nEOF", &[]),
+        ("show() { cat $1; }; show x", &[]),
+        ("F=/x; tool \"$F\"", &[]),
+        ("cd $HOME/x && make", &[]),
+        // For one thing, one test, one occasion.
+        ("mkdir -p out && rm -rf old", &[]),
+        ("python3 -c 'print(1)'", &[]),
+        ("go test -run TestRead ./...", &[]),
+        ("make -C /tmp/try", &[]),
+    ] {
+        let found: Vec<String> = CommandLine::parse(line).steps(&[]).iter().map(Step::text).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+    let steps = CommandLine::parse("cd web && npm test").steps(&[]);
+    assert_eq!(steps[0].folder.as_deref(), Some("web"));
+    let files = ["/srv/x/b.go", "/srv/x/in/a.go"];
+    let step = &CommandLine::parse("gofmt -w x/a.go x/b.go y.go").steps(&files)[0];
+    assert_eq!(step.text(), "gofmt -w <changed-files> y.go");
+    let step = &CommandLine::parse("go test -v ./x/in/... ./x/... x/in ./y/in").steps(&files)[0];
+    assert_eq!(step.text(), "go test -v <changed-folders> ./x/... ./y/in");
+    let long = format!("git add {}", "some/folder/a.go ".repeat(20));
+    assert_eq!(CommandLine::parse(&long).steps(&[]), []);
+    assert_eq!(CommandLine::parse(&long).steps(&files)[0].text(), "git add <changed-files>");
+}
+
+#[test]
+fn plain_lines_are_without_filters() {
+    for (line, expected) in [
+        ("make all 2>&1 | tail -5; echo \"EXIT=$?\"", "make all"),
+        ("cd web && npm test | grep -v ok && npm run lint", "cd web && npm test && npm run lint"),
+        // Where a part cannot stand alone, the line stays.
+        ("make $X | tail -5", "make $X | tail -5"),
+        ("ls | head", "ls | head"),
+    ] {
+        assert_eq!(CommandLine::parse(line).plain_text(), expected);
+    }
+}
+
+#[test]
+fn commands_have_a_purpose() {
+    for (line, expected) in [
+        ("go test ./...", Purpose::Checks),
+        ("npm run build && npm test", Purpose::Checks),
+        ("gofmt -w .", Purpose::Formats),
+        ("mkdir out", Purpose::Errand),
+        ("python3 -c 'print(1)'", Purpose::Errand),
+        ("git push", Purpose::Other),
+        ("npm test && git push", Purpose::Other),
+    ] {
+        assert_eq!(CommandLine::parse(line).purpose(), expected, "{line}");
+    }
+    assert!(CommandLine::parse("git add -A && git commit -m x").commits());
+    assert!(CommandLine::parse("issue close a-1").closes() && !CommandLine::parse("closer x").closes());
+    assert!(CommandLine::parse("git push && gh pr create").publishes() && !CommandLine::parse("make").publishes());
 }
 
 /// The parser descends: what is let through to it must fit the 2 MiB stack of a thread.

@@ -48,6 +48,21 @@ pub(super) fn agrees(sentence: &str) -> bool {
     sentence.unicode_words().next().is_some_and(|word| WORDS.contains(&word.to_lowercase().as_str()))
 }
 
+/// True when a sentence says what to do.
+pub(super) fn tells(sentence: &str) -> bool {
+    weigh(sentence).direction >= TELLS
+}
+
+/// The words after the interjections.
+pub(super) fn without_lead(words: Vec<&str>) -> Vec<&str> {
+    words.into_iter().skip_while(|word| LEAD.contains(word) || *word == "thanks").collect()
+}
+
+/// True for a verb that opens a request, in lower case.
+pub(super) fn is_verb(word: &str) -> bool {
+    VERBS.contains(&word)
+}
+
 pub(super) fn weigh(sentence: &str) -> Weights {
     let typed = sentence.to_lowercase().replace('\u{2019}', "'");
     let words: Vec<&str> = typed.unicode_words().collect();

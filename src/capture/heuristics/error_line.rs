@@ -3,12 +3,30 @@
 use crate::capture::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
-/// wrong. Those are told here only: the same lines stand in the output of commands that went well.
+/// wrong. Those are told here only: the same lines stand in the output of commands that went well. None where there is
+/// nothing but an exit code or a count of errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
-    let tells = |line: &&str| blames_the_command(line) || has_place(line);
-    let told = outcome::error_line(output).map(str::trim);
-    let is_code = told.is_some_and(|line| outcome::told_code(line).is_some());
-    told.filter(|_| !is_code).or_else(|| output.lines().map(str::trim).find(tells)).or(told)
+    let tells = |line: &&str| !is_bare(line) && (blames_the_command(line) || has_place(line));
+    let signs = || output.lines().filter_map(outcome::error_line).map(str::trim);
+    let told = signs().find(|line| !is_bare(line) && !line.starts_with("Traceback ("));
+    told.or_else(|| output.lines().map(str::trim).find(tells))
+}
+
+/// A line that says that something failed and not what: an exit code, a count, `FAIL`.
+fn is_bare(line: &str) -> bool {
+    const COUNTING: [&str; 19] = [
+        "error", "errors", "failed", "failure", "failures", "fail", "test", "tests", "doctests", "doctest", "passed",
+        "skipped", "exit", "code", "status", "with", "exited", "process", "build",
+    ];
+    let lower = line.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| COUNTING.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
+/// failed test.
+pub(super) fn is_finding(line: &str) -> bool {
+    has_place(line) || outcome::is_failed_test(line)
 }
 
 /// True when an error says that the command was written wrongly, not that something is not there.
@@ -29,7 +47,7 @@ pub(super) fn blames_the_command(line: &str) -> bool {
 }
 
 /// `main.go:10:2: imported and not used`.
-fn has_place(line: &str) -> bool {
+pub(super) fn has_place(line: &str) -> bool {
     let mut fields = line.splitn(4, ':');
     let is_number =
         |field: Option<&str>| field.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
@@ -71,7 +89,10 @@ mod tests {
             ("cat: illegal option -- A\nusage: cat", Some("cat: illegal option -- A")),
             ("usage: git stash list [<options>]", Some("usage: git stash list [<options>]")),
             ("Exit code 2\nUsage: npm <command>", Some("Usage: npm <command>")),
-            ("Exit code 2\n", Some("Exit code 2")),
+            // A code, a count and a verdict say nothing.
+            ("Exit code 2\n", None),
+            ("FAIL\n12 tests, 12 failures", None),
+            ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);
         }

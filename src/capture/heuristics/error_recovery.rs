@@ -1,16 +1,21 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
-use super::error_line::{blames_the_command, error_line};
-use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall};
-use super::wording::{command_text, listed, shorten, shown};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::error_line::{blames_the_command, error_line, is_finding};
+use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
+use super::wording::{listed, shorten};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{Relation, WordChange, slug};
+use crate::capture::command::{CommandLine, Purpose, Relation, WordChange, slug};
+use crate::capture::{ToolCall, outcome, terminal};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
 const MAX_ERROR_CHARS: usize = 160;
 /// More changes than these are another command.
 const MAX_CHANGES: usize = 4;
+/// Where more was done between failure and success, nobody knows which of it helped.
+const MAX_BETWEEN: usize = 2;
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
@@ -20,9 +25,15 @@ struct Recovery<'s, 't> {
     fixed: &'s TerminalCall<'t>,
     relation: Relation,
     distance: usize,
+    /// What differs between the two commands, as they are shown.
     changes: Vec<WordChange>,
+    /// What the failure said.
+    error: Option<&'s str>,
+    /// The user's turn between the two.
+    said_between: Option<usize>,
+    edits: Vec<&'t ToolCall>,
     edited: Vec<String>,
-    /// Commands that acted between the two.
+    /// Commands between the two that may have mended it.
     remedies: Vec<&'s TerminalCall<'t>>,
 }
 
@@ -62,14 +73,20 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     let Some((_, before, relation, fixed)) = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)) else {
         return Trial::refused(failed.turn, Hurdle::NothingRelated { n_looked_at: next.len(), window });
     };
+    let between = next.iter().take(before).copied();
+    let error = error_line(failed.output());
+    let next_user_turn = session.user_turn_after(failed.turn);
     let recovery = Recovery {
         failed,
         fixed,
         relation,
         distance: before + 1,
-        changes: failed.line.word_changes(&fixed.line),
+        changes: changes(failed, fixed, error),
+        error,
+        said_between: (next_user_turn < fixed.turn).then_some(next_user_turn),
+        edits: session.edits(failed.turn, fixed.turn),
         edited: session.edited_files(failed.turn, fixed.turn),
-        remedies: next.iter().take(before).copied().filter(|call| call.succeeded() && call.acts()).collect(),
+        remedies: between.filter(|call| may_mend(call, failed)).collect(),
     };
     if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
@@ -86,37 +103,89 @@ fn is_test(file: &str) -> bool {
         .any(|word| lower.split(|c: char| !c.is_alphanumeric()).any(|part| part.trim_end_matches('s') == *word))
 }
 
+/// True for a command that changed something which the failing one may have needed: no check, no commit beside a failing
+/// build.
+fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
+    let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
+    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks && !is_aside
+}
+
+/// The words that differ. Where the error blames the command, the words that only cut the output may be the ones.
+fn changes(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>, error: Option<&str>) -> Vec<WordChange> {
+    if error.is_some_and(blames_the_command) {
+        return failed.line.word_changes(&fixed.line);
+    }
+    CommandLine::parse(&failed.line.plain_text()).word_changes(&CommandLine::parse(&fixed.line.plain_text()))
+}
+
 impl Recovery<'_, '_> {
     /// What speaks against it.
     fn hurdle(&self) -> Option<Hurdle> {
-        if !self.failed.acts() {
+        let is_blamed = self.error.is_some_and(blames_the_command);
+        if !self.failed.acts() && !is_blamed {
             // That a file was not here but there teaches nothing; that a flag is not known here does.
-            let is_blamed = error_line(self.failed.output()).is_some_and(blames_the_command);
-            return (!is_blamed).then_some(Hurdle::OnlyLooked);
+            return Some(Hurdle::OnlyLooked);
         }
-        // How one script for one occasion differs from the next teaches nothing.
-        if self.relation != Relation::Rerun && (self.failed.is_script() || self.fixed.is_script()) {
-            let chars = |call: &TerminalCall<'_>| call.line.text().chars().count();
-            let n_chars = chars(self.failed).max(chars(self.fixed));
-            return Some(Hurdle::Script { n_chars, max: MAX_COMMAND_CHARS });
+        if let Some(turn) = self.said_between {
+            return Some(Hurdle::SaidBetween { turn });
+        }
+        // A script for one occasion cannot be shown whole.
+        let shown = || [self.failed, self.fixed].into_iter().chain(self.remedies.iter().copied());
+        if let Some(script) = shown().map(|call| self.text(call)).find(|text| is_script(text)) {
+            return Some(Hurdle::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests = !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
-        (only_tests && self.remedies.is_empty()).then_some(Hurdle::OnlyTestsChanged { n_edited: self.edited.len() })
+        if only_tests && self.remedies.is_empty() {
+            return Some(Hurdle::OnlyTestsChanged { n_edited: self.edited.len() });
+        }
+        let Some(error) = self.error else { return Some(Hurdle::NoError) };
+        if self.is_other_run() {
+            // What was wrong is in the code: that fewer tests pass says nothing of it. After a change, nobody knows which of
+            // the two it was.
+            let is_about_code = is_finding(error) || self.failed.output().lines().any(outcome::is_failed_test);
+            let is_mended_between = !self.edits.is_empty() || !self.remedies.is_empty();
+            if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
+                return Some(Hurdle::OtherRun { n_edited: self.edits.len() });
+            }
+        }
+        let n_between = self.edits.len() + self.remedies.len();
+        let is_told = n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some());
+        let is_mended = n_between > 0 || self.differs();
+        (!is_told || !is_mended).then_some(Hurdle::NothingTold { n_between, n_changes: self.changes.len() })
+    }
+
+    /// True when the command that passed is not the one that failed.
+    fn is_other_run(&self) -> bool {
+        !matches!(self.relation, Relation::Rerun | Relation::Prepared)
+    }
+
+    /// True when the words that differ are few enough to be told.
+    fn differs(&self) -> bool {
+        (1..=MAX_CHANGES).contains(&self.changes.len())
+    }
+
+    /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
+    fn edits_told(&self) -> Option<String> {
+        let told: Option<Vec<String>> = self.edits.iter().map(|call| edit_told(call)).collect();
+        told.filter(|told| !told.is_empty()).map(|told| told.join(" and "))
     }
 
     fn candidate(&self, session: &Session<'_>) -> Candidate {
         let topic = self.failed.line.topic();
-        let error = error_line(self.failed.output()).map(|line| shorten(line, MAX_ERROR_CHARS));
-        let failed = shown(self.failed);
+        let error = self.error.map(|line| shorten(line, MAX_ERROR_CHARS));
+        let failed = self.shown(self.failed);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
         };
-        let draft = build_lesson(trigger, self.solution())
-            .task(session.intent(self.failed.turn))
+        let mut draft = build_lesson(trigger, self.solution())
             .mistake(failed)
             .code_example(self.table(error.as_deref()))
             .domains([topic.clone()]);
+        let intent = session.intent(self.failed.turn);
+        if !intent.is_empty() {
+            draft = draft.task(intent);
+        }
         Candidate {
             heuristic: Heuristic::ErrorRecovery,
             name: format!("error-{}", slug(&topic)),
@@ -131,45 +200,73 @@ impl Recovery<'_, '_> {
         let kind = match self.relation {
             Relation::Respelled | Relation::SameAction => 0.8,
             Relation::Prepared => 0.7,
-            Relation::Rerun if !self.edited.is_empty() || !self.remedies.is_empty() => 0.6,
-            Relation::Rerun => 0.3,
+            Relation::Rerun => 0.6,
             Relation::SameProgram => 0.4,
         };
         kind + if has_error { 0.1 } else { 0.0 } - 0.02 * self.distance as f64
     }
 
     fn solution(&self) -> String {
-        let mut steps = Vec::new();
-        if !self.edited.is_empty() {
-            steps.push(format!("change {}", listed(&self.edited)));
+        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(call)).collect();
+        let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
+        let steps: Vec<String> = self.edits_told().into_iter().chain(run).collect();
+        let fixed = self.shown(self.fixed);
+        if steps.is_empty() {
+            format!("Run {fixed}{}.", self.changes_shown())
+        } else {
+            format!("First {}; then {fixed} passes.", steps.join(", "))
         }
-        let remedies: Vec<String> = self.remedies.iter().map(|call| shown(call)).collect();
-        if !remedies.is_empty() {
-            steps.push(format!("run {}", listed(&remedies)));
-        }
-        let fixed = shown(self.fixed);
-        match (self.relation, steps.is_empty()) {
-            (Relation::Rerun, true) => {
-                format!("Run {fixed} again: it passed at the second attempt, with nothing changed.")
-            }
-            (Relation::Rerun | Relation::Prepared, false) => {
-                format!("First {}; then {fixed} passes.", steps.join(", "))
-            }
-            (_, true) => format!("Run {fixed}{}.", self.changes_shown()),
-            (_, false) => format!("First {}; then run {fixed}{}.", steps.join(", "), self.changes_shown()),
-        }
+    }
+
+    /// A command in back-ticks; without what cuts its output, unless that may be what failed.
+    fn shown(&self, call: &TerminalCall<'_>) -> String {
+        format!("`{}`", self.text(call))
+    }
+
+    fn text(&self, call: &TerminalCall<'_>) -> String {
+        if self.error.is_some_and(blames_the_command) { call.line.text().to_owned() } else { call.line.plain_text() }
     }
 
     fn changes_shown(&self) -> String {
         let changes: Vec<String> = self.changes.iter().map(|change| shorten(&change.to_string(), 80)).collect();
-        let is_telling = (1..=MAX_CHANGES).contains(&changes.len());
-        if is_telling { format!(" ({})", changes.join(", ")) } else { String::new() }
+        if self.differs() { format!(" ({})", changes.join(", ")) } else { String::new() }
     }
 
     fn table(&self, error: Option<&str>) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
-        let (before, after) = (cell(&command_text(self.failed)), cell(&command_text(self.fixed)));
+        let (before, after) = (cell(&self.text(self.failed)), cell(&self.text(self.fixed)));
         let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
         error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
+    }
+}
+
+/// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
+fn edit_told(call: &ToolCall) -> Option<String> {
+    /// More is a rewrite.
+    const MAX_LINES: usize = 2;
+    const MAX_LINE_CHARS: usize = 100;
+    let file = terminal::changed_file(call)?;
+    let (old, new) = terminal::replaced(call)?;
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
+        let lines = |text: &[&str], range: std::ops::Range<usize>| -> Vec<String> {
+            let lines = text.get(range).unwrap_or_default().iter().map(|line| line.trim().to_owned());
+            lines.filter(|line| !line.is_empty()).collect()
+        };
+        gone.extend(lines(&old, change.old_range()));
+        come.extend(lines(&new, change.new_range()));
+    }
+    let is_short =
+        |lines: &[String]| lines.len() <= MAX_LINES && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
+    if !is_short(&gone) || !is_short(&come) {
+        return None;
+    }
+    let shown = |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
+    match (gone.is_empty(), come.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("remove {} from {file}", shown(&gone))),
+        (true, false) => Some(format!("add {} to {file}", shown(&come))),
+        (false, false) => Some(format!("replace {} by {} in {file}", shown(&gone), shown(&come))),
     }
 }

@@ -78,6 +78,22 @@ pub enum Hurdle {
         /// How many different things it does.
         n_actions: usize,
     },
+    /// The run does more different things than a procedure has.
+    ManyActions {
+        /// How many different things it does.
+        n_actions: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// Most of the run looks, or is written for this one occasion, and what it does comes once.
+    MostlyLooked {
+        /// How many commands succeeded in a row.
+        n_calls: usize,
+        /// How many of them do something that can be done again.
+        n_acting: usize,
+        /// How many different things they do.
+        n_actions: usize,
+    },
     /// No related command succeeded in time.
     NothingRelated {
         /// How many terminal calls followed within the window.
@@ -87,9 +103,28 @@ pub enum Hurdle {
     },
     /// A command that only looks found nothing, or looked somewhere else afterwards.
     OnlyLooked,
-    /// The command is a script for one occasion.
+    /// The output does not say what went wrong.
+    NoError,
+    /// The user said something between the failure and the success.
+    SaidBetween {
+        /// In which turn.
+        turn: usize,
+    },
+    /// What passed is not what failed, and that it was written otherwise is not what mended it.
+    OtherRun {
+        /// How many edits came between.
+        n_edited: usize,
+    },
+    /// What mended it cannot be told: nothing changed, too much, or edits of which the record does not say what they changed.
+    NothingTold {
+        /// Edits and commands between the failure and the success that may have mended it.
+        n_between: usize,
+        /// Words that differ between the two commands.
+        n_changes: usize,
+    },
+    /// The command is a script for one occasion, which has several lines or is too long to be shown.
     Script {
-        /// The longer of the two, in characters.
+        /// Its length in characters.
         n_chars: usize,
         /// The limit.
         max: usize,
@@ -108,6 +143,12 @@ pub enum Hurdle {
     },
     /// Nothing had been done between the user's turn before and this one.
     NothingDoneBefore,
+    /// It asks whether something is so.
+    Asks,
+    /// What was done before it is not what it is about.
+    NotWhatWasDone,
+    /// The words point at something that they do not name.
+    NoReferent,
     /// Nothing was done after it.
     NothingDoneAfter,
     /// What was done after it failed, or its end is not known.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::session::{Session, TerminalCall};
-use super::wording::{char_range, sentences, shorten, shown};
+use super::wording::{char_range, sentences, shorten};
 use super::{Candidate, Ground, Heuristic, Trial, mined};
 use crate::capture::command::slug;
 use crate::lesson::{Evidence, build_lesson};
@@ -49,7 +49,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
     let words = shorten(&rest.join(" "), MAX_WORDS_CHARS);
     let steps: Vec<String> =
-        commands.iter().zip(1..).map(|(call, number)| format!("{number}. {}", shown(call))).collect();
+        commands.iter().zip(1..).map(|(call, number)| format!("{number}. `{}`", call.line.text())).collect();
     let intent = session.intent(turn);
     let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
     let trigger = if intent.is_empty() { subject } else { format!("{subject}: {intent}") };
@@ -82,7 +82,7 @@ fn trim_name(name: &str) -> &str {
 fn surrounding<'s, 't>(session: &'s Session<'t>, turn: usize) -> Vec<&'s TerminalCall<'t>> {
     let within = |from: usize, to: usize| {
         let calls = session.calls.iter().filter(move |call| (from..to).contains(&call.turn));
-        calls.filter(|call| call.succeeded() && call.acts()).collect::<Vec<_>>()
+        calls.filter(|call| call.succeeded() && call.acts() && !call.is_script()).collect::<Vec<_>>()
     };
     let before = within(session.user_turn_before(turn).unwrap_or(0), turn);
     let calls = if before.is_empty() { within(turn, session.user_turn_after(turn)) } else { before };

@@ -8,8 +8,10 @@ mod explicit_instruction;
 mod multi_step;
 mod objection;
 mod repeated_action;
+mod request;
 mod session;
 mod user_correction;
+mod usual;
 mod wording;
 
 use crate::capture::Transcript;

@@ -1,22 +1,69 @@
 //! `multi-step`: several commands in a row, all successful, are a procedure.
 
+use std::collections::BTreeSet;
+
 use super::session::{Session, TerminalCall};
-use super::wording::{listed, shown};
+use super::usual::{Usual, occasion, usual};
+use super::wording::listed;
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::slug;
+use crate::capture::command::{Step, slug};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
-/// A procedure of more steps is not one.
-const MAX_STEPS: usize = 12;
+/// A procedure of more steps is not one, but all that a session did.
+const MAX_STEPS: usize = 8;
+/// Fewer are no procedure, unless they come again in the same order.
+const MIN_STEPS: usize = 3;
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
 
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let runs = session.calls.split(|call| !call.succeeded()).filter(|run| !run.is_empty());
-    runs.flat_map(|run| by_request(session, run, config.min_run))
-        .map(|run| judge(session, run, config.min_run))
-        .collect()
+    let tasks = runs.flat_map(by_task).flat_map(|run| by_request(session, run, config.min_run));
+    keep_widest(tasks.map(|run| judge(session, run, config.min_run)).collect())
+}
+
+/// A trial with the steps that it tells.
+type Judged = (Trial, BTreeSet<String>);
+
+/// Of runs that did the same, or no more than another, the one that did most; of equals the longest, then the earliest.
+fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
+    let score = |trial: &Trial| trial.result.as_ref().ok().map(|(candidate, _)| candidate.score);
+    let fired: Vec<(usize, f64, BTreeSet<String>)> = judged
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (trial, steps))| Some((place, score(trial)?, steps.clone())))
+        .collect();
+    let mut trials: Vec<Trial> = judged.into_iter().map(|(trial, _)| trial).collect();
+    for (place, own, steps) in &fired {
+        let wider = fired.iter().find(|(other, score, others)| {
+            let is_better = score.total_cmp(own).then(place.cmp(other)).is_gt();
+            steps.is_subset(others) && (steps.len() < others.len() || is_better)
+        });
+        if let (Some((_, best, _)), Some(trial)) = (wider, trials.get_mut(*place)) {
+            trial.result = Err(Hurdle::Outdone { score: *own, best: *best });
+        }
+    }
+    trials
+}
+
+/// A run falls apart where a task ends: after a commit and what publishes it, after an issue that was closed.
+fn by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
+    let mut tasks = Vec::new();
+    let (mut start, mut is_committed) = (0, false);
+    for (place, call) in run.iter().enumerate() {
+        if is_committed && call.acts() && !call.line.publishes() {
+            tasks.extend(run.get(start..place));
+            (start, is_committed) = (place, false);
+        }
+        is_committed |= call.line.commits();
+        if call.line.closes() {
+            tasks.extend(run.get(start..=place));
+            (start, is_committed) = (place + 1, false);
+        }
+    }
+    tasks.extend(run.get(start..).filter(|rest| !rest.is_empty()));
+    tasks
 }
 
 /// A run that goes on over several requests of the user falls into what was done for each, where one of them is long enough.
@@ -27,35 +74,56 @@ fn by_request<'s, 't>(session: &Session<'t>, run: &'s [TerminalCall<'t>], min: u
     if long.is_empty() { vec![run] } else { long }
 }
 
-fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
-    let start = run.first().map_or(0, |call| call.turn);
+fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged {
+    let refused = |turn, hurdle| (Trial::refused(turn, hurdle), BTreeSet::new());
+    let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
     if run.len() < min {
-        return Trial::refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
+        return refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
     }
-    // Each thing once, where it was first done, the way it was last done: "lint, test, lint, test" is two steps.
-    let mut steps: Vec<(String, &TerminalCall<'_>)> = Vec::new();
-    for call in run.iter().filter(|call| call.acts() && !call.is_script()) {
-        let form = call.line.normal_form();
-        match steps.iter_mut().find(|(known, _)| *known == form) {
-            Some((_, last)) => *last = call,
-            None => steps.push((form, call)),
-        }
+    let steps = steps(session, run);
+    let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
+    if actions.len() < 2 {
+        return refused(start, Hurdle::FewActions { n_actions: actions.len() });
     }
-    let actions: Vec<String> = steps.iter().map(|(form, _)| form.clone()).collect();
-    let Some((_, first)) = steps.first().filter(|_| actions.len() > 1) else {
-        return Trial::refused(start, Hurdle::FewActions { n_actions: actions.len() });
-    };
-    let topic = first.line.topic();
+    if actions.len() > MAX_STEPS {
+        return refused(start, Hurdle::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
+    }
+    // What was looked at before the first step and after the last is no part of it.
+    let is_step = |call: &TerminalCall<'_>| !call.steps.is_empty();
+    let (first, last) = (run.iter().position(is_step).unwrap_or(0), run.iter().rposition(is_step).unwrap_or(0));
+    let n_acting = run.iter().filter(|call| is_step(call)).count();
+    let mostly_acts = n_acting * 2 > last - first;
+    // That changes are committed and pushed is no news.
+    let is_own = steps.iter().any(|step| !step.first.is_version_control());
+    let is_telling = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
+    let is_long = actions.len() >= MIN_STEPS && is_telling;
+    let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
+    let span = session.user_turn_before(start).unwrap_or(0)..end;
+    if !is_procedure {
+        return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
+    }
+    let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
     let intent = session.intent(start);
-    let trigger = if intent.is_empty() {
-        format!("doing {}", listed(&actions))
-    } else {
-        format!("{intent} ({})", listed(&actions))
+    let done: Vec<&Step> = steps.iter().map(|step| step.first).collect();
+    let trigger = match occasion(session, &done, &[span]) {
+        Some(occasion) => format!("{occasion}: {}", listed(&actions)),
+        None if intent.is_empty() => format!("doing {}", listed(&actions)),
+        None => format!("{intent} ({})", listed(&actions)),
     };
-    let numbered =
-        steps.iter().take(MAX_STEPS).zip(1..).map(|((_, call), number)| format!("{number}. {}", shown(call)));
-    let solution = format!("Run, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
-    let draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    // The folder of most steps is told once.
+    let folders: Vec<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
+    let is_one = folders.len() * 2 > steps.len() && folders.windows(2).all(|pair| pair.first() == pair.last());
+    let folder = folders.first().filter(|_| is_one);
+    let numbered = steps.iter().zip(1..).map(|(step, number)| {
+        let text = if folder.is_some() { step.usual.text.clone() } else { step.usual.whole() };
+        format!("{number}. `{text}`")
+    });
+    let place = folder.map_or_else(String::new, |folder| format!(" in `{folder}`"));
+    let solution = format!("Run{place}, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
+    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    if !intent.is_empty() {
+        draft = draft.task(intent);
+    }
     let candidate = Candidate {
         heuristic: Heuristic::MultiStep,
         name: format!("procedure-{}", slug(&topic)),
@@ -63,5 +131,61 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Trial {
         turns: run.iter().map(|call| call.turn).collect(),
         score: run.len() as f64,
     };
-    Trial::fired(start, candidate, Ground::Run { n_calls: run.len(), n_actions: actions.len() })
+    let told = steps.into_iter().map(|step| step.usual.text).collect();
+    (Trial::fired(start, candidate, Ground::Run { n_calls: run.len(), n_actions: actions.len() }), told)
+}
+
+/// One thing that a run did.
+struct Action<'s> {
+    form: String,
+    /// The way it is usually done in the session.
+    usual: Usual,
+    first: &'s Step,
+}
+
+impl Action<'_> {
+    fn topic(&self) -> String {
+        self.form.split(' ').next().unwrap_or_default().to_lowercase()
+    }
+}
+
+/// Each thing once, where it was first done: "lint, test, lint, test" is two steps. So is one command for file after file.
+fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Action<'s>> {
+    let mut actions: Vec<Action<'_>> = Vec::new();
+    for step in run.iter().flat_map(|call| &call.steps) {
+        if actions.iter().any(|known| known.form == step.form) {
+            continue;
+        }
+        let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
+        // With other flags it is something else: `gofmt -l` only looks.
+        let flags =
+            |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
+        let own: Vec<BTreeSet<String>> =
+            run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).map(flags).collect();
+        let mut uses: Vec<&Step> =
+            succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
+        // What was checked as a whole need not be told by its parts.
+        if uses.iter().any(|other| other.takes_all()) {
+            uses.retain(|other| other.takes_all());
+        }
+        let Some(usual) = usual(session, &uses) else { continue };
+        if actions.iter().all(|known| known.usual.text != usual.text) {
+            actions.push(Action { form: step.form.clone(), usual, first: step });
+        }
+    }
+    actions
+}
+
+/// True when the session did these things in this order, and nothing between them, at least twice.
+fn recurs(session: &Session<'_>, actions: &[String]) -> bool {
+    let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
+    let mut forms: Vec<&str> = succeeded.map(|step| step.form.as_str()).collect();
+    forms.dedup();
+    let (mut n_done, mut place) = (0, 0);
+    while let Some(next) = forms.get(place..place + actions.len()) {
+        let is_done = next.iter().zip(actions).all(|(form, action)| form == action);
+        n_done += usize::from(is_done);
+        place += if is_done { actions.len() } else { 1 };
+    }
+    n_done >= 2
 }

@@ -1,13 +1,20 @@
 //! `repeated-action`: the same command again and again is worth knowing by heart.
 
 use super::session::{Session, TerminalCall};
-use super::wording::command_text;
+use super::usual::{occasion, usual};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use crate::capture::command::{Step, slug};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
+
+/// The uses of one command, in order.
+struct Group<'s, 't> {
+    form: &'s str,
+    uses: Vec<(&'s TerminalCall<'t>, &'s Step)>,
+}
 
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let n_calls = session.calls.len();
@@ -15,51 +22,62 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
         return vec![Trial::refused(0, Hurdle::FewCalls { n_calls, min: config.min_calls })];
     }
     // In order of the first one, so that of equals the earliest wins.
-    let mut groups: Vec<(String, Vec<&TerminalCall<'_>>)> = Vec::new();
-    for call in session.calls.iter().filter(|call| call.succeeded() && call.acts() && !call.is_script()) {
-        let form = call.line.normal_form();
-        match groups.iter_mut().find(|(known, _)| *known == form) {
-            Some((_, calls)) => calls.push(call),
-            None => groups.push((form, vec![call])),
+    let mut groups: Vec<Group<'_, '_>> = Vec::new();
+    for call in session.calls.iter().filter(|call| call.succeeded()) {
+        for step in &call.steps {
+            match groups.iter_mut().find(|group| group.form == step.form) {
+                Some(group) => group.uses.push((call, step)),
+                None => groups.push(Group { form: &step.form, uses: vec![(call, step)] }),
+            }
         }
     }
-    groups.iter().map(|(form, calls)| judge(session, form, calls, config.min_repeats)).collect()
+    groups.iter().map(|group| judge(session, group, config.min_repeats)).collect()
 }
 
-fn judge(session: &Session<'_>, form: &str, calls: &[&TerminalCall<'_>], min: usize) -> Trial {
-    let times = calls.len();
-    let Some(first) = calls.first().filter(|_| times >= min) else {
-        return Trial::refused(calls.first().map_or(0, |call| call.turn), Hurdle::NotRepeated { times, min });
+fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
+    let Group { form, uses } = group;
+    let steps: Vec<&Step> = uses.iter().map(|(_, step)| *step).collect();
+    let times = steps.len();
+    let (Some((first, _)), Some(usual)) = (uses.first().filter(|_| times >= min), usual(session, &steps)) else {
+        let turn = uses.first().map_or(0, |(call, _)| call.turn);
+        return Trial::refused(turn, Hurdle::NotRepeated { times, min });
     };
-    let (usual, n_same) = usual(calls).unwrap_or_else(|| (command_text(first), 1));
-    // `mv a b` and `mv c d` share a program and nothing else.
-    if n_same < 2 && !form.contains(' ') {
+    // A form that was used once was not repeated; that changes are added, committed and pushed is no news.
+    let is_known = steps.iter().all(|step| step.is_version_control()) && !usual.is_specific(form);
+    if usual.times < min || is_known {
         return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
     }
-    let intent = session.intent(first.turn);
-    let trigger =
-        if intent.is_empty() { format!("running `{form}`") } else { format!("running `{form}`, as for: {intent}") };
-    let solution = format!("Run `{usual}`. It was used {times} times in one session and worked.");
-    let draft = build_lesson(trigger, solution).code_example(usual).domains([first.line.topic()]);
+    let trigger = match (occasion_of_most(session, uses), session.intent(first.turn)) {
+        (Some(occasion), _) => format!("{occasion}: running `{form}`"),
+        (None, intent) if intent.is_empty() => format!("running `{form}`"),
+        (None, intent) => format!("running `{form}`, as for: {intent}"),
+    };
+    let solution = format!("Run `{}`. It was used {} times in one session and worked.", usual.whole(), usual.times);
+    let topic = first.line.topic();
+    let draft = build_lesson(trigger, solution).code_example(usual.whole()).domains([topic]);
+    let mut turns: Vec<usize> = uses.iter().map(|(call, _)| call.turn).collect();
+    turns.dedup();
     let candidate = Candidate {
         heuristic: Heuristic::RepeatedAction,
-        name: format!("repeated-{}", first.line.slug()),
+        name: format!("repeated-{}", slug(form)),
         draft: mined(draft, session, CONFIDENCE, Vec::new()),
-        turns: calls.iter().map(|call| call.turn).collect(),
-        score: times as f64,
+        turns,
+        score: usual.times as f64,
     };
-    Trial::fired(first.turn, candidate, Ground::Repeated { times })
+    Trial::fired(first.turn, candidate, Ground::Repeated { times: usual.times })
 }
 
-/// The way it was written most often, and how often; the earliest of equals.
-fn usual(calls: &[&TerminalCall<'_>]) -> Option<(String, usize)> {
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    for text in calls.iter().map(|call| command_text(call)) {
-        match counts.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((text, 1)),
-        }
+/// When it is run, where at least half of its uses were on that occasion: since the use before, or since the user spoke.
+fn occasion_of_most(session: &Session<'_>, uses: &[(&TerminalCall<'_>, &Step)]) -> Option<String> {
+    let mut before = 0;
+    let mut spans = Vec::new();
+    for (call, _) in uses {
+        spans.push(before.max(session.user_turn_before(call.turn).unwrap_or(0))..call.turn);
+        before = call.turn;
     }
-    // `max_by_key` gives the last of equals: hence the other way round.
-    counts.into_iter().rev().max_by_key(|(_, count)| *count)
+    let n_after_edits = spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).count();
+    if n_after_edits * 2 < uses.len() {
+        spans.clear();
+    }
+    occasion(session, &[uses.first()?.1], &spans)
 }

@@ -1,12 +1,17 @@
 //! A transcript as the heuristics look at it: its terminal calls in order, what was acted on, what was asked for.
 
-use super::error_line::never_ran;
-use super::wording::{first_request, shorten};
-use crate::capture::command::{CommandLine, Effect};
-use crate::capture::{Status, ToolCall, Transcript, Turn, terminal};
+use super::error_line::{has_place, never_ran};
+use super::request;
+use crate::capture::command::{CommandLine, Effect, Purpose, Step};
+use crate::capture::{Status, ToolCall, Transcript, Turn, outcome, terminal};
 
-/// A longer command is a script for one occasion.
-pub(super) const MAX_COMMAND_CHARS: usize = 400;
+/// A longer command is a script for one occasion; so is one of several lines.
+pub(super) const MAX_COMMAND_CHARS: usize = 160;
+
+/// True for a command that cannot be shown whole on one line.
+pub(super) fn is_script(command: &str) -> bool {
+    command.chars().count() > MAX_COMMAND_CHARS || command.contains('\n')
+}
 
 /// One call of a terminal.
 pub(super) struct TerminalCall<'t> {
@@ -14,11 +19,17 @@ pub(super) struct TerminalCall<'t> {
     pub(super) turn: usize,
     pub(super) line: CommandLine,
     pub(super) call: &'t ToolCall,
+    /// What of it can be run again as it stands, with a placeholder for the files that the session edited.
+    pub(super) steps: Vec<Step>,
 }
 
 impl TerminalCall<'_> {
     pub(super) fn succeeded(&self) -> bool {
-        self.call.status == Status::Succeeded && !never_ran(self.output())
+        let output = self.output();
+        // The status of `go build | head` is that of `head`; a place in a file is what a build complains about.
+        let is_check = self.steps.iter().any(|step| step.purpose == Purpose::Checks);
+        let is_hidden = is_check && self.line.text().contains('|') && output.lines().any(has_place);
+        self.call.status == Status::Succeeded && !never_ran(output) && !outcome::tells_of_failure(output) && !is_hidden
     }
 
     /// It ran, and failed.
@@ -28,7 +39,7 @@ impl TerminalCall<'_> {
 
     /// True for a command that is a script for one occasion: nobody runs it again as it is.
     pub(super) fn is_script(&self) -> bool {
-        self.line.text().chars().count() > MAX_COMMAND_CHARS
+        is_script(self.line.text())
     }
 
     pub(super) fn acts(&self) -> bool {
@@ -41,6 +52,7 @@ impl TerminalCall<'_> {
 }
 
 /// A call that changed something: a command that acts, or an edit.
+#[derive(Clone, Copy)]
 pub(super) enum Act<'s, 't> {
     Command(&'s TerminalCall<'t>),
     Edit { turn: usize, call: &'t ToolCall },
@@ -65,7 +77,15 @@ impl Act<'_, '_> {
     pub(super) fn topic(&self) -> String {
         match self {
             Self::Command(call) => call.line.topic(),
-            Self::Edit { call, .. } => terminal::changed_file(call).unwrap_or_else(|| "files".to_owned()),
+            Self::Edit { .. } => self.file().unwrap_or_else(|| "files".to_owned()),
+        }
+    }
+
+    /// The file that was edited, where the call names it.
+    pub(super) fn file(&self) -> Option<String> {
+        match self {
+            Self::Command(_) => None,
+            Self::Edit { call, .. } => terminal::changed_file(call),
         }
     }
 }
@@ -77,11 +97,22 @@ pub(super) struct Session<'t> {
 
 impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
+        let mut session = Self { transcript, calls: Vec::new() };
+        let edits = session.edits(0, transcript.turns.len());
+        let files: Vec<&str> = edits.into_iter().filter_map(terminal::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let Turn::ToolCall(call) = said else { return None };
-            Some(TerminalCall { turn, line: CommandLine::parse(&terminal::command(call)?), call })
+            let line = CommandLine::parse(&terminal::command(call)?);
+            let steps = line.steps(&files);
+            Some(TerminalCall { turn, line, call, steps })
         });
-        Self { transcript, calls: calls.collect() }
+        session.calls = calls.collect();
+        // A program that the session itself built is on trial.
+        let built: Vec<String> = session.calls.iter().flat_map(|call| &call.steps).filter_map(Step::built).collect();
+        for call in &mut session.calls {
+            call.steps.retain(|step| !built.iter().any(|name| name == step.program()));
+        }
+        session
     }
 
     /// The turns that a person typed, with their numbers.
@@ -115,26 +146,43 @@ impl<'t> Session<'t> {
         acts
     }
 
-    /// The names of the files edited in turns `from..to`, each once, in order.
+    /// The edits in turns `from..to` that did not fail.
+    pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
+        let in_turns = self.transcript.turns.iter().enumerate().skip(from).take_while(|(turn, _)| *turn < to);
+        let edits = in_turns.filter_map(|(_, said)| match said {
+            Turn::ToolCall(call) if terminal::changes_files(call) && call.status != Status::Failed => Some(call),
+            _ => None,
+        });
+        edits.collect()
+    }
+
+    /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.
     pub(super) fn edited_files(&self, from: usize, to: usize) -> Vec<String> {
         let mut files = Vec::new();
-        for act in self.acts(from, to) {
-            if let Act::Edit { call, .. } = act {
-                let name = terminal::changed_file(call).unwrap_or_else(|| "a file".to_owned());
-                if call.status != Status::Failed && !files.contains(&name) {
-                    files.push(name);
-                }
+        for name in self.edits(from, to).into_iter().filter_map(terminal::changed_file) {
+            if !files.contains(&name) {
+                files.push(name);
             }
         }
         files
     }
 
-    /// What the user wanted when a turn came: the first sentence of the last user turn before it that is a request and not
-    /// just "yes, go on". Empty when there is none.
+    /// What the user wanted when a turn came: the last request before it that means something outside the session. One from
+    /// further back than two of the user's turns is about something else. Empty when there is none.
     pub(super) fn intent(&self, turn: usize) -> String {
-        const MAX_CHARS: usize = 120;
+        self.request_before(turn, 2)
+    }
+
+    /// What the user asked for in the last turn before one, if it means something outside the session.
+    pub(super) fn asked(&self, turn: usize) -> String {
+        self.request_before(turn, 1)
+    }
+
+    fn request_before(&self, turn: usize, max_back: usize) -> String {
+        const MAX_CHARS: usize = 160;
         let turns: Vec<(usize, &str)> = self.user_turns().take_while(|(number, _)| *number < turn).collect();
-        let request = turns.iter().rev().find_map(|(_, text)| first_request(text));
-        request.map(|text| shorten(text, MAX_CHARS)).unwrap_or_default()
+        // One that does not fit whole says as little as a command that does not.
+        let requests = turns.iter().rev().take(max_back).filter_map(|(_, text)| request::lasting(text));
+        requests.into_iter().find(|text| text.chars().count() <= MAX_CHARS).unwrap_or_default().to_owned()
     }
 }

@@ -2,8 +2,6 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::session::TerminalCall;
-
 /// A sentence as it was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sentence<'a> {
@@ -22,13 +20,16 @@ impl Sentence<'_> {
 /// The sentences that a person typed, in any language's punctuation: without code blocks, quotations, tags, and pasted output.
 pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let mut sentences = Vec::new();
-    let (mut place, mut is_code) = (0, false);
+    let (mut place, mut is_code, mut is_context) = (0, false, false);
     for line in text.split_inclusive('\n') {
         let start = place;
         place += line.len();
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
-        } else if !is_code && !is_pasted(line) {
+        } else if let Some(heading) = line.trim_start().strip_prefix("## ") {
+            // A command of the user's own puts what a program printed under such a heading.
+            is_context = heading.trim().eq_ignore_ascii_case("context");
+        } else if !is_code && !is_context && !is_pasted(line) {
             for (offset, sentence) in line.split_sentence_bound_indices() {
                 let trimmed = sentence.trim();
                 let lead = sentence.len() - sentence.trim_start().len();
@@ -48,11 +49,31 @@ fn is_pasted(line: &str) -> bool {
     let is_marked = ["> ", "<", "$ ", "|", "⎿", "❯", "//", "#!", "@@", "+++", "---", "[Image", "[Request", "at "]
         .iter()
         .any(|mark| trimmed.starts_with(mark));
+    let lower = trimmed.to_lowercase();
+    let is_output = OUTPUT.iter().any(|start| lower.starts_with(start));
     let is_dated = trimmed.chars().filter(char::is_ascii_digit).count() >= 8 && trimmed.matches(':').count() >= 2;
     let is_prompt = trimmed.starts_with('[') && trimmed.contains("] ") && trimmed.contains("~/");
     let is_code = trimmed.ends_with(['{', '}']) || trimmed.ends_with(");");
-    is_indented || is_marked || is_dated || is_prompt || is_code
+    is_indented || is_marked || is_output || is_dated || is_prompt || is_code
 }
+
+/// How lines begin that programs print, `git status` above all.
+const OUTPUT: [&str; 14] = [
+    "(use \"git",
+    "on branch ",
+    "your branch is ",
+    "changes not staged",
+    "changes to be committed",
+    "untracked files",
+    "modified:",
+    "new file:",
+    "no changes added",
+    "nothing to commit",
+    "warning:",
+    "error:",
+    "info:",
+    "debug:",
+];
 
 /// What a turn asks for: the first sentence that says what to do, else the first that says anything; none for "yes, go on",
 /// for slash commands, and for a turn that only announces something: "implement the following plan:".
@@ -80,17 +101,6 @@ pub(in crate::capture) fn shorten(text: &str, max_chars: usize) -> String {
     let cut: String = line.chars().take(max_chars.saturating_sub(1)).collect();
     let at_word = cut.rfind(' ').and_then(|end| cut.get(..end)).filter(|kept| kept.len() * 2 > cut.len());
     format!("{}…", at_word.unwrap_or(&cut).trim_end())
-}
-
-/// A command in back-ticks, short enough to read.
-pub(super) fn shown(call: &TerminalCall<'_>) -> String {
-    format!("`{}`", command_text(call))
-}
-
-/// A command on one line, short enough to read.
-pub(super) fn command_text(call: &TerminalCall<'_>) -> String {
-    const MAX_CHARS: usize = 160;
-    shorten(call.line.text(), MAX_CHARS)
 }
 
 /// `a, b and c`; of more than four, `a, b, c and 4 others`.

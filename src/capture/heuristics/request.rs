@@ -1,0 +1,207 @@
+//! Requests that mean something outside the session they were made in: what a lesson's trigger may be made of.
+//!
+//! "Add a `--json` flag to the watch command" does; "address 2 and 10", "1. your way is fine", "what are you doing?" and "put
+//! it there" do not. No trigger is better than one that nobody understands.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::cues;
+use super::wording::sentences;
+
+/// Words that carry something; fewer are a remark.
+const MIN_CONTENT_WORDS: usize = 3;
+
+/// Words that point at something outside the sentence, or at who is spoken to.
+const POINTING: [&str; 31] = [
+    "this", "these", "those", "that", "it", "its", "it's", "them", "they", "their", "he", "she", "him", "her", "one",
+    "ones", "here", "there", "above", "below", "you", "you're", "your", "yours", "again", "same", "other", "others",
+    "too", "so", "still",
+];
+
+/// Words without a content of their own, beside numbers.
+const EMPTY: [&str; 85] = [
+    "a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "for", "with", "from", "by", "as", "into",
+    "if", "then", "than", "is", "are", "was", "were", "be", "been", "do", "does", "did", "done", "have", "has", "had",
+    "will", "would", "can", "could", "should", "must", "may", "i", "we", "us", "me", "my", "our", "let's", "lets",
+    "let", "please", "ok", "okay", "now", "just", "also", "all", "any", "some", "no", "not", "yes", "want", "need",
+    "like", "make", "get", "go", "look", "take", "put", "address", "fix", "thing", "things", "stuff", "way", "better",
+    "good", "fine", "up", "out", "about", "more", "we're", "first",
+];
+
+/// Openings that say how to work, not what to do.
+const MANNERS: [&str; 12] =
+    ["use", "keep", "don't", "do not", "never", "always", "only", "make sure", "be ", "remember", "note", "no"];
+
+/// The first request of a turn that holds outside the session.
+pub(super) fn lasting(text: &str) -> Option<&str> {
+    if text.trim_start().starts_with(['/', '<']) {
+        return None;
+    }
+    let sentences = sentences(text);
+    let lasting = |text: &&str| tells(text) && holds_outside(text) && !is_manner(text);
+    sentences.iter().map(|sentence| sentence.text.trim_matches(['#', '*', ' '])).find(lasting)
+}
+
+/// True for a sentence that opens with what is to be done.
+fn tells(sentence: &str) -> bool {
+    /// Verbs of tasks, beside those of [`cues`].
+    const TASKS: [&str; 32] = [
+        "implement",
+        "refactor",
+        "release",
+        "deploy",
+        "publish",
+        "investigate",
+        "review",
+        "debug",
+        "document",
+        "design",
+        "plan",
+        "improve",
+        "extend",
+        "support",
+        "migrate",
+        "upgrade",
+        "bump",
+        "port",
+        "clean",
+        "handle",
+        "allow",
+        "ensure",
+        "integrate",
+        "introduce",
+        "optimize",
+        "configure",
+        "generate",
+        "reduce",
+        "prepare",
+        "draft",
+        "analyze",
+        "rewrite",
+    ];
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let words: Vec<&str> = cues::without_lead(lower.unicode_words().collect());
+    let opens = |phrase: &[&str]| words.starts_with(phrase);
+    let first = words.first().copied().unwrap_or_default();
+    cues::is_verb(first)
+        || TASKS.contains(&first)
+        || [
+            &["let's"][..],
+            &["lets"],
+            &["i", "want"],
+            &["we", "want"],
+            &["i", "need"],
+            &["we", "need"],
+            &["i'd", "like"],
+        ]
+        .into_iter()
+        .any(opens)
+}
+
+fn is_manner(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    MANNERS
+        .iter()
+        .any(|opening| lower.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+        || lower.starts_with("be ")
+}
+
+/// True for a sentence that can be understood without what was said before it.
+pub(super) fn holds_outside(sentence: &str) -> bool {
+    let is_item = sentence.starts_with(['-', '*', '+', '"', '\'', '(', '[', '•'])
+        || sentence.starts_with(|c: char| c.is_ascii_digit());
+    let is_open = sentence.ends_with(['?', ':', ',']) || sentence.ends_with("...") || sentence.ends_with('…');
+    !is_item
+        && !is_open
+        && !sentence.contains("**")
+        && !refers(sentence)
+        && !points(sentence)
+        && n_content_words(sentence) >= MIN_CONTENT_WORDS
+}
+
+/// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "image #3", "A-C",
+/// "app-4te", "e45daa39".
+pub(super) fn refers(sentence: &str) -> bool {
+    static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b(?:first|next|last|following|remaining|previous|ready) (?:\w+ )?(?:tasks?|issues?|items?|steps?|ones?|points?)\b|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
+    });
+    NUMBERED.as_ref().is_some_and(|numbered| numbered.is_match(sentence))
+}
+
+/// True when a word points at something that was not named before it.
+pub(super) fn points(sentence: &str) -> bool {
+    /// After so many words of content, a word points at one of them.
+    const NAMED_AFTER: usize = 3;
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let mut n_content = 0;
+    for word in lower.unicode_words() {
+        if POINTING.contains(&word) && n_content < NAMED_AFTER {
+            return true;
+        }
+        n_content += usize::from(is_content(word));
+    }
+    false
+}
+
+pub(super) fn n_content_words(sentence: &str) -> usize {
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    lower.unicode_words().filter(|word| is_content(word)).count()
+}
+
+/// True for a word that is more than grammar, a number or a gesture. Of a word in lower case.
+pub(super) fn is_content(word: &str) -> bool {
+    word.chars().count() > 1
+        && word.chars().any(char::is_alphabetic)
+        && !EMPTY.contains(&word)
+        && !POINTING.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_hold_outside() {
+        for text in [
+            "Add a `--quiet` flag to the export command.",
+            "Please release the new version.",
+            "OK, let's write the migration for the audit table in SQL.",
+            "Thanks. Rename the parser module and update its callers.",
+            "We want a retry with backoff around the upload of attachments.",
+        ] {
+            assert!(lasting(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn remarks_that_do_not() {
+        for text in [
+            "Address 3 and 12",
+            "Let's address 4, 8, and 15",
+            "1. your idea is fine",
+            "2) do the other one first",
+            "What are you changing there?",
+            "why did the linter complain about the new module?",
+            "Put it into the file where the others are.",
+            "Propose 3-5 better ones.",
+            "Complete phase 2 and 3.",
+            "now do chunk 4 of the migration plan for the database",
+            "Use line numbers and file names to reference the changes.",
+            "Don't change the public interface of the parser module.",
+            "continue until all are done",
+            "Start with the first ready task of the list.",
+            "The build is slow and the tests are flaky today.",
+            "## Context\n- Current status: remove the stale lock file before running git again\n",
+            "  (use \"git add <file>...\" to update what will be committed)",
+            "Warning: set the token in the environment file before use.",
+            "hmm, look at this: [Image #3]",
+            "/release build the changelog for the next version",
+            "",
+        ] {
+            assert_eq!(lasting(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+mod corrections;
+mod procedures;
+mod recoveries;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::capture::{Status, ToolCall, Turn};
+
+/// A transcript, a line a turn: `> said by the user`, `< by the assistant`, `$ command` that succeeded, `! command | error` that
+/// failed, `? command` without a result, `~ file` edited (`~ file: old => new`), `x file` edit that failed, `n file` edit that
+/// the user refused, `- ` a tool that only reads.
+fn sketch(lines: &[&str]) -> Transcript {
+    let call = |tool: &str, input: serde_json::Value, result: Option<&str>, status| {
+        Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: result.map(str::to_owned), status })
+    };
+    let turns = lines.iter().map(|line| {
+        let (kind, rest) = line.split_at(2);
+        match kind {
+            "> " => Turn::User(rest.to_owned()),
+            "< " => Turn::Assistant(rest.to_owned()),
+            "$ " => call("Bash", json!({ "command": rest }), Some("done"), Status::Succeeded),
+            "! " => {
+                let (command, error) = rest.split_once(" # ").unwrap_or((rest, "error: it failed"));
+                call("Bash", json!({ "command": command }), Some(error), Status::Failed)
+            }
+            "? " => call("Bash", json!({ "command": rest }), None, Status::Unknown),
+            "~ " => {
+                let (file, change) = rest.split_once(": ").unwrap_or((rest, ""));
+                let input = match change.split_once(" => ") {
+                    Some((old, new)) => json!({ "file_path": file, "old_string": old, "new_string": new }),
+                    None => json!({ "file_path": file }),
+                };
+                call("Edit", input, Some("ok"), Status::Succeeded)
+            }
+            "n " => {
+                let said = "The user doesn't want to proceed with this tool use.";
+                call("Edit", json!({ "file_path": rest }), Some(said), Status::Unknown)
+            }
+            "x " => call("Edit", json!({ "file_path": rest }), Some("no such text"), Status::Failed),
+            "- " => call("Read", json!({ "file_path": rest }), Some("text"), Status::Succeeded),
+            _ => panic!("{line}"),
+        }
+    });
+    Transcript { session: "s1".to_owned(), project: "/srv/app".to_owned(), started: None, turns: turns.collect() }
+}
+
+fn names(transcript: &Transcript, config: &CaptureConfig, heuristic: Heuristic) -> Vec<String> {
+    let candidates = suggest(transcript, config).candidates.into_iter();
+    candidates.filter(|candidate| candidate.heuristic == heuristic).map(|candidate| candidate.name).collect()
+}
+
+#[track_caller]
+fn check(heuristic: Heuristic, lines: &[&str], expected: &[&str]) {
+    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+    assert_eq!(names(&sketch(lines), &all, heuristic), expected, "{lines:?}");
+}
+
+/// The only lesson of a rule.
+fn lesson(heuristic: Heuristic, lines: &[&str]) -> serde_json::Value {
+    let suggestions = suggest(&sketch(lines), &CaptureConfig::default());
+    let found = suggestions.candidates.iter().find(|candidate| candidate.heuristic == heuristic);
+    found.unwrap_or_else(|| panic!("{:?}", suggestions.explanations)).draft.to_json()
+}
+
+#[test]
+fn explicit_instruction() {
+    let check = |said: &str, expected: &[&str]| {
+        check(Heuristic::ExplicitInstruction, &["> start it", "$ docker compose up", &format!("> {said}")], expected);
+    };
+    check("save this as docker-dev", &["docker-dev"]);
+    check("Great. Please save this as a skill", &["docker"]);
+    check("save this as a skill please", &["docker"]);
+    check("create skill about local databases", &["local-databases"]);
+    check("Make a skill called \"dev up\" for this", &["dev-up"]);
+    check("remember this: the port is 8080", &["docker"]);
+    check("can you add a skill for that?", &["docker"]);
+    check("it was good, save as skill", &["docker"]);
+    // Not addressed to the assistant's memory.
+    check("does the button save this value?", &[]);
+    check("I remember this one", &[]);
+    check("the users save it and it is lost", &[]);
+    check("> save this as x\nwhat did he mean", &[]);
+}
+
+#[test]
+fn instructions_keep_the_commands_around_them() {
+    let lines = ["> one", "$ go build", "> Start the database.", "$ docker compose up", "> remember this: port 8080"];
+    let found = lesson(Heuristic::ExplicitInstruction, &lines);
+    assert_eq!(found["correct_pattern"], "remember this: port 8080\n1. `docker compose up`");
+    assert_eq!(found["provenance"]["evidence"][0]["quote"], "remember this: port 8080");
+    let found = lesson(Heuristic::ExplicitInstruction, &["> remember this: run make first", "$ make"]);
+    assert_eq!(found["correct_pattern"], "remember this: run make first\n1. `make`");
+}
+
+/// Something of each rule, twice.
+fn rich() -> Transcript {
+    sketch(&[
+        "> Install the client library.",
+        "! pip install request # ERROR: no such package",
+        "$ pip install requests",
+        "> no, use poetry instead",
+        "$ poetry add requests",
+        "! make a",
+        "$ make b",
+        "> no, use ninja instead",
+        "$ ninja",
+        "$ go test ./a",
+        "$ go test ./b",
+        "$ go build",
+        "! x",
+        "$ go vet",
+        "$ go test",
+        "$ go build",
+        "$ go fmt",
+        "> save this as one",
+        "> save this as two",
+    ])
+}
+
+#[test]
+fn one_of_each_rule_and_at_most_five() {
+    let heuristics = |config: &CaptureConfig| -> Vec<Heuristic> {
+        suggest(&rich(), config).candidates.iter().map(|candidate| candidate.heuristic).collect()
+    };
+    assert_eq!(heuristics(&CaptureConfig::default()), Heuristic::ALL);
+    let few = CaptureConfig { max_candidates: 2, ..CaptureConfig::default() };
+    assert_eq!(heuristics(&few), [Heuristic::MultiStep, Heuristic::ErrorRecovery]);
+    let all = CaptureConfig { selection: Selection::All, ..few };
+    assert!(heuristics(&all).len() > 7, "{:?}", heuristics(&all));
+    // The longest run; of equals the earliest.
+    let best = suggest(&rich(), &CaptureConfig::default()).candidates;
+    assert_eq!((best[0].turns.len(), best[4].name.as_str()), (4, "one"));
+}
+
+#[test]
+fn every_refusal_has_its_reason() {
+    let reasons = |lines: &[&str], heuristic| -> Vec<Because> {
+        let explanations = suggest(&sketch(lines), &CaptureConfig::default()).explanations.into_iter();
+        explanations.filter(|explanation| explanation.heuristic == heuristic).map(|found| found.because).collect()
+    };
+    let refused = |hurdle: Hurdle| [Because::Refused(hurdle)];
+    assert_eq!(reasons(&["$ make"], Heuristic::MultiStep), refused(Hurdle::ShortRun { n_calls: 1, min: 4 }));
+    assert_eq!(reasons(&["$ make"], Heuristic::RepeatedAction), refused(Hurdle::FewCalls { n_calls: 1, min: 6 }));
+    assert_eq!(
+        reasons(&["! make", "$ npm ci"], Heuristic::ErrorRecovery),
+        refused(Hurdle::NothingRelated { n_looked_at: 1, window: 5 })
+    );
+    assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(Hurdle::NothingDoneBefore));
+    assert_eq!(
+        reasons(&["! make", "$ mkdir x", "$ make"], Heuristic::ErrorRecovery),
+        [Because::Fired(Ground::Recovered { relation: crate::capture::Relation::Rerun, distance: 2, n_edited: 0 })]
+    );
+    for (lines, hurdle) in [
+        (&["! make", "$ make"][..], Hurdle::NothingTold { n_between: 0, n_changes: 0 }),
+        (&["! make # Exit code 2", "$ make"], Hurdle::NoError),
+        (&["! make", "> hm", "$ make"], Hurdle::SaidBetween { turn: 1 }),
+        (&["! git push", "$ git fetch"], Hurdle::OtherRun { n_edited: 0 }),
+    ] {
+        assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(hurdle), "{lines:?}");
+    }
+    for (said, hurdle) in [
+        ("> no, use make for the docs. Is it there?", Hurdle::Asks),
+        ("> I don't want that test.", Hurdle::NoReferent),
+        ("> no, put the parser into b.rs and the rest into c.rs", Hurdle::NotWhatWasDone),
+    ] {
+        assert_eq!(
+            reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection),
+            refused(hurdle),
+            "{said}"
+        );
+    }
+    let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
+    let mostly = Hurdle::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };
+    assert_eq!(reasons(&looks, Heuristic::MultiStep), refused(mostly));
+    let many = ["$ a a", "$ b b", "$ c c", "$ d d", "$ e e", "$ f f", "$ g g", "$ h h", "$ i i"];
+    assert_eq!(reasons(&many, Heuristic::MultiStep), refused(Hurdle::ManyActions { n_actions: 9, max: 8 }));
+}
+
+#[test]
+fn the_same_transcript_gives_the_same_bytes() {
+    let text = || format!("{:?}", suggest(&rich(), &CaptureConfig::default()));
+    assert_eq!(text(), text());
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let text = "(no|No|use|instead|try|wrong|save this as|[,.!?。 \\n]|é|```|`|\"|\\$\\(|[a-z]{1,5}| ){0,30}";
+    let status = prop_oneof![Just(Status::Succeeded), Just(Status::Failed), Just(Status::Unknown)];
+    let tool = prop_oneof![Just("Bash"), Just("Edit"), Just("Read")];
+    let call = (tool, "(git|go|make|pip|[ a-z./|&;'\"$()-]{1,6}| ){0,6}", proptest::option::of(".{0,40}"), status);
+    prop_oneof![
+        text.prop_map(Turn::User),
+        text.prop_map(Turn::Assistant),
+        text.prop_map(Turn::System),
+        call.prop_map(|(tool, command, result, status)| {
+            let input = json!({ "command": command, "file_path": command });
+            Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result, status })
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_and_quotes_are_verbatim(turns in proptest::collection::vec(turn(), 0..30)) {
+        let transcript = Transcript { turns, ..Transcript::default() };
+        let config = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+        for candidate in suggest(&transcript, &config).candidates {
+            prop_assert!(candidate.turns.is_sorted(), "{:?}", candidate.turns);
+            prop_assert!(candidate.turns.iter().all(|turn| *turn < transcript.turns.len()));
+            let draft = candidate.draft.to_json();
+            prop_assert!(!draft["trigger"].as_str().unwrap().trim().is_empty());
+            prop_assert!(!draft["correct_pattern"].as_str().unwrap().trim().is_empty());
+            for evidence in draft["provenance"]["evidence"].as_array().into_iter().flatten() {
+                let number = usize::try_from(evidence["turn"].as_u64().unwrap()).unwrap();
+                let Turn::User(text) = &transcript.turns[number] else { panic!("not a user's turn") };
+                let place = |end: usize| usize::try_from(evidence["range"][end].as_u64().unwrap()).unwrap();
+                let span: String = text.chars().skip(place(0)).take(place(1) - place(0)).collect();
+                prop_assert_eq!(&evidence["quote"], &json!(span));
+            }
+        }
+    }
+}

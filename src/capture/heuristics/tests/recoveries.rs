@@ -1,0 +1,87 @@
+//! Failures and what ended them.
+
+use super::*;
+
+#[test]
+fn error_recovery() {
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
+    check(&["! pip install request", "$ pip install requests"], &["error-pip"]);
+    check(&["! go test ./...", "~ main.go: retries := 1 => retries := 2", "$ go test ./..."], &["error-go"]);
+    check(&["! make", "$ ./configure", "$ make"], &["error-make"]);
+    check(&["! make", "$ ./configure && make"], &["error-make"]);
+    // What mended it has to be known: a second attempt teaches nothing, an edit that does not say what it changed neither, and
+    // of many things nobody knows which it was.
+    check(&["! make", "$ make"], &[]);
+    check(&["! make", "$ make 2>&1 | tail -3"], &[]);
+    check(&["! make", "$ go test", "$ make"], &[]);
+    check(&["! go test ./...", "~ main.go", "$ go test ./..."], &[]);
+    check(&["! make", "$ a b", "$ c d", "$ e f", "$ make"], &[]);
+    check(&["! make", "~ a.c: x => y", "~ b.c: x => y", "~ c.c: x => y", "$ make"], &[]);
+    check(&["! make # Exit code 2", "$ ./configure", "$ make"], &[]);
+    // The user said something in between.
+    check(&["! make", "> I have installed the compiler", "$ ./configure", "$ make"], &[]);
+    // Fewer tests pass: the code is what failed. A change, and another command: nobody knows which it was.
+    check(&["! go test ./... # --- FAIL: TestRead (0.01s)", "$ go test ./a"], &[]);
+    check(&["! go vet ./... # a/b.go:3:7: unused variable", "$ go vet ./c"], &[]);
+    check(&["! make all # error: no rule", "~ Makefile: x => y", "$ make most"], &[]);
+    check(&["! git push # error: rejected", "$ git fetch origin"], &[]);
+    check(&["! git psuh # git: 'psuh' is not a git command; unknown option", "$ git push"], &["error-git"]);
+    // Something else that succeeds is no recovery.
+    check(&["! make", "$ npm test"], &[]);
+    check(&["! git push", "$ git status"], &[]);
+    check(&["$ pip install requests", "! pip install request"], &[]);
+    // Among the next five, the nearest.
+    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &["error-make"]);
+    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &[]);
+    // Tools that are no terminal do not count.
+    check(&["! make", "- a", "- b", "- c", "- d", "- e", "$ ./configure", "- f", "$ make"], &["error-make"]);
+    // Two failures before one success are one recovery.
+    check(&["! pip instal request", "! pip install request", "$ pip install requests"], &["error-pip"]);
+    // A call that a person stopped did not fail; one without a result neither.
+    check(&["! make # error: x [Request interrupted by user for tool use]", "$ ./configure", "$ make"], &[]);
+    check(&["? make", "$ ./configure", "$ make"], &[]);
+    // Looking elsewhere teaches nothing; a flag that is not known does.
+    check(&["! ls docs # ls: docs: No such file or directory", "$ ls src"], &[]);
+    check(&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"], &["error-cat"]);
+    check(&["! gti status # gti: command not found", "$ git status"], &["error-gti"]);
+    // Changing the test until it passes is no recovery.
+    check(&["! go test ./...", "~ a/main_test.go: 1 => 2", "$ go test ./..."], &[]);
+    let script = format!("! python3 -c '{}'", "print(1);".repeat(60));
+    check(&[&script, "$ python3 -c 'print(2)'"], &[]);
+}
+
+#[test]
+fn recoveries_say_what_changed() {
+    let error = "! pip install request # Looking\nERROR: No matching distribution found for request";
+    let found =
+        lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
+    assert_eq!(found["trigger"], "`pip install request` fails: ERROR: No matching distribution found for request");
+    assert_eq!(found["correct_pattern"], "Run `pip install requests` (request → requests).");
+    assert_eq!(found["task"], "Add an HTTP client to the crawler.");
+    let table = "| before | after |\n|---|---|\n| `pip install request` | `pip install requests` |\n\n\
+                 ERROR: No matching distribution found for request";
+    assert_eq!(found["code_example"], table);
+
+    let lines = ["! make | tail -3", "~ src/a.c: int x; => long x;", "$ mkdir out", "$ make | tail -5"];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`make` fails: error: it failed");
+    let solution = "First replace `int x;` by `long x;` in a.c, run `mkdir out`; then `make` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one\ntwo\nthree => one\nthree", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First remove `two` from a.c; then `make` passes.");
+    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one => one\ntwo", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First add `two` to a.c; then `make` passes.");
+    // The filter is what failed.
+    let found = lesson(
+        Heuristic::ErrorRecovery,
+        &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"],
+    );
+    assert_eq!(found["correct_pattern"], "Run `sed -n 2p x | cat -vet` (-A → -vet).");
+}
+
+#[test]
+fn the_nearest_that_does_the_same_is_the_recovery() {
+    let transcript = sketch(&["! git push", "$ git status", "$ git push -u origin main", "$ git push"]);
+    let suggestions = suggest(&transcript, &CaptureConfig::default());
+    assert_eq!(suggestions.candidates[0].turns, [0, 2]);
+}

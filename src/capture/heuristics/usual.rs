@@ -1,0 +1,159 @@
+//! The way to write a command that was written in several ways: what a lesson tells someone to run.
+
+use std::ops::Range;
+
+use super::session::Session;
+use crate::capture::command::{Purpose, Step};
+
+/// A command as it is shown, and what speaks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Usual {
+    pub(super) text: String,
+    /// Where it was run, if the commands always said so and it is not the project's folder.
+    pub(super) folder: Option<String>,
+    /// How often it was run in just this way; where it has a placeholder, with anything in its place.
+    pub(super) times: usize,
+}
+
+/// The way that was used most often; of equals the widest. Where the uses differ in one operand and hardly any came twice, a
+/// placeholder stands for the operand.
+pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
+    let exact = most(uses.iter().map(|step| Way::of(step)).collect());
+    let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
+    // One operand of so many different ones is no more than an example.
+    let with_place =
+        with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| *n_exact < 2 || n_exact * 2 < *times));
+    let is_placed = with_place.is_some();
+    let (way, times) = with_place.or(exact)?;
+    let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
+    let folder = same.next().and_then(|step| step.folder.as_deref());
+    let folder = folder.filter(|folder| same.all(|step| step.folder.as_deref() == Some(*folder)));
+    let folder = folder.filter(|folder| folder.trim_end_matches('/') != session.transcript.project);
+    Some(Usual { text: way.words.join(" "), folder: folder.map(str::to_owned), times })
+}
+
+impl Usual {
+    /// True where it has an operand of its own, beyond program, subcommand and flags, and no placeholder.
+    pub(super) fn is_specific(&self, form: &str) -> bool {
+        let mut operands = self.text.split(' ').filter(|word| !form.split(' ').any(|own| own == *word));
+        !self.text.contains('<') && operands.any(|word| !word.starts_with('-'))
+    }
+
+    /// With the way to its folder.
+    pub(super) fn whole(&self) -> String {
+        self.folder.as_ref().map_or_else(|| self.text.clone(), |folder| format!("cd {folder} && {}", self.text))
+    }
+}
+
+/// Words of a command, one of them possibly a placeholder.
+#[derive(Clone, PartialEq, Eq)]
+struct Way {
+    words: Vec<String>,
+    place: Option<usize>,
+    /// What stands in the place, so that a place with the same in it every time is none.
+    operand: String,
+}
+
+impl Way {
+    fn of(step: &Step) -> Self {
+        Self { words: step.words.clone(), place: None, operand: String::new() }
+    }
+
+    /// The command with each operand in turn left open.
+    fn with_places(step: &Step) -> Vec<Self> {
+        let is_open = |word: &str| !word.starts_with(['-', '<', '"']) && !step.form.split(' ').any(|own| own == word);
+        let places = step.words.iter().enumerate().skip(1).filter(|(_, word)| is_open(word));
+        let way = |(place, word): (usize, &String)| {
+            let mut words = step.words.clone();
+            if let Some(open) = words.get_mut(place) {
+                (if word.contains(['/', '.']) && !word.contains(|c: char| c.is_ascii_digit()) {
+                    "<path>"
+                } else {
+                    "<id>"
+                })
+                .clone_into(open);
+            }
+            Self { words, place: Some(place), operand: word.clone() }
+        };
+        places.map(way).collect()
+    }
+
+    /// For comparing ways used equally often, the widest first: all of it, which is short; else the longest list of paths.
+    fn narrowness(&self) -> (bool, usize) {
+        let is_path = |word: &&String| word.contains('/') && !word.starts_with('-');
+        let n_paths = self.words.iter().skip(1).filter(is_path).count();
+        let is_all = (n_paths == 0 && !self.words.iter().any(|word| word.contains('<')))
+            || self.words.iter().any(|word| word.contains("..."));
+        let length: usize = self.words.iter().map(String::len).sum();
+        (!is_all, if is_all { length } else { usize::MAX - length })
+    }
+
+    fn fits(&self, step: &Step) -> bool {
+        self.words.len() == step.words.len()
+            && self.words.iter().zip(&step.words).enumerate().all(|(n, (a, b))| Some(n) == self.place || a == b)
+    }
+}
+
+/// The way that comes most often, and how often; of equals the widest, then the earliest. A place counts only where
+/// different operands stood in it.
+fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
+    let mut counts: Vec<(Way, usize, bool)> = Vec::new();
+    for way in ways {
+        let known = counts.iter_mut().find(|(known, ..)| known.words == way.words && known.place == way.place);
+        match known {
+            Some((known, count, differs)) => {
+                *count += 1;
+                *differs |= known.operand != way.operand;
+            }
+            None => counts.push((way, 1, false)),
+        }
+    }
+    let counted = counts.into_iter().filter(|(way, _, differs)| way.place.is_none() || *differs);
+    let found = counted.min_by(|(a, n, _), (b, m, _)| m.cmp(n).then(a.narrowness().cmp(&b.narrowness())));
+    found.map(|(way, times, _)| (way, times))
+}
+
+/// When to run such commands: checks and formatters after files were changed, a mixture when files are being changed, as
+/// they were between the turns; checks alone where nothing was changed. None for other commands.
+pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<usize>]) -> Option<String> {
+    let follows_changes = |step: &&&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
+    let n_following = steps.iter().filter(follows_changes).count();
+    let spans: Vec<&Range<usize>> =
+        spans.iter().filter(|span| !session.edits(span.start, span.end).is_empty()).collect();
+    if spans.is_empty() && n_following == steps.len() {
+        return Some("checking the code".to_owned());
+    }
+    if spans.is_empty() || n_following * 2 < steps.len() {
+        return None;
+    }
+    let when = if n_following == steps.len() { "after" } else { "when" };
+    let (mut kinds, mut n_named): (Vec<(String, usize)>, usize) = (Vec::new(), 0);
+    for span in spans {
+        let files = session.edited_files(span.start, span.end);
+        n_named += files.len();
+        let mut own: Vec<&str> = files.iter().filter_map(|file| kind(file)).collect();
+        own.sort_unstable();
+        own.dedup();
+        for kind in own {
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((kind.to_owned(), 1)),
+            }
+        }
+    }
+    kinds.sort_by(|(a, n), (b, m)| m.cmp(n).then(a.cmp(b)));
+    match kinds.as_slice() {
+        [] if n_named == 0 => Some(format!("{when} changing files")),
+        // Nothing but texts.
+        [] => (n_following == steps.len()).then(|| "checking the code".to_owned()),
+        [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} changing .{kind} and .{second} files")),
+        [(kind, _), ..] => Some(format!("{when} changing .{kind} files")),
+    }
+}
+
+/// The suffix of a file of code; none for texts, which no check of code looks at.
+fn kind(file: &str) -> Option<&str> {
+    let (_, kind) = file.rsplit_once('.')?;
+    let is_text = matches!(kind, "md" | "txt" | "rst" | "adoc" | "log");
+    (!is_text && kind.len() <= 5 && kind.chars().all(char::is_alphanumeric)).then_some(kind)
+}
