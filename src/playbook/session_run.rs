@@ -97,7 +97,7 @@ impl Sessions {
         run.finish(RunEnd::Finished).map(Ran::Ended)
     }
 
-    /// Reads the sessions of a folder that are due and learns what they teach, as [`Playbook::learn_from_session`] does. A
+    /// Reads the sessions of a folder that are due and learns what they teach, as [`learn_from_session`](crate::Playbook::learn_from_session) does. A
     /// session that the model gave no readable answer about is tried again by later runs; what the rules found in it stays.
     ///
     /// # Errors

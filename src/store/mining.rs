@@ -13,12 +13,11 @@ use serde_json::{Map, Value};
 
 use super::Place;
 use super::disk::Lock;
+use super::record::Record;
 use crate::capture::{SessionEntry, SessionSummary, Standing};
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
 
-/// The version of the file that this program writes.
-const SCHEMA: u64 = 1;
 /// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there.
 const MAX_KEPT: usize = 10_000;
 
@@ -179,7 +178,7 @@ impl Mining {
     }
 
     fn trim(&mut self, config: &SessionsConfig) {
-        self.schema = SCHEMA;
+        self.schema = Self::SCHEMA;
         let n_surplus = self.runs.len().saturating_sub(config.max_runs);
         self.runs.drain(..n_surplus);
         forget_oldest(&mut self.sessions, |known| known.updated);
@@ -197,43 +196,18 @@ fn forget_oldest<K: Ord, V>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> Date
 }
 
 impl Place {
-    fn mining(&self) -> PathBuf {
-        self.folder.path().join("mining.json")
-    }
-
-    /// What is known; an unreadable file counts as none.
+    /// What is known.
     pub(crate) fn read_mining(&self) -> Result<Mining> {
-        let bytes = self.read_or_empty(&self.mining(), 0)?;
-        Ok(parse(&bytes).unwrap_or_default())
+        self.read_record()
     }
 
-    /// Changes what is known, under the folder's lock, on its newest state. An unreadable file goes to quarantine.
+    /// Changes what is known.
     pub(crate) fn change_mining<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
-        let _lock = self.lock()?;
-        let path = self.mining();
-        let bytes = self.read_or_empty(&path, 0)?;
-        let known = match parse(&bytes) {
-            Ok(mining) => mining,
-            Err(reason) => {
-                let kept = self.quarantine(&bytes, "mining", "json")?;
-                tracing::warn!(%reason, kept = %kept.display(), "the record of read sessions was broken and begins anew");
-                Mining::default()
-            }
-        };
-        if known.schema > SCHEMA {
-            return Err(Error::NewerSchema { found: known.schema, supported: SCHEMA });
-        }
-        let mut mining = known.clone();
-        let value = change(&mut mining);
-        mining.trim(config);
-        if mining != known {
-            let mut bytes = serde_json::json!(mining).to_string().into_bytes();
-            bytes.push(b'\n');
-            let temporary = self.write_temporary("mining.json", &bytes)?;
-            self.rename(&temporary, &path)?;
-            self.sync_folder(self.folder.path())?;
-        }
-        Ok(value)
+        self.change_record(|mining: &mut Mining| {
+            let value = change(mining);
+            mining.trim(config);
+            value
+        })
     }
 
     /// The right to do a run; none while another process, or handle, has it.
@@ -246,9 +220,14 @@ impl Place {
     }
 }
 
-/// An empty file is an empty record: a crash can leave none other.
-fn parse(bytes: &[u8]) -> std::result::Result<Mining, serde_json::Error> {
-    if bytes.is_empty() { Ok(Mining::default()) } else { serde_json::from_slice(bytes) }
+impl Record for Mining {
+    const NAME: &'static str = "mining";
+    const SCHEMA: u64 = 1;
+    const LOST: &'static str = "the record of read sessions was broken and begins anew";
+
+    fn schema(&self) -> u64 {
+        self.schema
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod mapped;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
 mod place;
+pub(crate) mod record;
 mod recover;
 pub(crate) mod sections;
 pub(crate) mod skill_files;

@@ -5,18 +5,16 @@
 //! read and replaced whole.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Place;
-use crate::error::{Error, Result};
+use super::record::Record;
+use crate::error::Result;
 use crate::lesson::TextHash;
 
-/// The version of the file that this program writes.
-const SCHEMA: u64 = 1;
 /// Skills whose use is on record; of more, those used longest ago are forgotten.
 const MAX_USED: usize = 10_000;
 
@@ -74,7 +72,7 @@ impl SkillState {
     }
 
     fn trim(&mut self) {
-        self.schema = SCHEMA;
+        self.schema = Self::SCHEMA;
         if self.used.len() > MAX_USED {
             let mut times: Vec<_> = self.used.values().map(|used| used.last).collect();
             times.sort_unstable();
@@ -85,49 +83,29 @@ impl SkillState {
 }
 
 impl Place {
-    fn skill_state(&self) -> PathBuf {
-        self.folder.path().join("skills.json")
-    }
-
-    /// What is known; an unreadable file counts as none.
+    /// What is known.
     pub(crate) fn read_skill_state(&self) -> Result<SkillState> {
-        let bytes = self.read_or_empty(&self.skill_state(), 0)?;
-        Ok(parse(&bytes).unwrap_or_default())
+        self.read_record()
     }
 
-    /// Changes what is known, under the folder's lock, on its newest state. An unreadable file goes to quarantine.
+    /// Changes what is known.
     pub(crate) fn change_skill_state<T>(&self, change: impl FnOnce(&mut SkillState) -> T) -> Result<T> {
-        let _lock = self.lock()?;
-        let path = self.skill_state();
-        let bytes = self.read_or_empty(&path, 0)?;
-        let known = match parse(&bytes) {
-            Ok(state) => state,
-            Err(reason) => {
-                let kept = self.quarantine(&bytes, "skills", "json")?;
-                tracing::warn!(%reason, kept = %kept.display(), "the record of skills was broken: none is promoted any more");
-                SkillState::default()
-            }
-        };
-        if known.schema > SCHEMA {
-            return Err(Error::NewerSchema { found: known.schema, supported: SCHEMA });
-        }
-        let mut state = known.clone();
-        let value = change(&mut state);
-        state.trim();
-        if state != known {
-            let mut bytes = serde_json::json!(state).to_string().into_bytes();
-            bytes.push(b'\n');
-            let temporary = self.write_temporary("skills.json", &bytes)?;
-            self.rename(&temporary, &path)?;
-            self.sync_folder(self.folder.path())?;
-        }
-        Ok(value)
+        self.change_record(|state: &mut SkillState| {
+            let value = change(state);
+            state.trim();
+            value
+        })
     }
 }
 
-/// An empty file is an empty record: a crash can leave none other.
-fn parse(bytes: &[u8]) -> std::result::Result<SkillState, serde_json::Error> {
-    if bytes.is_empty() { Ok(SkillState::default()) } else { serde_json::from_slice(bytes) }
+impl Record for SkillState {
+    const NAME: &'static str = "skills";
+    const SCHEMA: u64 = 1;
+    const LOST: &'static str = "the record of skills was broken: none is promoted any more";
+
+    fn schema(&self) -> u64 {
+        self.schema
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +114,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::error::Error;
     use crate::learn::testing::at;
     use crate::store::Access;
     use crate::store::disk::RealDisk;
