@@ -430,7 +430,7 @@ impl Default for MatchConfig {
 pub struct AutoSaveConfig {
     /// Whether any is. True; the earlier system's.
     pub enabled: bool,
-    /// Skills saved in one run. 3; the earlier system's.
+    /// Skills saved of one session. 3; the earlier system's, where a run of the agent is a session.
     pub max_per_run: usize,
     /// Only skills that a language model worded are saved. False; chosen, as no model comes with the crate.
     pub require_llm: bool,

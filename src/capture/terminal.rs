@@ -93,6 +93,14 @@ pub(crate) fn changed_path(call: &ToolCall) -> Option<&str> {
     named.or_else(|| file_in_result(call.result.as_deref()?)).map(str::trim)
 }
 
+/// The file that a call changed, with the folder that it is in: `auth/provider.go`.
+pub(crate) fn changed_place(call: &ToolCall) -> Option<String> {
+    let path = changed_path(call)?;
+    let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
+    let file = parts.next()?;
+    Some(parts.next().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}")))
+}
+
 /// The base name of the file that a call changed.
 pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
     changed_path(call)?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)

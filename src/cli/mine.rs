@@ -366,6 +366,9 @@ fn tell_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error
         out.object(&json!({"skill": name.as_str(), "path": path}))?;
         out.line(&format!("draft skill {name}\n  {}", path.display()))?;
     }
+    if let Some(failed) = &skills.failed {
+        say(&format!("no more skills were saved: {failed}"));
+    }
     for (name, why) in &skills.declined {
         say(&format!("no skill was made of {name}: {why}"));
     }

@@ -118,7 +118,7 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
         object.insert("text".to_owned(), json!(listed.skill.to_text()));
     }
     out.object(&object)?;
-    out.line(visible(&listed.skill.to_text()).trim_end())?;
+    out.line(listed.for_person().trim_end())?;
     if !out.json {
         let waits = if listed.needs_review { "; it waits for a person: adage skills promote" } else { "" };
         let (file, from) = (on_a_line(&listed.path), listed.place.name());

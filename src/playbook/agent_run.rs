@@ -78,7 +78,9 @@ impl Playbook {
         let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
         let skills = self.skills().list()?.skills.into_iter().map(|listed| {
             let skill = &listed.skill;
-            (listed.place.name().to_owned(), skill.name.to_string(), skill.description.clone())
+            // Of one that waits for a person, no more than that it is there.
+            let description = if listed.needs_review { String::new() } else { skill.description.clone() };
+            (listed.place.name().to_owned(), skill.name.to_string(), description)
         });
         let sessions = scan.shown();
         let briefing = Briefing {

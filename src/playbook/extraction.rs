@@ -121,15 +121,12 @@ impl Playbook {
     ) -> Result<SessionLessons> {
         let suggested = self.mine(transcript)?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
-        let is_new = |learned: &Learned| !matches!(learned, Learned::Refused { .. });
-        let fresh = suggested
-            .candidates
-            .iter()
-            .zip(&mined)
-            .filter(|(_, learned)| is_new(learned))
-            .map(|(candidate, _)| candidate);
-        let procedures = fresh.filter(|candidate| candidate.heuristic.is_procedure());
-        let skills = self.skills().save_worded(procedures, model, cancel)?;
+        let procedures = suggested.candidates.iter().filter(|candidate| candidate.heuristic.is_procedure());
+        // The lessons are learned by now; what fails here keeps the model from nothing.
+        let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
+            let failed = Some(error.to_string());
+            AutoSaved { failed, ..AutoSaved::default() }
+        });
         let lessons = SessionLessons { suggested, mined, skills, ..SessionLessons::default() };
         let Some(model) = model else { return Ok(lessons) };
         let extraction = self.extract(model, transcript, cancel)?;

@@ -24,7 +24,7 @@ impl Playbook {
     }
 
     /// Takes a waiting lesson out for good, exactly the one that was looked at. It is remembered as removed, so that no session
-    /// suggests it again; [`Playbook::undo`] lets it wait again within 30 days.
+    /// suggests it again, and a draft skill that was made of it is archived; [`Playbook::undo`] lets it wait again within 30 days.
     ///
     /// # Errors
     /// As [`Playbook::promote`].
@@ -58,7 +58,7 @@ impl Playbook {
     /// All of them in one commit, or none.
     pub(super) fn dismiss_all(&self, chosen: &[(LessonId, TextHash)]) -> Result<Vec<Removal>> {
         let inner = &self.0;
-        inner.commit(|_, snapshot| {
+        let removals = inner.commit(|_, snapshot| {
             let mut book = Book::clone(snapshot.book());
             let now = inner.clock.now();
             let (mut changes, mut removals) = (Vec::new(), Vec::new());
@@ -68,7 +68,9 @@ impl Playbook {
                 removals.push(Removal { id: lesson.0, change });
             }
             Ok(Step::Commit(Decision { book, changes, forgets_vectors: true }, removals))
-        })
+        })?;
+        self.skills().put_away_removed();
+        Ok(removals)
     }
 }
 

@@ -87,7 +87,7 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
         let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|_, snapshot| {
+        let removal = inner.commit(|_, snapshot| {
             let id = snapshot.book().resolve(&reference)?.id;
             let mut book = Book::clone(snapshot.book());
             let now = inner.clock.now();
@@ -104,7 +104,9 @@ impl Playbook {
             undo::forget_old_removals(&mut book, now);
             let decision = Decision { book, changes: vec![change], forgets_vectors: true };
             Ok(Step::Commit(decision, removal))
-        })
+        })?;
+        self.skills().put_away_removed();
+        Ok(removal)
     }
 
     /// [`Playbook::remove`] by the lesson's trigger.

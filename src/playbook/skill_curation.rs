@@ -9,7 +9,7 @@ use super::skills::listed;
 use super::{SavedSkill, SkillPlace, Skills};
 use crate::capture::{CancelToken, Candidate, LanguageModel};
 use crate::error::{Error, Result};
-use crate::lesson::ChangeId;
+use crate::lesson::{ChangeId, TextHash};
 use crate::skills::{
     AutoSave, CurationPlan, CurationStep, Declined, Hold, NotWorded, Skill, SkillLife, SkillName, auto_save, curate,
     word_skill,
@@ -28,6 +28,7 @@ pub struct Curated {
 
 /// What became of suggested skills.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct AutoSaved {
     /// Those that have a file now.
     pub saved: Vec<SavedSkill>,
@@ -35,6 +36,8 @@ pub struct AutoSaved {
     pub declined: Vec<(SkillName, Declined)>,
     /// The curation that followed, if one did.
     pub curated: Option<Curated>,
+    /// Why nothing more was saved, where a write failed. The next session that is read tries again.
+    pub failed: Option<String>,
 }
 
 /// A skill of the memory itself, with its file and what that says.
@@ -67,26 +70,35 @@ impl Skills {
         cancel: &CancelToken,
     ) -> Result<AutoSaved> {
         let inner = &self.0.0;
+        let (config, place, now) = (&inner.config.auto_save, &inner.store.place, inner.clock.now());
         let mut outcome = AutoSaved::default();
+        let drawn = place.read_skill_state()?.drawn;
         let mut suggested = Vec::new();
+        // The text that each comes from, by its name as it is suggested.
+        let mut texts: BTreeMap<TextHash, TextHash> = BTreeMap::new();
         for candidate in candidates {
-            match Skill::from_candidate(candidate, &inner.config.learn) {
-                Ok(skill) => {
-                    let skill = skill.standardised();
-                    let worded = match model {
-                        Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
-                        None => Err(NotWorded::NoModel),
-                    };
-                    match worded {
-                        Ok(worded) => suggested.push(worded),
-                        Err(why) if inner.config.auto_save.require_llm => {
-                            outcome.declined.push((skill.name, why.into()));
-                        }
-                        Err(_) => suggested.push(skill),
-                    }
-                }
+            let (skill, text) = match Skill::from_candidate(candidate, &inner.config.learn) {
+                Ok((skill, text)) => (skill.standardised(), text),
                 Err(refusal) => {
                     outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
+                    continue;
+                }
+            };
+            if let Some(name) = drawn.get(&text).and_then(|note| note.name.parse().ok()) {
+                outcome.declined.push((skill.name, Declined::MadeBefore(name)));
+                continue;
+            }
+            let may_save = config.enabled && suggested.len() < config.max_per_run;
+            let worded = match model.filter(|_| may_save) {
+                Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
+                None => Err(NotWorded::NoModel),
+            };
+            match worded {
+                Err(why) if config.require_llm && may_save => outcome.declined.push((skill.name, why.into())),
+                worded => {
+                    let skill = worded.unwrap_or(skill);
+                    texts.insert(body_hash(&skill), text);
+                    suggested.push(skill);
                 }
             }
         }
@@ -96,12 +108,15 @@ impl Skills {
         let listing = self.list()?;
         let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
         let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
-        let AutoSave { saved, declined } = auto_save(suggested, &known, &inner.config.auto_save);
+        let AutoSave { saved, declined } = auto_save(suggested, &known, config);
         outcome.declined.extend(declined);
-        let now = inner.clock.now();
+        let mut made = Vec::new();
         for skill in saved {
             match self.save(&skill) {
-                Ok(saved) => outcome.saved.push(saved),
+                Ok(saved) => {
+                    made.extend(texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
+                    outcome.saved.push(saved);
+                }
                 // Somebody took the name in the meantime.
                 Err(Error::SkillExists { .. }) => outcome.declined.push((skill.name, Declined::NameTaken)),
                 Err(error) => return Err(error),
@@ -110,15 +125,34 @@ impl Skills {
         if outcome.saved.is_empty() {
             return Ok(outcome);
         }
-        inner.store.place.change_skill_state(|state| {
+        place.change_skill_state(|state| {
             for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);
             }
+            state.drawn.extend(made.into_iter().map(|(text, name)| (text, Note { name, at: now })));
         })?;
         if inner.config.curation.auto_curate {
             outcome.curated = Some(self.curate()?);
         }
         Ok(outcome)
+    }
+
+    /// Takes out the drafts that were made of lessons which a person has removed since. A failure is for the next curation.
+    pub(super) fn put_away_removed(&self) {
+        let inner = &self.0.0;
+        if !inner.config.curation.auto_curate {
+            return;
+        }
+        let is_concerned = || -> Result<bool> {
+            let drawn = inner.store.place.read_skill_state()?.drawn;
+            let view = inner.view()?;
+            Ok(drawn.keys().any(|text| view.snapshot.book().was_removed(*text)))
+        };
+        let done =
+            is_concerned().and_then(|is_concerned| if is_concerned { self.curate().map(|_| ()) } else { Ok(()) });
+        if let Err(error) = done {
+            tracing::warn!(%error, "drafts of removed lessons stay until the next curation");
+        }
     }
 
     /// What a curation would do now. Nothing is changed.
@@ -202,7 +236,9 @@ impl Skills {
         let state = place.read_skill_state()?;
         let view = inner.view()?;
         let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
-        let skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
+        let mut skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
+        let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().was_removed(**text));
+        skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
         let mut own = BTreeMap::new();
         for found in self.own() {
             let known = found.reading.skill.clone();
@@ -227,6 +263,11 @@ impl Skills {
         let lives: Vec<SkillLife> = own.values().map(|own| own.life.clone()).collect();
         Ok((curate(&lives, now, &inner.config.curation), own))
     }
+}
+
+/// A suggested skill is known by what it says; its name may still be changed.
+fn body_hash(skill: &Skill) -> TextHash {
+    TextHash::of(&[&skill.body])
 }
 
 /// The use of what was merged away is that of what stayed.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Playbook;
 use crate::error::{Error, Result};
+use crate::inbox::for_person;
 use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
 use crate::skills::{Quality, Skill, SkillName, SkillNote};
@@ -91,6 +92,14 @@ impl Playbook {
     #[must_use]
     pub fn skills(&self) -> Skills {
         Skills(self.clone())
+    }
+}
+
+impl ListedSkill {
+    /// The file's text as a person should read it before promoting it: what cannot be seen is written out, secrets are masked.
+    #[must_use]
+    pub fn for_person(&self) -> String {
+        for_person(&self.skill.to_text()).0
     }
 }
 

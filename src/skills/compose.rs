@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::code::code;
 use super::keywords::{Keywords, keywords};
 use super::quoted::{fenced, item, line, paragraphs, quotation};
 use super::standard::distinct;
@@ -12,7 +13,7 @@ use crate::clock::ManualClock;
 use crate::config::LearnConfig;
 use crate::gate;
 use crate::learn::Refusal;
-use crate::lesson::{Lesson, Trust};
+use crate::lesson::{Lesson, TextHash, Trust};
 
 const MAX_TITLE_CHARS: usize = 100;
 const MAX_TRIGGER_CHARS: usize = 200;
@@ -48,16 +49,18 @@ impl Skill {
         compose(&sources, None)
     }
 
-    /// A draft out of what a rule found in a session, under the name that the rule gave it.
+    /// A draft out of what a rule found in a session, under the name that the rule gave it; and the hash of the lesson's text, by
+    /// which the two are known to belong together.
     ///
     /// # Errors
     /// [`Refusal`] where the gate does not let the lesson in: the text passes it first, and leaves its secrets there.
-    pub fn from_candidate(candidate: &Candidate, config: &LearnConfig) -> Result<Self, Refusal> {
+    pub fn from_candidate(candidate: &Candidate, config: &LearnConfig) -> Result<(Self, TextHash), Refusal> {
         let clock = ManualClock::new(chrono::DateTime::UNIX_EPOCH.fixed_offset());
         let lesson = gate::admit(candidate.draft.clone(), config, &clock)?;
         let name = SkillName::slug(&candidate.name);
         // A lesson always makes a skill.
-        compose(&[Source { lesson: &lesson, is_kept: false }], name).ok_or(Refusal::NoSolution)
+        let skill = compose(&[Source { lesson: &lesson, is_kept: false }], name).ok_or(Refusal::NoSolution)?;
+        Ok((skill, lesson.text_hash()))
     }
 }
 
@@ -174,10 +177,7 @@ fn last_command(text: &str) -> Option<&str> {
         let is_line = !text.contains('\n') && !text.trim().is_empty() && text.len() <= MAX_RULE_CHARS;
         is_line && text.contains(' ') && text.chars().all(|c| crate::retrieve::visible(c) == Some(c))
     };
-    let parts: Vec<&str> = text.split('`').collect();
-    // Between two back-ticks stand the odd parts; the last one is open where their number is even.
-    let inner = parts.iter().enumerate().filter(|(place, _)| place % 2 == 1 && place + 1 < parts.len());
-    inner.map(|(_, part)| *part).rfind(is_command)
+    code(text).into_iter().rfind(is_command)
 }
 
 fn compose(sources: &[Source<'_>], name: Option<SkillName>) -> Option<Skill> {
@@ -402,11 +402,11 @@ mod tests {
             score: 1.0,
         };
         let config = LearnConfig::default();
-        let skill = Skill::from_candidate(&candidate(draft.clone()), &config).unwrap();
+        let skill = Skill::from_candidate(&candidate(draft.clone()), &config).unwrap().0;
         assert_eq!(skill.name.as_str(), "error-pip");
         assert!(!skill.to_text().contains(&secret) && skill.body.contains("pip install requests"), "{}", skill.body);
         assert_eq!((skill.quality, skill.provenance.lessons.len()), (Quality::Draft, 0));
-        let skill = Skill::from_candidate(&candidate(draft.trust(Trust::Tainted)), &config).unwrap();
+        let skill = Skill::from_candidate(&candidate(draft.trust(Trust::Tainted)), &config).unwrap().0;
         assert_eq!(skill.provenance.trust, Trust::Tainted);
         assert!(!unfenced(&skill.body).contains("requests"), "{}", skill.body);
         assert_eq!(Skill::from_candidate(&candidate(build_lesson("t", "")), &config), Err(Refusal::NoSolution));

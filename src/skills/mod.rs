@@ -1,5 +1,6 @@
 //! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
 
+mod code;
 mod compose;
 mod curate;
 mod fields;

@@ -99,12 +99,24 @@ impl Skill {
         Self { topics, actions: actions.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The hash of everything that it can make an agent do: name, description, what it may use, body. A promotion holds for
-    /// exactly this.
+    /// The hash of everything that reaches a prompt, and of what decides when it does: name, version, description, what it may
+    /// use, triggers, whether it always comes, body. A promotion holds for exactly this.
     #[must_use]
     pub fn text_hash(&self) -> TextHash {
         let tools = self.allowed_tools.as_deref().unwrap_or_default();
-        TextHash::of(&[self.name.as_str(), &self.description, tools, &self.body])
+        let triggers = [self.topics.join(" "), self.actions.join(" ")];
+        let always = if self.auto_load { "always" } else { "" };
+        let [topics, actions] = &triggers;
+        TextHash::of(&[
+            self.name.as_str(),
+            &self.version,
+            &self.description,
+            tools,
+            topics,
+            actions,
+            always,
+            &self.body,
+        ])
     }
 }
 

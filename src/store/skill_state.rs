@@ -31,6 +31,8 @@ pub(crate) struct SkillState {
     pub(crate) used: BTreeMap<String, SkillUse>,
     /// Since when each of the memory's own skills is known, by its name.
     pub(crate) saved: BTreeMap<String, DateTime<FixedOffset>>,
+    /// The skill that became of a suggested lesson's text, so that it is made once, and goes with it.
+    pub(crate) drawn: BTreeMap<TextHash, Note>,
     /// Texts of drafts that a person took out of a curation.
     pub(crate) kept: BTreeMap<TextHash, Note>,
     /// What a later version of this program put there.

@@ -15,7 +15,7 @@ use serde_json::json;
 const QUOTE: &str = "this repository uses pnpm, never npm";
 
 struct Desk {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     playbook: Playbook,
 }
 
@@ -23,7 +23,7 @@ impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
-        Self { _folder: folder, playbook }
+        Self { folder: folder, playbook }
     }
 
     fn learn(&self, draft: LessonDraft) -> LessonId {
@@ -296,7 +296,8 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
     // The session is known: nothing again, and no model is asked for it.
     let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
-    assert_eq!((again.skills.saved.len(), again.skills.declined.len()), (0, 0), "{again:?}");
+    assert!(matches!(again.skills.declined[..], [(_, Declined::MadeBefore(_))]), "{again:?}");
+    assert!(again.skills.saved.is_empty());
 
     let config = AutoSaveConfig { require_llm: true, ..AutoSaveConfig::default() };
     let config = Config { auto_save: config, ..Config::default() };
@@ -304,6 +305,42 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     let strict = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
     let learned = strict.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
     assert!(matches!(learned.skills.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]), "{learned:?}");
+}
+
+#[test]
+fn a_draft_goes_with_the_lesson_that_a_person_did_not_want() {
+    let desk = Desk::new();
+    let learned = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
+    assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");
+    let skills = desk.playbook.skills();
+    let task = "publish the crate: cargo publish";
+    assert!(!skills.for_task(task).unwrap().block.text.is_empty());
+    let waiting = desk.playbook.waiting_lessons().unwrap();
+    for waiting in &waiting {
+        desk.playbook.dismiss(waiting.lesson.id, waiting.lesson.text_hash()).unwrap();
+    }
+    assert!(skills.list().unwrap().skills.is_empty());
+    assert!(skills.for_task(task).unwrap().block.text.is_empty());
+    // Another session teaches the same: it stays out.
+    let again = desk.playbook.learn_from_session(&procedure("tuesday"), None, &CancelToken::default()).unwrap();
+    assert!(again.skills.saved.is_empty() && skills.list().unwrap().skills.is_empty(), "{again:?}");
+}
+
+#[test]
+fn a_draft_that_could_not_be_written_is_made_when_the_session_is_read_again() {
+    let desk = Desk::new();
+    // A file lies where the folder of skills belongs.
+    let skills = desk.folder.path().join("skills");
+    fs::write(&skills, "mine").unwrap();
+    let model = ScriptedModel::new([Ok("{}".into()), Ok(reply(None))]);
+    let mut session = procedure("monday");
+    session.turns.push(Turn::User(format!("No, {QUOTE}.")));
+    let learned = desk.playbook.learn_from_session(&session, Some(&model), &CancelToken::default()).unwrap();
+    assert!(learned.skills.failed.is_some() && learned.skills.saved.is_empty(), "{learned:?}");
+    assert_eq!(learned.extracted.len(), 1, "the model was asked all the same");
+    fs::remove_file(&skills).unwrap();
+    let again = desk.playbook.learn_from_session(&session, None, &CancelToken::default()).unwrap();
+    assert_eq!(again.skills.saved.len(), 1, "{again:?}");
 }
 
 #[test]

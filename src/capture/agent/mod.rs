@@ -92,8 +92,11 @@ fn query(briefing: &Briefing<'_>) -> String {
         let mut skills: Vec<_> = briefing.skills.iter().collect();
         skills.sort();
         for (origin, name, description) in skills {
-            let description = line(description, MAX_DESCRIPTION_CHARS);
-            let _ = writeln!(query, "- {} ({}): {description}", line(name, MAX_DESCRIPTION_CHARS), line(origin, 40));
+            let description = match line(description, MAX_DESCRIPTION_CHARS) {
+                description if description.is_empty() => String::new(),
+                description => format!(": {description}"),
+            };
+            let _ = writeln!(query, "- {} ({}){description}", line(name, MAX_DESCRIPTION_CHARS), line(origin, 40));
         }
         query.push('\n');
     }

@@ -81,6 +81,14 @@ impl Act<'_, '_> {
         }
     }
 
+    /// The file that was edited with its folder, where the call names it.
+    pub(super) fn place(&self) -> Option<String> {
+        match self {
+            Self::Command(_) => None,
+            Self::Edit { call, .. } => terminal::changed_place(call),
+        }
+    }
+
     /// The file that was edited, where the call names it.
     pub(super) fn file(&self) -> Option<String> {
         match self {

@@ -24,7 +24,7 @@ const CONFIDENCE: f64 = 0.6;
 enum Target<'s, 't> {
     /// A call that the user did not let happen.
     Refused(&'t ToolCall),
-    /// Edits of these files.
+    /// Edits of these files, each with its folder.
     Edits(Vec<String>),
     Command(Act<'s, 't>),
 }
@@ -111,20 +111,26 @@ fn target<'s, 't>(
         return Some(Target::Refused(call));
     }
     let mut edited: Vec<String> = Vec::new();
-    for file in before.iter().filter_map(Act::file) {
-        if !edited.contains(&file) {
-            edited.push(file);
+    for place in before.iter().filter_map(Act::place) {
+        if !edited.contains(&place) {
+            edited.push(place);
         }
     }
     if !edited.is_empty() {
         let named: Vec<&str> = files_named(said).collect();
-        let is_about_them = named.is_empty() || named.iter().any(|file| edited.iter().any(|other| other == file));
+        let is_about_them =
+            named.is_empty() || named.iter().any(|file| edited.iter().any(|other| base(other) == *file));
         return is_about_them.then_some(Target::Edits(edited));
     }
     let is_named = |act: &&Act<'_, '_>| matches!(act, Act::Command(_)) && names(said, act);
     let named = before.iter().rev().find(is_named);
     let last = || before.last().filter(|act| matches!(act, Act::Command(_)) && after.iter().any(|act| is_named(&act)));
     named.or_else(last).copied().map(Target::Command)
+}
+
+/// A file without its folder.
+fn base(place: &str) -> &str {
+    place.rsplit_once('/').map_or(place, |(_, file)| file)
 }
 
 /// Names of files in a text: base names with a short suffix.
@@ -244,7 +250,7 @@ fn candidate(
     let topic = instead.or_else(|| after.iter().find_map(Act::file)).unwrap_or_else(|| "files".to_owned());
     let intent = session.asked(turn);
     // A refused edit does not always name its file; the one made in its place does.
-    let doing = || target.doing().or_else(|| after.iter().find_map(Act::file).map(|file| format!("changing {file}")));
+    let doing = || target.doing().or_else(|| after.iter().find_map(Act::place).map(|file| format!("changing {file}")));
     let trigger = if intent.is_empty() { doing()? } else { format!("{intent} ({topic})") };
     let told = Objection { start: words.start, end: words.end, ..objection.clone() };
     let words = shorten(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
@@ -277,7 +283,7 @@ impl Target<'_, '_> {
                 None if terminal::changes_files(call) => terminal::changed_file(call),
                 None => Some(call.tool.clone()),
             },
-            Self::Edits(files) => files.last().cloned(),
+            Self::Edits(files) => files.last().map(|place| base(place).to_owned()),
             Self::Command(act) => Some(act.topic()),
         }
     }
@@ -285,11 +291,14 @@ impl Target<'_, '_> {
     /// What was being done, in words that hold outside the session; none where it has no name.
     fn doing(&self) -> Option<String> {
         Some(match self {
-            Self::Refused(call) => match (terminal::command(call), terminal::changed_file(call)) {
+            Self::Refused(call) => match (terminal::command(call), terminal::changed_place(call)) {
                 (Some(command), _) => format!("running {}", named(&command)),
                 (None, Some(file)) => format!("changing {file}"),
                 (None, None) if terminal::changes_files(call) => return None,
-                (None, None) => format!("using {}", call.tool),
+                (None, None) => match asked_for(call) {
+                    Some(what) => format!("using {} for {what}", call.tool),
+                    None => format!("using {}", call.tool),
+                },
             },
             Self::Edits(files) => format!("changing {}", listed(files)),
             Self::Command(Act::Command(call)) => format!("running {}", named(call.line.text())),
@@ -304,7 +313,10 @@ impl Target<'_, '_> {
                 (Some(command), _) => format!("the user refused {}", named(&command)),
                 (None, Some(file)) => format!("the user refused a change of {file}"),
                 (None, None) if terminal::changes_files(call) => "the user refused a change of a file".to_owned(),
-                (None, None) => format!("the user refused a call of {}", call.tool),
+                (None, None) => match asked_for(call) {
+                    Some(what) => format!("the user refused a call of {} for {what}", call.tool),
+                    None => format!("the user refused a call of {}", call.tool),
+                },
             },
             Self::Edits(files) => format!("the user objected to a change of {}", listed(files)),
             Self::Command(act) => match act {
@@ -313,6 +325,14 @@ impl Target<'_, '_> {
             },
         }
     }
+}
+
+/// What a tool was called for: an address, words to search.
+fn asked_for(call: &ToolCall) -> Option<String> {
+    const FIELDS: [&str; 6] = ["url", "uri", "query", "pattern", "path", "name"];
+    let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str())?;
+    let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then(|| format!("`{}`", shorten(&line, MAX_COMMAND_CHARS)))
 }
 
 /// A command in back-ticks, whole; of one that is too long to be shown, what it does.

@@ -2,6 +2,7 @@
 
 use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
 use crate::skills::Skill;
+use crate::skills::code::code;
 
 /// The shortest body that says enough, in bytes; the earlier system's.
 const MIN_BODY_BYTES: usize = 200;
@@ -62,6 +63,5 @@ pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
 
 /// True when a line has code between back-ticks.
 fn has_code(line: &str) -> bool {
-    let mut parts = line.split('`').skip(1);
-    parts.next().is_some_and(|code| !code.trim().is_empty()) && parts.next().is_some()
+    code(line).iter().any(|code| !code.trim().is_empty())
 }

@@ -34,6 +34,9 @@ pub enum Declined {
     /// No model worded it, and only worded ones are saved here.
     #[error(transparent)]
     NotWorded(#[from] NotWorded),
+    /// A skill was made of the same text before; a person may have taken it out since.
+    #[error("skill {0} was made of it before")]
+    MadeBefore(SkillName),
     /// There is a skill that says the same.
     #[error("skill {0} says the same")]
     SameAs(SkillName),

@@ -70,8 +70,8 @@ fn corrections_are_told_so_that_they_hold_outside() {
     let lines = ["> 2. go on with 4", "~ src/net.rs", said, "~ src/net.rs", "$ cargo test"];
     let found = lesson(Heuristic::UserCorrection, &lines);
     assert_eq!(found["provenance"]["evidence"][0]["quote"], "The retry loop hides the timeout. I don't want that.");
-    assert_eq!(found["trigger"], "changing net.rs");
-    assert_eq!(found["mistake"], "the user objected to a change of net.rs");
+    assert_eq!(found["trigger"], "changing src/net.rs");
+    assert_eq!(found["mistake"], "the user objected to a change of src/net.rs");
     assert_eq!(found["correct_pattern"], "The retry loop hides the timeout. I don't want that.");
     let lines =
         ["> Add a retry to the upload.", "n src/net.rs", "> no, use the backoff of the client library", "~ src/net.rs"];
