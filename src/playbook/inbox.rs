@@ -12,7 +12,7 @@ use crate::error::{CannotApply, Error, Result};
 use crate::inbox::{FilePatch, ProposalKind, ProposalName, for_person};
 use crate::learn::Learned;
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
-use crate::store::edits::{FileEdit, Journal, Record, Transaction, content_hash};
+use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 
 /// The review inbox: [`Playbook::inbox`].
 ///
@@ -298,23 +298,12 @@ impl Inbox {
         let inner = &self.playbook.0;
         let place = &inner.store.place;
         let grounds = self.grounds()?;
-        let check = |journal: &Journal| -> Result<()> {
-            let is_ours = |path: &PathBuf| {
-                let roots = grounds.skills.iter().chain([&grounds.memory]);
-                let is_global = grounds.global.as_ref().is_some_and(|global| global.resolved == *path);
-                is_global || roots.into_iter().any(|root| path.starts_with(&root.resolved))
-            };
-            match journal.files.iter().find(|file| !is_ours(&file.path)) {
-                Some(file) => {
-                    let expected = "where this playbook was told that it may write";
-                    let reason = crate::error::TargetError::Outside { path: file.path.clone(), expected };
-                    let reason = Box::new(CannotApply::Target { line: 0, reason });
-                    Err(Error::CannotApply { name: format!("the undo of {}", journal.what), reason })
-                }
-                None => Ok(()),
-            }
+        let reach = Reach {
+            own: vec![grounds.memory.resolved],
+            skills: grounds.skills.into_iter().map(|root| root.resolved).collect(),
+            files: grounds.global.into_iter().map(|global| global.resolved).collect(),
         };
-        let (change, journal) = place.undo_files(change, inner.clock.now(), check)?;
+        let (change, journal) = place.undo_files(change, inner.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
     }
 

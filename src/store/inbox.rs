@@ -278,7 +278,7 @@ impl Place {
     }
 
     /// A path with every link followed, as far as it is there.
-    fn resolve_present(&self, path: &Path) -> Result<PathBuf> {
+    pub(super) fn resolve_present(&self, path: &Path) -> Result<PathBuf> {
         for ancestor in path.ancestors() {
             match self.disk.resolve(ancestor) {
                 Ok(found) => {

@@ -107,10 +107,12 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
 
     let change = exported.change.unwrap();
     assert!(matches!(playbook.undo(change), Err(Error::NoSuchChange { .. })), "it is no change of lessons");
-    playbook.undo_export(change).unwrap();
+    let other = folder.path().join("other.md");
+    assert!(matches!(playbook.undo_export(change, &other), Err(Error::CannotApply { .. })));
+    playbook.undo_export(change, &file).unwrap();
     assert!(fs::read_to_string(&file).unwrap().contains("\nold\n"));
     fs::write(&file, "mine now\n").unwrap();
-    assert!(playbook.undo_export(change).is_err());
+    assert!(playbook.undo_export(change, &file).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine now\n");
 }
 

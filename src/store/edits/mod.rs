@@ -11,9 +11,10 @@
 //! after the decision turns `.pending` to `.undoing` and takes everything back at once.
 //!
 //! A journal lies in a folder that agents may write to. So one that leads out of that folder is followed only where a token
-//! beside the file there bears the journal's hash.
+//! beside the file there bears the journal's hash. The token goes with the transaction: whoever undoes one says where it may lead.
 
 mod journal;
+mod reach;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::inbox::Entry;
 use crate::lesson::{ChangeId, TextHash};
 pub(crate) use journal::{Journal, Record, content_hash};
 use journal::{JournalFile, parse, render};
+pub(crate) use reach::Reach;
 
 /// Transactions that can be undone.
 const MAX_DONE: usize = 32;
@@ -118,20 +120,21 @@ impl Place {
         Ok((id, value))
     }
 
-    /// Takes a transaction back, which is a transaction of its own.
+    /// Takes a transaction back, which is a transaction of its own. `check` says where this one may lead.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; what `check` says of the files.
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; what `check` says; `CannotApply` when it
+    /// leads elsewhere.
     pub(crate) fn undo_files(
         &self,
         id: ChangeId,
         at: DateTime<FixedOffset>,
-        check: impl FnOnce(&Journal) -> Result<()>,
+        check: impl FnOnce(&Journal) -> Result<Reach>,
     ) -> Result<(ChangeId, Journal)> {
         let (undone, journal) = self.edit_files(at, || {
             let missing = || Error::NoSuchChange { change: id };
             let journal = self.read_journal(id, Stage::Done)?.ok_or_else(missing)?;
-            check(&journal)?;
+            self.check_reach(&journal, &check(&journal)?)?;
             let edits = journal.files.iter().map(|file| FileEdit {
                 path: file.path.clone(),
                 before: file.after.as_deref().map(content_hash),
@@ -313,21 +316,6 @@ impl Place {
             }
         }
         Ok(())
-    }
-
-    /// True for a folder that is, or will be, inside ours, with every link followed.
-    fn is_inside(&self, folder: &Path) -> Result<bool> {
-        let root = self.folder.path();
-        let root = self.disk.resolve(root).map_err(Error::io("resolve", root))?;
-        let has_dots = folder.components().any(|part| matches!(part, std::path::Component::ParentDir));
-        for ancestor in folder.ancestors() {
-            match self.disk.resolve(ancestor) {
-                Ok(found) => return Ok(found.starts_with(&root) && !has_dots),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("resolve", ancestor)(error)),
-            }
-        }
-        Ok(false)
     }
 
     fn clear_beside(&self, journal: &Journal) -> Result<()> {
