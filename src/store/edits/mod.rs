@@ -7,8 +7,8 @@
 //! 5. Look once more that nobody edited; rename each file into place; make the folders safe.
 //! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go. What nobody would undo leaves no record.
 //!
-//! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back. An error
-//! after the decision turns `.pending` to `.undoing` and takes everything back at once.
+//! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back; one
+//! whose files cannot be looked at or written is put aside as `.broken`, so that the others go on. An error after the decision turns `.pending` to `.undoing` and takes everything back at once.
 //!
 //! A journal lies in a folder that agents may write to. So one that leads out of that folder is followed only where a token
 //! beside the file there bears the journal's hash. The token goes with the transaction: whoever undoes one says where it may lead.
@@ -387,7 +387,7 @@ impl Place {
         match self.look(path)? {
             Entry::Missing => Ok(None),
             Entry::File { .. } => self.disk.read(path, 0).map(Some).map_err(Error::io("read", path)),
-            _ => Err(Error::io("read", path)(io::Error::other("it is no regular file"))),
+            _ => Err(Error::io("read", path)(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))),
         }
     }
 

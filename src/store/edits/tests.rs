@@ -245,6 +245,52 @@ fn what_somebody_edits_after_a_death_is_theirs() {
     }
 }
 
+/// Somebody makes something of a target that no edit can be put into: that one journal is kept aside, and edits go on.
+#[cfg(unix)]
+#[test]
+fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
+    use std::os::unix::fs::symlink;
+    type Spoil = fn(&Path);
+    let spoils: [(&str, Spoil, &[&str]); 4] = [
+        ("a link", |path| symlink("nowhere", path).unwrap(), &["broken"]),
+        ("a folder", |path| fs::create_dir(path).unwrap(), &["broken"]),
+        ("a link in circles", |path| symlink(path.file_name().unwrap(), path).unwrap(), &["broken"]),
+        ("no folder", |path| fs::remove_dir(path.parent().unwrap()).unwrap(), &[]),
+    ];
+    for (what, spoil, left) in spoils {
+        let mut n_met = 0;
+        for number in 1.. {
+            let ground = Ground::new();
+            let mut place = ground.place(Box::new(RealDisk));
+            let done = Arc::new(AtomicUsize::new(0));
+            place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::clone(&done) });
+            let applied = ground.apply(&place);
+            if done.load(Ordering::SeqCst) < number {
+                break;
+            }
+            let is_decided = ground.journals() == ["pending"];
+            if applied.is_ok() || !is_decided || ground.path("memory/new/c.md").exists() {
+                continue;
+            }
+            n_met += 1;
+            for staged in fs::read_dir(ground.path("memory/new")).unwrap() {
+                fs::remove_file(staged.unwrap().path()).unwrap();
+            }
+            spoil(&ground.path("memory/new/c.md"));
+            let place = ground.place(Box::new(RealDisk));
+            place.recover_edits().unwrap_or_else(|error| panic!("{what}, died at {number}: {error}"));
+            assert_eq!(ground.journals(), left, "{what}, died at {number}");
+            let read = |name: &str| fs::read_to_string(ground.path(name)).unwrap();
+            let others = ["memory/a.md", "memory/gone.md", "outside/b.md"].map(read);
+            assert_eq!(others, ["a", "gone", "b"], "{what}, died at {number}: the others are taken back");
+            let edit = ground.edit("memory/next.md", None, Some("x"));
+            let next = Transaction { what: "next".to_owned(), record: Record::Kept, edits: vec![edit] };
+            place.edit_files(at(1), || Ok((Some(next), ()))).unwrap();
+        }
+        assert!(n_met > 3, "{what}: {n_met}");
+    }
+}
+
 /// Whoever may write to the memory folder can put a journal there; it leads nowhere else.
 #[test]
 fn a_forged_journal_changes_nothing_outside() {
