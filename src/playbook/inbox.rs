@@ -274,7 +274,7 @@ impl Inbox {
         Ok(dismissed)
     }
 
-    /// The changes of files that can be taken back, oldest first; the last 32.
+    /// The changes of files that can be taken back, oldest first; the last 32 of the last 30 days.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -289,7 +289,7 @@ impl Inbox {
     }
 
     /// Takes back what was applied or dismissed: every file is again what it was, and the proposal waits again. The last 32
-    /// changes are kept.
+    /// changes of the last 30 days are kept.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since; [`Error::CannotApply`] when

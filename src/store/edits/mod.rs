@@ -5,7 +5,7 @@
 //! 3. Write what the files become beside them, make it safe.
 //! 4. Rename the journal to `.pending`. **This is the decision**: from here on it is carried out.
 //! 5. Look once more that nobody edited; rename each file into place; make the folders safe.
-//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go. What nobody would undo leaves no record.
+//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go, and all after 30 days. What nobody would undo leaves no record.
 //!
 //! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back; one
 //! whose files cannot be looked at or written is put aside as `.broken`, so that the others go on. An error after the decision turns `.pending` to `.undoing` and takes everything back at once.
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, FixedOffset};
+use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::Place;
 use crate::error::{Error, Result};
@@ -37,6 +37,8 @@ pub(crate) use reach::Reach;
 const MAX_DONE: usize = 32;
 /// Bytes of their journals, the newest not counted.
 const MAX_DONE_BYTES: u64 = 64 << 20;
+/// How long a journal is kept: it holds what a person may have removed.
+const MAX_AGE: TimeDelta = TimeDelta::days(30);
 /// How what is written beside a file begins.
 pub(crate) const BESIDE: &str = ".adage-edit-";
 
@@ -174,6 +176,15 @@ impl Place {
         Ok(())
     }
 
+    /// Drops the records that are too old, if there are any and the handle may write.
+    pub(crate) fn forget_old_edits(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        if self.may_write() && self.journals()?.into_iter().any(|journal| is_outdated(journal, now)) {
+            let _lock = self.lock()?;
+            self.forget_outdated(now)?;
+        }
+        Ok(())
+    }
+
     fn carry_out(&self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId> {
         let journal = self.journal_of(at, transaction)?;
         let id = journal.id;
@@ -299,10 +310,11 @@ impl Place {
             tracing::warn!(%error, "edits were made, and may not be undone");
         }
         cleared?;
-        self.forget_oldest()
+        self.forget_oldest(journal.at)
     }
 
-    fn forget_oldest(&self) -> Result<()> {
+    fn forget_oldest(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        self.forget_outdated(now)?;
         let done: Vec<ChangeId> =
             self.journals()?.into_iter().filter(|(_, stage)| *stage == Stage::Done).map(|(id, _)| id).collect();
         let mut n_bytes = 0;
@@ -314,6 +326,13 @@ impl Place {
             if n >= MAX_DONE || n_bytes > MAX_DONE_BYTES {
                 self.remove_if_there(&path)?;
             }
+        }
+        Ok(())
+    }
+
+    fn forget_outdated(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        for (id, stage) in self.journals()?.into_iter().filter(|journal| is_outdated(*journal, now)) {
+            self.remove_if_there(&self.journal_path(id, stage))?;
         }
         Ok(())
     }
@@ -401,6 +420,12 @@ impl Place {
             _ => Ok(()),
         }
     }
+}
+
+/// True for a journal that nothing is to be done with any more, and that is old.
+fn is_outdated((id, stage): (ChangeId, Stage), now: DateTime<FixedOffset>) -> bool {
+    let is_over = matches!(stage, Stage::Done | Stage::Broken);
+    is_over && id.millis() < (now - MAX_AGE).timestamp_millis()
 }
 
 /// What a file becomes, until it does.

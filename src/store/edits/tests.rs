@@ -437,3 +437,30 @@ fn only_so_many_can_be_undone() {
     assert!(matches!(place.undo_files(ids[0], at(50), |_| Ok(ground.reach())), Err(Error::NoSuchChange { .. })));
     place.undo_files(ids[39], at(50), |_| Ok(ground.reach())).unwrap();
 }
+
+/// What a person removed does not stay in the records for ever.
+#[test]
+fn records_go_after_thirty_days() {
+    const DAY: i64 = 24 * 60 * 60;
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    let edit = |n: i64| {
+        let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
+        let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
+        place.edit_files(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
+    };
+    let days = || -> Vec<String> { place.done_edits().unwrap().into_iter().map(|journal| journal.what).collect() };
+    (0..3).for_each(edit);
+    let broken = format!("memory/edits/{}.broken", ChangeId::at(at(0), content_hash(b"forged")));
+    fs::write(ground.path(&broken), "not a journal").unwrap();
+    place.forget_old_edits(at(30 * DAY)).unwrap();
+    assert_eq!(days(), ["0", "1", "2"]);
+    place.forget_old_edits(at(30 * DAY + 1)).unwrap();
+    assert_eq!((days(), ground.path(&broken).exists()), (vec!["1".to_owned(), "2".to_owned()], false));
+    // Whoever edits next drops them too.
+    edit(32);
+    assert_eq!(days(), ["2", "32"]);
+    let clock = Arc::new(crate::ManualClock::new(at(80 * DAY)));
+    drop(crate::Playbook::builder(ground.path("memory")).without_embedder().with_clock(clock).open().unwrap());
+    assert_eq!(days(), Vec::<String>::new());
+}
