@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Inbox, Proposal};
-use crate::error::{CannotApply, Error, Limit, PatchError, Result};
+use crate::error::{CannotApply, Error, Limit, PatchError, Result, TargetError};
 use crate::inbox::{
     Content, Effect, Entry, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan, ProposalName,
     SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
@@ -108,7 +108,13 @@ fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) 
     match &written.what {
         Lies::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
         // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
-        Lies::Extra(_) => Ok(None),
+        Lies::Extra(kind) => match (kind, &grounds.global) {
+            (PatchKind::Global, None) => {
+                let reason = TargetError::NoGround { kind: kind.word() };
+                Err(CannotApply::Target { line: 0, reason })
+            }
+            _ => Ok(None),
+        },
         Lies::Patch(kind) => {
             let bytes = place.read_written(&written.path, MAX_BYTES)?;
             plan_patch(place, kind, grounds, &mut plan, (&written.path, &bytes))?;

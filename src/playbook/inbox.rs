@@ -144,7 +144,7 @@ impl Inbox {
         Ok(proposals)
     }
 
-    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts it aside.
+    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts aside what never can be applied.
     ///
     /// # Errors
     /// [`Error::Io`].

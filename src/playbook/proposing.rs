@@ -103,7 +103,8 @@ impl Inbox {
         Ok(replaced)
     }
 
-    /// What the waiting patch of a kind makes, and the hash of its file. One that cannot be applied goes aside.
+    /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
+    /// cannot be applied here and now stays, and nothing joins it.
     pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &Grounds) -> Result<(Plan, Option<TextHash>)> {
         let place = &self.playbook.0.store.place;
         let from = &place.patch_path(kind);
@@ -120,6 +121,10 @@ impl Inbox {
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
+            Err(reason) if reason.may_pass() => {
+                let name = place.inbox_name(from);
+                Err(Error::CannotApply { name, reason: Box::new(reason) })
+            }
             Err(reason) => place.set_aside(from, &reason).map(|_| (Plan::default(), None)),
         }
     }

@@ -304,6 +304,38 @@ fn one_bad_diff_keeps_all_of_them_away() {
     assert_eq!(reason(refused), CannotApply::ChangesNothing);
 }
 
+/// A handle that was told of fewer places than the one before: what waits for those places is none of its business.
+#[test]
+fn what_this_handle_was_not_told_of_stays() {
+    let home = Home::new();
+    let told = home.inbox();
+    let hunk = "@@ -1,3 +1,4 @@\n # Global\n \n - be kind\n+- be brief\n";
+    let global = home.changes(".agent/NOTES.md", hunk);
+    told.propose(&PatchKind::Global, global.as_bytes()).unwrap();
+    let deploy = home.changes("skills/deploy/SKILL.md", "@@ -5,3 +5,3 @@\n # Deploy\n \n-Run it.\n+Run it twice.\n");
+    told.propose(&skill("deploy"), deploy.as_bytes()).unwrap();
+    home.write("memory/.inbox/global/more.patch", &global.replace("be brief", "be short"));
+    let (waiting, before) = (told.list().unwrap(), home.snapshot("memory/.inbox"));
+
+    let untold = Playbook::builder(home.path("memory")).without_embedder().open().unwrap().inbox();
+    assert_eq!(untold.check_written().unwrap(), adage::CheckedInbox::default());
+    let unfit: Vec<String> = untold.unfit().unwrap().into_iter().map(|unfit| unfit.name).collect();
+    assert_eq!(unfit, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
+    for (kind, patch) in [(PatchKind::Global, &global), (skill("deploy"), &deploy)] {
+        let refused = reason(untold.propose(&kind, patch.as_bytes()).unwrap_err());
+        assert!(matches!(refused, CannotApply::Target { reason: TargetError::NoGround { .. }, .. }), "{refused}");
+    }
+    assert_eq!((home.snapshot("memory/.inbox"), told.list().unwrap()), (before, waiting));
+
+    // The same with what cannot be read right now: the note waits, though the table of contents is no text.
+    told.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
+    fs::write(home.path("memory/MEMORY.md"), [0xff]).unwrap();
+    told.check_written().unwrap();
+    assert!(matches!(told.unfit().unwrap()[..], [ref one] if one.name == "private/extraction.patch"));
+    home.write("memory/MEMORY.md", "# Index\n");
+    assert_eq!(told.list().unwrap()[0].name.to_string(), "private");
+}
+
 #[test]
 fn nothing_is_proposed_or_applied_by_a_reader() {
     let home = Home::new();
