@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
-use crate::inbox::{FilePatch, ProposalKind, ProposalName, for_person};
+use crate::inbox::{ProposalKind, ProposalName, for_person};
 use crate::learn::Learned;
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
@@ -185,8 +185,8 @@ impl Inbox {
         }
     }
 
-    /// Everything that applying would do, as a person reads it: the diff of every file, with the pointer in the table of
-    /// contents that a new file gets; the text of a lesson. Secrets are masked, characters that are not seen are written out.
+    /// Everything that applying would do, as a person reads it: the diffs of the patch, then the pointers in the table of
+    /// contents that new files get; the text of a lesson. Secrets are masked, characters that are not seen are written out.
     ///
     /// # Errors
     /// [`Error::NoSuchProposal`], [`Error::ProposalChanged`], [`Error::CannotApply`].
@@ -195,10 +195,7 @@ impl Inbox {
             ProposalName::Lesson(id) => self.lesson_text(*id, proposal.text)?,
             name => {
                 let ready = self.present(name, proposal.text)?;
-                let diffs = ready.plan.files().filter_map(|(path, planned)| {
-                    FilePatch::between(&path.to_string_lossy(), planned.before.as_deref(), &planned.after)
-                });
-                diffs.map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
+                ready.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
             }
         };
         let (mut text, n_secrets) = for_person(&text);

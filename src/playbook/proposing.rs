@@ -138,12 +138,13 @@ impl Inbox {
     ) -> Result<(Vec<FileEdit>, Proposal), CannotApply> {
         let inner = &self.playbook.0;
         let place = &inner.store.place;
-        let bytes = plan.to_patch()?.to_bytes();
+        let whole = plan.to_patch()?;
+        let bytes = whole.to_bytes();
         // What is too large to be read again, or has too many parts, is told now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (path, text) = (place.patch_path(kind), content_hash(&bytes));
         let record = record_edit(place, &path, text, plan, inner.clock.now()).map_err(unreadable)?;
-        let proposal = patch_proposal(kind, text, plan);
+        let proposal = patch_proposal(kind, text, plan, whole.line_counts());
         Ok((vec![FileEdit::new(path, before, Some(bytes)), record], proposal))
     }
 }
@@ -157,13 +158,13 @@ pub(super) fn fold(
     patch: &Patch,
 ) -> Result<Plan, CannotApply> {
     let mut fresh = Plan::default();
-    let merged = apply(place, kind, grounds, &mut fresh, (patch, None)).and_then(|()| waiting.clone().merged(fresh));
+    let merged = apply(place, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
     if merged.is_ok() || waiting.files().next().is_none() {
         return merged;
     }
     let mut after = waiting.clone();
     match apply(place, kind, grounds, &mut after, (patch, None)) {
-        Ok(()) => Ok(after),
+        Ok(_) => Ok(after),
         Err(_) => merged,
     }
 }

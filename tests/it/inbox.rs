@@ -336,6 +336,31 @@ fn what_this_handle_was_not_told_of_stays() {
     assert_eq!(told.list().unwrap()[0].name.to_string(), "private");
 }
 
+/// Listing and showing read a patch; making such a diff anew takes long, at each look.
+#[test]
+fn a_patch_that_changes_every_line_is_listed_at_once() {
+    const N_LINES: usize = 60_000;
+    let home = Home::new();
+    let lines = |what: &str| (0..N_LINES).map(|n| format!("{what}{n}\n")).collect::<Vec<_>>();
+    let (old, new) = (lines("a"), lines("b"));
+    home.write("memory/large.md", &(old.concat() + "end\n"));
+    let hunk: String =
+        old.iter().map(|line| format!("-{line}")).chain(new.iter().map(|line| format!("+{line}"))).collect();
+    let n = N_LINES + 1;
+    let patch = home.changes("memory/large.md", &format!("@@ -1,{n} +1,{n} @@\n{hunk} end\n"));
+    home.write("memory/.inbox/private/extraction.patch", &(patch.clone() + &home.makes("memory/new.md", "x")));
+    let inbox = home.inbox();
+    let proposals = inbox.list().unwrap();
+    let [proposal] = &proposals[..] else { panic!("{:?}", inbox.unfit().unwrap()) };
+    assert_eq!(proposal.summary, "MEMORY.md and 2 more, 60001 lines added, 60000 removed");
+    let started = std::time::Instant::now();
+    let shown = inbox.show(proposal).unwrap();
+    assert!(shown.starts_with(&patch) && shown.contains("MEMORY.md\n@@ -0,0 +1,3 @@"));
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    inbox.apply(&proposals).unwrap();
+    assert_eq!(home.text("memory/large.md"), new.concat() + "end\n");
+}
+
 #[test]
 fn nothing_is_proposed_or_applied_by_a_reader() {
     let home = Home::new();
