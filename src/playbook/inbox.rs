@@ -1,5 +1,6 @@
 //! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::inbox::{ProposalKind, ProposalName, for_person};
 use crate::learn::Learned;
-use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 
 /// The review inbox: [`Playbook::inbox`].
@@ -212,13 +213,16 @@ impl Inbox {
     ///
     /// # Errors
     /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`]; [`Error::CannotApply`] when one of them cannot be;
-    /// [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. No file was changed then.
+    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. Nothing was
+    /// changed then, unless a lesson changed or the disk failed between the two steps: then the files stay changed, and
+    /// [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
             let (change, plan) = inner.store.place.edit_files(inner.clock.now(), || {
+                self.check_lessons(&lessons)?;
                 let mut ready: Vec<Ready> = Vec::new();
                 for proposal in &files {
                     let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
@@ -248,13 +252,15 @@ impl Inbox {
     /// Takes proposals out of the inbox, as they were listed, without applying them. Lessons do not come back.
     ///
     /// # Errors
-    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::CannotApply`]; [`Error::Io`].
+    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::NoSuchLesson`], [`Error::CannotApply`]; [`Error::Io`].
+    /// As with [`Inbox::apply`], patches and skills may be gone when lessons are not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut dismissed = Dismissed::default();
         if !files.is_empty() {
             let (change, ()) = inner.store.place.edit_files(inner.clock.now(), || {
+                self.check_lessons(&lessons)?;
                 let mut edits = Vec::new();
                 for proposal in &files {
                     edits.extend(self.present(&proposal.name, proposal.text)?.leaving());
@@ -302,6 +308,24 @@ impl Inbox {
         };
         let (change, journal) = place.undo_files(change, inner.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
+    }
+
+    /// A lesson that changed since it was listed holds up the files too, which are written first.
+    fn check_lessons(&self, lessons: &[(LessonId, TextHash)]) -> Result<()> {
+        if lessons.is_empty() {
+            return Ok(());
+        }
+        let waiting = self.playbook.waiting_lessons()?;
+        let mut known: BTreeMap<LessonId, TextHash> =
+            waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.text_hash())).collect();
+        for (id, expected) in lessons {
+            // Each once: the second time it does not wait any more.
+            let found = known.remove(id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(*id) })?;
+            if found != *expected {
+                return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: *expected, found });
+            }
+        }
+        Ok(())
     }
 
     fn drop_folders(&self, proposals: &[&Proposal]) {

@@ -362,6 +362,32 @@ fn a_patch_that_changes_every_line_is_listed_at_once() {
 }
 
 #[test]
+fn a_lesson_that_is_gone_holds_up_the_files_too() {
+    let home = Home::new();
+    let playbook = home.builder().open().unwrap();
+    let inbox = playbook.inbox();
+    inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
+    let proposals = inbox.list().unwrap();
+    let mut other = proposals.clone();
+    other[1].text = TextHash::of(&["another text"]);
+    let twice = [&proposals[..], &proposals[1..]].concat();
+    let before = home.snapshot("memory");
+    let check = |proposals: &[adage::Proposal], is_expected: fn(&Error) -> bool| {
+        for refused in [inbox.apply(proposals).map(drop), inbox.dismiss(proposals).map(drop)] {
+            assert!(refused.as_ref().is_err_and(is_expected), "{refused:?}");
+        }
+        assert_eq!((home.snapshot("memory"), inbox.list().unwrap().len()), (before.clone(), 2));
+    };
+    check(&other, |error| matches!(error, Error::ProposalChanged { .. }));
+    check(&twice, |error| matches!(error, Error::NoSuchLesson { .. }));
+    inbox.dismiss(&proposals[1..]).unwrap();
+    let refused = inbox.apply(&proposals).unwrap_err();
+    assert!(matches!(refused, Error::NoSuchLesson { .. }), "{refused}");
+    assert_eq!((home.text("memory/notes.md").as_str(), inbox.list().unwrap().len()), ("one\ntwo\nthree\n", 1));
+}
+
+#[test]
 fn nothing_is_proposed_or_applied_by_a_reader() {
     let home = Home::new();
     let inbox = home.inbox();
