@@ -125,7 +125,8 @@ fn a_file_that_is_not_ours_is_left_alone() {
     let file = folder.path().join("file");
     for (format, held, refused) in [
         (ExchangeFormat::Memory, "a\n<!-- adage:lessons:begin -->\n", NotOurs::Section { line: 2 }),
-        (ExchangeFormat::Ace, "## A\n[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 2 }),
+        (ExchangeFormat::Ace, "[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 1 }),
+        (ExchangeFormat::Ace, "## STRATEGIES & INSIGHTS\n\n## My own notes\n", NotOurs::Foreign { line: 3 }),
         (ExchangeFormat::JsonLines, "{\"name\": \"package\"}\n", NotOurs::Foreign { line: 1 }),
     ] {
         fs::write(&file, held).unwrap();
