@@ -388,6 +388,23 @@ fn a_lesson_that_is_gone_holds_up_the_files_too() {
 }
 
 #[test]
+fn what_lies_aside_is_never_overwritten() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let mut kept = BTreeMap::new();
+    for (n, name) in ["a", "a.reason", "a", "a.reason", "a.reason.reason", "b"].into_iter().enumerate() {
+        home.write(&format!("memory/.inbox/{name}"), &n.to_string());
+        for aside in inbox.check_written().unwrap().aside {
+            assert_eq!(kept.insert(aside.kept_at.clone(), n), None, "{aside:?}");
+        }
+    }
+    assert_eq!(kept.len(), 6);
+    for (path, n) in kept {
+        assert_eq!(fs::read_to_string(path).unwrap(), n.to_string());
+    }
+}
+
+#[test]
 fn nothing_is_proposed_or_applied_by_a_reader() {
     let home = Home::new();
     let inbox = home.inbox();
