@@ -33,8 +33,8 @@ pub(crate) struct Export {
     /// Write into this file: of a Markdown file only the marked section changes
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
-    /// Give the file of an earlier export back what it held, by the change's id
-    #[arg(long, value_name = "ID", conflicts_with = "into")]
+    /// Give the file of an earlier export, `--into FILE`, back what it held, by the change's id
+    #[arg(long, value_name = "ID", requires = "into")]
     undo: Option<String>,
 }
 
@@ -125,9 +125,9 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
 }
 
 pub(super) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done {
-    if let Some(id) = &asked.undo {
+    if let (Some(id), Some(file)) = (&asked.undo, &asked.into) {
         let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id} is not the id of a change")))?;
-        let undone = global.open()?.undo_export(change)?;
+        let undone = global.open()?.undo_export(change, file)?;
         out.object(&json!({ "change": undone }))?;
         out.line(&format!("undone; change {undone}"))?;
         return Ok(ExitCode::SUCCESS);
@@ -144,7 +144,10 @@ pub(super) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     out.object(&json!({ "lessons": exported.n_lessons, "file": file, "change": exported.change }))?;
     let n_lessons = exported.n_lessons;
     out.line(&match exported.change {
-        Some(change) => format!("{n_lessons} lessons written into {} (undo {change})", file.display()),
+        Some(change) => format!(
+            "{n_lessons} lessons written into {0} (undo with: adage export --undo {change} --into {0})",
+            file.display()
+        ),
         None => format!("{} had these {n_lessons} lessons already", file.display()),
     })?;
     Ok(ExitCode::SUCCESS)

@@ -75,6 +75,13 @@ pub enum CannotApply {
     },
 }
 
+impl CannotApply {
+    /// True when nothing is wrong with the proposal itself: another handle, or this one at another time, may apply it.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Unreadable { .. } | Self::Target { reason: TargetError::NoGround { .. }, .. })
+    }
+}
+
 /// Why a file may not be touched by a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

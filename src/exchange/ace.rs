@@ -61,6 +61,12 @@ pub(super) fn is_bullet(line: &str) -> bool {
     bullet(line.trim()).is_some()
 }
 
+/// True for a heading that lessons were written under.
+pub(super) fn is_our_heading(line: &str) -> bool {
+    let heading = line.strip_prefix("## ").map(str::trim_end);
+    heading.is_some_and(|heading| [STRATEGIES, CODE, MISTAKES].contains(&heading))
+}
+
 /// True for a bullet that a lesson was written as.
 pub(super) fn is_ours(line: &str) -> bool {
     bullet(line)

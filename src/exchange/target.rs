@@ -20,7 +20,7 @@ pub(crate) fn into_file(format: ExchangeFormat, known: &[u8], written: &str) -> 
             NotOurs::Section { line }
         }),
         ExchangeFormat::JsonLines => taken(known, written, is_our_row),
-        ExchangeFormat::Ace => taken(known, written, |line| line.starts_with("## ") || ace::is_ours(line)),
+        ExchangeFormat::Ace => taken(known, written, |line| ace::is_our_heading(line) || ace::is_ours(line)),
     }
 }
 

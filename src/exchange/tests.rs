@@ -233,8 +233,17 @@ fn a_whole_file_is_taken_only_when_nobody_else_wrote_in_it() {
         assert_eq!(into_file(format, foreign.as_bytes(), "new"), Err(NotOurs::Foreign { line }));
         assert_eq!(into_file(format, b"\xff", "new"), Err(NotOurs::NotText));
     }
-    let others = "## A\n[shr-1] helpful=1 harmful=0 :: theirs\n";
-    assert_eq!(into_file(ExchangeFormat::Ace, others.as_bytes(), "new"), Err(NotOurs::Foreign { line: 2 }));
+    for (others, line) in [
+        ("[shr-1] helpful=1 harmful=0 :: theirs\n", 1),
+        ("## COMMON MISTAKES TO AVOID\n[shr-1] helpful=1 harmful=0 :: theirs\n", 2),
+        ("## CODE SNIPPETS & TEMPLATES\n\n## My own notes\n", 3),
+    ] {
+        assert_eq!(
+            into_file(ExchangeFormat::Ace, others.as_bytes(), "new"),
+            Err(NotOurs::Foreign { line }),
+            "{others}"
+        );
+    }
     let unlabelled = format!("[{id}] helpful=1 harmful=0 :: theirs\n");
     assert_eq!(into_file(ExchangeFormat::Ace, unlabelled.as_bytes(), "new"), Err(NotOurs::Foreign { line: 1 }));
     for others in ["{\n  \"lessons\": []\n}\n", "{\"trigger\": \"t\"}\n"] {

@@ -103,18 +103,6 @@ impl Plan {
         }
         if files.is_empty() { Err(CannotApply::ChangesNothing) } else { Ok(Patch::of(files)) }
     }
-
-    /// Lines that are added and removed in all.
-    pub(crate) fn line_counts(&self) -> (usize, usize) {
-        let (mut n_added, mut n_removed) = (0, 0);
-        for (path, planned) in self.files() {
-            let file = FilePatch::between(&path.to_string_lossy(), planned.before.as_deref(), &planned.after);
-            let (added, removed) = file.map(|file| file.line_counts()).unwrap_or_default();
-            n_added += added;
-            n_removed += removed;
-        }
-        (n_added, n_removed)
-    }
 }
 
 #[cfg(test)]
@@ -143,7 +131,7 @@ mod tests {
         assert_eq!(plan.after(Path::new("/m/a.md")), Some(&b"one\ntwo\n"[..]));
         let patch = plan.to_patch().unwrap();
         assert_eq!(patch.to_bytes(), b"--- /dev/null\n+++ /m/a.md\n@@ -0,0 +1,2 @@\n+one\n+two\n");
-        assert_eq!(plan.line_counts(), (2, 0));
+        assert_eq!(patch.line_counts(), (2, 0));
     }
 
     #[test]

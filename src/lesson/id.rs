@@ -59,6 +59,16 @@ id! {
     ReceiptId
 }
 
+impl ChangeId {
+    /// When the change was made, to the millisecond, as its id says.
+    pub(crate) fn millis(self) -> i64 {
+        let instant = self.0.get_timestamp().map(|stamp| stamp.to_unix());
+        instant.map_or(0, |(seconds, nanos)| {
+            i64::try_from(seconds).unwrap_or(i64::MAX / 1_000).saturating_mul(1_000) + i64::from(nanos / 1_000_000)
+        })
+    }
+}
+
 impl LessonId {
     /// The id of the `n`th lesson of a batch that is learned at one instant: later ones sort after earlier ones.
     pub(crate) fn numbered(instant: DateTime<FixedOffset>, n: usize, seed: TextHash) -> Self {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{Inbox, Proposal};
-use crate::error::{CannotApply, Error, Limit, PatchError, Result};
+use crate::error::{CannotApply, Error, Limit, PatchError, Result, TargetError};
 use crate::inbox::{
-    Content, Effect, Entry, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan, ProposalName,
-    SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
+    Content, Effect, Entry, FilePatch, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
+    ProposalName, SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
 use crate::lesson::TextHash;
 use crate::skills::{Skill, SkillName};
@@ -18,6 +18,8 @@ use crate::store::inbox::{Bases, Lies, Written, unreadable};
 pub(super) struct Ready {
     pub(super) proposal: Proposal,
     pub(super) plan: Plan,
+    /// All that it does to files, in order, under the names of the files.
+    pub(super) diffs: Vec<FilePatch>,
     /// The files of the inbox that leave with it.
     pub(super) leaving: Vec<(PathBuf, TextHash)>,
 }
@@ -108,18 +110,24 @@ fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) 
     match &written.what {
         Lies::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
         // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
-        Lies::Extra(_) => Ok(None),
+        Lies::Extra(kind) => match (kind, &grounds.global) {
+            (PatchKind::Global, None) => {
+                let reason = TargetError::NoGround { kind: kind.word() };
+                Err(CannotApply::Target { line: 0, reason })
+            }
+            _ => Ok(None),
+        },
         Lies::Patch(kind) => {
             let bytes = place.read_written(&written.path, MAX_BYTES)?;
-            plan_patch(place, kind, grounds, &mut plan, (&written.path, &bytes))?;
+            let (counts, diffs) = plan_patch(place, kind, grounds, &mut plan, (&written.path, &bytes))?;
             let text = content_hash(&bytes);
-            let proposal = patch_proposal(kind, text, &plan);
+            let proposal = patch_proposal(kind, text, &plan, counts);
             let mut leaving = vec![(written.path.clone(), text)];
             let record = Place::record_path(&written.path);
             if let Ok(Some(bytes)) = place.content(&record) {
                 leaving.push((record, content_hash(&bytes)));
             }
-            Ok(Some(Ready { proposal, plan, leaving }))
+            Ok(Some(Ready { proposal, plan, diffs, leaving }))
         }
         Lies::Skill(name) => {
             let names = place.names(&written.path).map_err(|_| CannotApply::NotAFile)?;
@@ -134,24 +142,32 @@ fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) 
             let target = skill_target(place, grounds, name)?;
             let proposal = skill_proposal(name, &bytes, target.clone());
             let leaving = vec![(path, proposal.text)];
+            let diffs = FilePatch::between(&target.to_string_lossy(), None, &bytes).into_iter().collect();
             plan.put(target, None, bytes);
-            Ok(Some(Ready { proposal, plan, leaving }))
+            Ok(Some(Ready { proposal, plan, diffs, leaving }))
         }
     }
 }
 
-/// Adds a patch that lies in the inbox to a plan, pointers and all.
+/// Adds a patch that lies in the inbox to a plan, pointers and all. The lines that it adds and removes, and everything that it
+/// does: the patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
 fn plan_patch(
     place: &Place,
     kind: &PatchKind,
     grounds: &Grounds,
     plan: &mut Plan,
     (from, bytes): (&Path, &[u8]),
-) -> Result<(), CannotApply> {
+) -> Result<((usize, usize), Vec<FilePatch>), CannotApply> {
     let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
     let bases = place.bases(from, content_hash(bytes));
-    apply(place, kind, grounds, plan, (&patch, bases.as_ref()))?;
-    if *kind == PatchKind::Private { add_pointers(place, grounds, plan) } else { Ok(()) }
+    let targets = apply(place, kind, grounds, plan, (&patch, bases.as_ref()))?;
+    let files = patch.files().iter().zip(&targets);
+    let mut diffs: Vec<FilePatch> =
+        files.map(|(file, target)| file.clone().named(&target.path.to_string_lossy())).collect();
+    if *kind == PatchKind::Private {
+        diffs.extend(add_pointers(place, grounds, plan)?);
+    }
+    Ok((patch.line_counts(), diffs))
 }
 
 pub(super) fn apply(
@@ -160,7 +176,7 @@ pub(super) fn apply(
     grounds: &Grounds,
     plan: &mut Plan,
     (patch, bases): (&Patch, Option<&Bases>),
-) -> Result<(), CannotApply> {
+) -> Result<Vec<Located>, CannotApply> {
     let mut targets: Vec<Located> = Vec::new();
     for file in patch.files() {
         let refuse = |reason| CannotApply::Target { line: file.line(), reason };
@@ -176,7 +192,8 @@ pub(super) fn apply(
         }
         targets.push(target);
     }
-    plan.apply(patch, &targets, |path| base_of(place, path))
+    plan.apply(patch, &targets, |path| base_of(place, path))?;
+    Ok(targets)
 }
 
 fn base_of(place: &Place, path: &Path) -> Result<Content, CannotApply> {
@@ -194,8 +211,8 @@ fn base_of(place: &Place, path: &Path) -> Result<Content, CannotApply> {
     }
 }
 
-/// The pointers to new notes in the table of contents (skills 4.5).
-fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<(), CannotApply> {
+/// The pointers to new notes in the table of contents (skills 4.5); the diff that adds them.
+fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =
             path.parent() == Some(&grounds.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
@@ -204,7 +221,7 @@ fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<(),
     let new: Vec<PathBuf> =
         plan.files().filter(|(path, planned)| is_new(path, &planned.before)).map(|(path, _)| path.to_owned()).collect();
     if new.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let index = grounds.memory.resolved.join(INDEX);
     let (before, present) = if let Some(after) = plan.after(&index) {
@@ -219,15 +236,16 @@ fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<(),
     };
     let text = present.map(String::from_utf8).transpose();
     let text = text.map_err(|_| CannotApply::Unreadable { reason: format!("{INDEX} is no text in UTF-8") })?;
-    if let Some(text) = with_pointers(text.as_deref(), new.iter().map(PathBuf::as_path)) {
-        plan.put(index, before, text.into_bytes());
-    }
-    Ok(())
+    let Some(after) = with_pointers(text.as_deref(), new.iter().map(PathBuf::as_path)) else { return Ok(None) };
+    let diff = FilePatch::between(&index.to_string_lossy(), text.as_deref().map(str::as_bytes), after.as_bytes());
+    plan.put(index, before, after.into_bytes());
+    Ok(diff)
 }
 
-pub(super) fn patch_proposal(kind: &PatchKind, text: TextHash, plan: &Plan) -> Proposal {
+/// `counts` of lines: added and removed by the patch itself.
+pub(super) fn patch_proposal(kind: &PatchKind, text: TextHash, plan: &Plan, counts: (usize, usize)) -> Proposal {
     let files: Vec<PathBuf> = plan.files().map(|(path, _)| path.to_owned()).collect();
-    let (n_added, n_removed) = plan.line_counts();
+    let (n_added, n_removed) = counts;
     let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
     let summary = format!("{first}{more}, {n_added} lines added, {n_removed} removed");

@@ -48,12 +48,13 @@ impl Playbook {
         Ok(Exported { n_lessons, change })
     }
 
-    /// Gives a file back what it held before an export. The change that did it.
+    /// Gives a file back what it held before an export into it. The change that did it.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when somebody wrote in the file since; [`Error::Io`].
-    pub fn undo_export(&self, change: ChangeId) -> Result<ChangeId> {
-        self.0.store.place.undo_rewrite(change, self.0.clock.now())
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when somebody wrote in the file since; [`Error::CannotApply`] when the
+    /// export was into another file; [`Error::Io`].
+    pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
+        self.0.store.place.undo_rewrite(change, file, self.0.clock.now())
     }
 
     /// Takes in what [`read_lessons`](crate::read_lessons) found in a file, with names and counts; what became of each, in

@@ -1,5 +1,6 @@
 //! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -9,10 +10,10 @@ use serde::Serialize;
 use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
-use crate::inbox::{FilePatch, ProposalKind, ProposalName, for_person};
+use crate::inbox::{ProposalKind, ProposalName, for_person};
 use crate::learn::Learned;
-use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
-use crate::store::edits::{FileEdit, Journal, Record, Transaction, content_hash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 
 /// The review inbox: [`Playbook::inbox`].
 ///
@@ -144,7 +145,7 @@ impl Inbox {
         Ok(proposals)
     }
 
-    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts it aside.
+    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts aside what never can be applied.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -185,8 +186,8 @@ impl Inbox {
         }
     }
 
-    /// Everything that applying would do, as a person reads it: the diff of every file, with the pointer in the table of
-    /// contents that a new file gets; the text of a lesson. Secrets are masked, characters that are not seen are written out.
+    /// Everything that applying would do, as a person reads it: the diffs of the patch, then the pointers in the table of
+    /// contents that new files get; the text of a lesson. Secrets are masked, characters that are not seen are written out.
     ///
     /// # Errors
     /// [`Error::NoSuchProposal`], [`Error::ProposalChanged`], [`Error::CannotApply`].
@@ -195,10 +196,7 @@ impl Inbox {
             ProposalName::Lesson(id) => self.lesson_text(*id, proposal.text)?,
             name => {
                 let ready = self.present(name, proposal.text)?;
-                let diffs = ready.plan.files().filter_map(|(path, planned)| {
-                    FilePatch::between(&path.to_string_lossy(), planned.before.as_deref(), &planned.after)
-                });
-                diffs.map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
+                ready.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
             }
         };
         let (mut text, n_secrets) = for_person(&text);
@@ -215,13 +213,16 @@ impl Inbox {
     ///
     /// # Errors
     /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`]; [`Error::CannotApply`] when one of them cannot be;
-    /// [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. No file was changed then.
+    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. Nothing was
+    /// changed then, unless a lesson changed or the disk failed between the two steps: then the files stay changed, and
+    /// [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
             let (change, plan) = inner.store.place.edit_files(inner.clock.now(), || {
+                self.check_lessons(&lessons)?;
                 let mut ready: Vec<Ready> = Vec::new();
                 for proposal in &files {
                     let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
@@ -251,13 +252,15 @@ impl Inbox {
     /// Takes proposals out of the inbox, as they were listed, without applying them. Lessons do not come back.
     ///
     /// # Errors
-    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::CannotApply`]; [`Error::Io`].
+    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::NoSuchLesson`], [`Error::CannotApply`]; [`Error::Io`].
+    /// As with [`Inbox::apply`], patches and skills may be gone when lessons are not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut dismissed = Dismissed::default();
         if !files.is_empty() {
             let (change, ()) = inner.store.place.edit_files(inner.clock.now(), || {
+                self.check_lessons(&lessons)?;
                 let mut edits = Vec::new();
                 for proposal in &files {
                     edits.extend(self.present(&proposal.name, proposal.text)?.leaving());
@@ -274,7 +277,7 @@ impl Inbox {
         Ok(dismissed)
     }
 
-    /// The changes of files that can be taken back, oldest first; the last 32.
+    /// The changes of files that can be taken back, oldest first; the last 32 of the last 30 days.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -289,7 +292,7 @@ impl Inbox {
     }
 
     /// Takes back what was applied or dismissed: every file is again what it was, and the proposal waits again. The last 32
-    /// changes are kept.
+    /// changes of the last 30 days are kept.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since; [`Error::CannotApply`] when
@@ -298,24 +301,31 @@ impl Inbox {
         let inner = &self.playbook.0;
         let place = &inner.store.place;
         let grounds = self.grounds()?;
-        let check = |journal: &Journal| -> Result<()> {
-            let is_ours = |path: &PathBuf| {
-                let roots = grounds.skills.iter().chain([&grounds.memory]);
-                let is_global = grounds.global.as_ref().is_some_and(|global| global.resolved == *path);
-                is_global || roots.into_iter().any(|root| path.starts_with(&root.resolved))
-            };
-            match journal.files.iter().find(|file| !is_ours(&file.path)) {
-                Some(file) => {
-                    let expected = "where this playbook was told that it may write";
-                    let reason = crate::error::TargetError::Outside { path: file.path.clone(), expected };
-                    let reason = Box::new(CannotApply::Target { line: 0, reason });
-                    Err(Error::CannotApply { name: format!("the undo of {}", journal.what), reason })
-                }
-                None => Ok(()),
-            }
+        let reach = Reach {
+            own: vec![grounds.memory.resolved],
+            skills: grounds.skills.into_iter().map(|root| root.resolved).collect(),
+            files: grounds.global.into_iter().map(|global| global.resolved).collect(),
         };
-        let (change, journal) = place.undo_files(change, inner.clock.now(), check)?;
+        let (change, journal) = place.undo_files(change, inner.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
+    }
+
+    /// A lesson that changed since it was listed holds up the files too, which are written first.
+    fn check_lessons(&self, lessons: &[(LessonId, TextHash)]) -> Result<()> {
+        if lessons.is_empty() {
+            return Ok(());
+        }
+        let waiting = self.playbook.waiting_lessons()?;
+        let mut known: BTreeMap<LessonId, TextHash> =
+            waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.text_hash())).collect();
+        for (id, expected) in lessons {
+            // Each once: the second time it does not wait any more.
+            let found = known.remove(id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(*id) })?;
+            if found != *expected {
+                return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: *expected, found });
+            }
+        }
+        Ok(())
     }
 
     fn drop_folders(&self, proposals: &[&Proposal]) {

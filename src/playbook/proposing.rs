@@ -103,7 +103,8 @@ impl Inbox {
         Ok(replaced)
     }
 
-    /// What the waiting patch of a kind makes, and the hash of its file. One that cannot be applied goes aside.
+    /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
+    /// cannot be applied here and now stays, and nothing joins it.
     pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &Grounds) -> Result<(Plan, Option<TextHash>)> {
         let place = &self.playbook.0.store.place;
         let from = &place.patch_path(kind);
@@ -120,6 +121,10 @@ impl Inbox {
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
+            Err(reason) if reason.may_pass() => {
+                let name = place.inbox_name(from);
+                Err(Error::CannotApply { name, reason: Box::new(reason) })
+            }
             Err(reason) => place.set_aside(from, &reason).map(|_| (Plan::default(), None)),
         }
     }
@@ -133,12 +138,13 @@ impl Inbox {
     ) -> Result<(Vec<FileEdit>, Proposal), CannotApply> {
         let inner = &self.playbook.0;
         let place = &inner.store.place;
-        let bytes = plan.to_patch()?.to_bytes();
+        let whole = plan.to_patch()?;
+        let bytes = whole.to_bytes();
         // What is too large to be read again, or has too many parts, is told now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (path, text) = (place.patch_path(kind), content_hash(&bytes));
         let record = record_edit(place, &path, text, plan, inner.clock.now()).map_err(unreadable)?;
-        let proposal = patch_proposal(kind, text, plan);
+        let proposal = patch_proposal(kind, text, plan, whole.line_counts());
         Ok((vec![FileEdit::new(path, before, Some(bytes)), record], proposal))
     }
 }
@@ -152,13 +158,13 @@ pub(super) fn fold(
     patch: &Patch,
 ) -> Result<Plan, CannotApply> {
     let mut fresh = Plan::default();
-    let merged = apply(place, kind, grounds, &mut fresh, (patch, None)).and_then(|()| waiting.clone().merged(fresh));
+    let merged = apply(place, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
     if merged.is_ok() || waiting.files().next().is_none() {
         return merged;
     }
     let mut after = waiting.clone();
     match apply(place, kind, grounds, &mut after, (patch, None)) {
-        Ok(()) => Ok(after),
+        Ok(_) => Ok(after),
         Err(_) => merged,
     }
 }

@@ -32,7 +32,8 @@ pub struct PutAside {
 impl Inbox {
     /// Looks at what an agent wrote straight into the inbox: patches under names of their own join the one of their kind, what
     /// cannot be applied goes to `.inbox/aside/` with its reason, and what stays is remembered together with what its targets
-    /// hold now.
+    /// hold now. A proposal for notes or skills that this handle was not told of stays, and so does what cannot be read right
+    /// now.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -42,7 +43,7 @@ impl Inbox {
         let mut checked = CheckedInbox::default();
         inner.store.place.edit_files(inner.clock.now(), || {
             let survey = self.look_through()?;
-            for (path, reason) in survey.unfit {
+            for (path, reason) in survey.unfit.into_iter().filter(|(_, reason)| !reason.may_pass()) {
                 let kept_at = place.set_aside(&path, &reason)?;
                 checked.aside.push(PutAside { name: place.inbox_name(&path), kept_at, reason });
             }
@@ -58,6 +59,8 @@ impl Inbox {
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
+                // It stays, and is told with what is unfit.
+                Err(Error::CannotApply { reason, .. }) if reason.may_pass() => {}
                 Err(Error::CannotApply { reason, .. }) => {
                     let kept_at = place.set_aside(&written.path, &reason)?;
                     checked.aside.push(PutAside { name: place.inbox_name(&written.path), kept_at, reason: *reason });

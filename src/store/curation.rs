@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use super::Place;
-use super::edits::{FileEdit, Journal, Record, Transaction, content_hash};
+use super::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
 use crate::error::{Error, Result};
 use crate::inbox::Entry;
 use crate::lesson::ChangeId;
@@ -13,6 +13,10 @@ use crate::skills::{Skill, SkillName};
 
 /// How the journal of a curation begins.
 const WHAT: &str = "curation: ";
+/// Where our skills lie, in the memory folder.
+const SKILLS: &str = "skills";
+/// Where what goes is kept.
+const ARCHIVE: &str = "skills-archive";
 
 /// What becomes of a skill's file.
 pub(crate) struct SkillEdit<'a> {
@@ -67,7 +71,7 @@ impl Place {
         let hash = content_hash(&bytes);
         let is_gone = text.is_none();
         let mut edits = vec![FileEdit::new(path.to_owned(), Some(hash), text.map(String::into_bytes))];
-        let archived = self.folder.path().join("skills-archive").join(format!("{name}.{hash}.md"));
+        let archived = self.folder.path().join(ARCHIVE).join(format!("{name}.{hash}.md"));
         if is_gone && self.look(&archived)? == Entry::Missing {
             edits.push(FileEdit::new(archived, None, Some(bytes)));
         }
@@ -85,14 +89,18 @@ impl Place {
     /// Takes a curation back: every file holds what it held, to the byte.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; `Io`.
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one lies anywhere else; `Io`.
     pub(crate) fn undo_skill_edits(
         &self,
         change: ChangeId,
         at: DateTime<FixedOffset>,
     ) -> Result<(ChangeId, Vec<Skill>)> {
         let (undone, journal) = self.undo_files(change, at, |journal| {
-            if journal.what.starts_with(WHAT) { Ok(()) } else { Err(Error::NoSuchChange { change }) }
+            if !journal.what.starts_with(WHAT) {
+                return Err(Error::NoSuchChange { change });
+            }
+            let own = [SKILLS, ARCHIVE].map(|name| self.folder.path().join(name)).to_vec();
+            Ok(Reach { own, ..Reach::default() })
         })?;
         Ok((undone, restored(&journal)))
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use super::Place;
-use super::edits::{FileEdit, Record, Transaction, content_hash};
+use super::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 use crate::error::{Error, Result};
 use crate::inbox::Entry;
 use crate::lesson::ChangeId;
@@ -40,13 +40,17 @@ impl Place {
         Ok(change)
     }
 
-    /// Gives a file back what it held before an export.
+    /// Gives a file back what it held before an export. The caller names it: a journal alone leads nowhere.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `Io`.
-    pub(crate) fn undo_rewrite(&self, change: ChangeId, at: DateTime<FixedOffset>) -> Result<ChangeId> {
-        let (undone, _) = self.undo_files(change, at, |journal| {
-            if journal.what.starts_with(WHAT) { Ok(()) } else { Err(Error::NoSuchChange { change }) }
+    /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file; `Io`.
+    pub(crate) fn undo_rewrite(&self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
+        let named = self.followed(file)?;
+        let (undone, _) = self.undo_files(change, at, |journal| match &journal.files[..] {
+            [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
+                Ok(Reach { files: vec![named], ..Reach::default() })
+            }
+            _ => Err(Error::NoSuchChange { change }),
         })?;
         Ok(undone)
     }

@@ -230,14 +230,11 @@ impl Place {
         let taken = self.names(&folder)?;
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
         let name: String = self.inbox_name(path).chars().map(readable).take(100).collect();
-        let is_taken = |n: usize| {
-            let taken = taken.iter().map(|taken| taken.to_string_lossy());
-            taken.into_iter().any(|taken| taken.starts_with(&format!("{n}-")) && !taken.ends_with(".reason"))
-        };
+        // A name that ends in `.reason` can be that of a proposal too.
+        let is_taken = |n: usize| taken.iter().any(|taken| taken.to_string_lossy().starts_with(&format!("{n}-")));
         let number = (1..=taken.len() + 1).find(|n| !is_taken(*n)).unwrap_or_default();
         let kept = folder.join(format!("{number}-{name}"));
         let told = folder.join(format!("{number}-{name}.reason"));
-        self.remove_if_there(&told)?;
         self.disk.create(&told, format!("{reason}\n").as_bytes()).map_err(Error::io("write", &told))?;
         self.sync(&told)?;
         self.rename(&from, &kept)?;
@@ -278,7 +275,7 @@ impl Place {
     }
 
     /// A path with every link followed, as far as it is there.
-    fn resolve_present(&self, path: &Path) -> Result<PathBuf> {
+    pub(super) fn resolve_present(&self, path: &Path) -> Result<PathBuf> {
         for ancestor in path.ancestors() {
             match self.disk.resolve(ancestor) {
                 Ok(found) => {

@@ -147,6 +147,9 @@ impl Store {
             // Lessons do not depend on them; the next edit insists.
             tracing::warn!(%error, "edits that were left unfinished could not be settled");
         }
+        if let Err(error) = store.place.forget_old_edits(store.clock.now()) {
+            tracing::warn!(%error, "old records of edits could not be dropped");
+        }
         match store.load() {
             Err(Error::Unreadable { reason, .. }) => {
                 let (snapshot, recovery) = store.recover(reason)?;

@@ -415,7 +415,9 @@ fn lessons_go_into_files_of_others_and_come_back() {
     let ace = shell.call(&["export", "--format", "ace"]).out;
     assert!(ace.starts_with("## STRATEGIES & INSIGHTS\n["), "{ace}");
     assert_eq!(other.run(&["import", "-", "--json"], &ace).object()["refused"], 1);
-    shell.json(&["export", "--undo", exported["change"].as_str().unwrap()]);
+    let change = exported["change"].as_str().unwrap();
+    assert_eq!(shell.call(&["export", "--undo", change]).code, 2, "the file is named");
+    shell.json(&["export", "--undo", change, "--into", name]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n");
 
     let unknown = shell.run(&["import", "-"], "just a text\n");

@@ -107,10 +107,12 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
 
     let change = exported.change.unwrap();
     assert!(matches!(playbook.undo(change), Err(Error::NoSuchChange { .. })), "it is no change of lessons");
-    playbook.undo_export(change).unwrap();
+    let other = folder.path().join("other.md");
+    assert!(matches!(playbook.undo_export(change, &other), Err(Error::CannotApply { .. })));
+    playbook.undo_export(change, &file).unwrap();
     assert!(fs::read_to_string(&file).unwrap().contains("\nold\n"));
     fs::write(&file, "mine now\n").unwrap();
-    assert!(playbook.undo_export(change).is_err());
+    assert!(playbook.undo_export(change, &file).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine now\n");
 }
 
@@ -123,7 +125,8 @@ fn a_file_that_is_not_ours_is_left_alone() {
     let file = folder.path().join("file");
     for (format, held, refused) in [
         (ExchangeFormat::Memory, "a\n<!-- adage:lessons:begin -->\n", NotOurs::Section { line: 2 }),
-        (ExchangeFormat::Ace, "## A\n[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 2 }),
+        (ExchangeFormat::Ace, "[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 1 }),
+        (ExchangeFormat::Ace, "## STRATEGIES & INSIGHTS\n\n## My own notes\n", NotOurs::Foreign { line: 3 }),
         (ExchangeFormat::JsonLines, "{\"name\": \"package\"}\n", NotOurs::Foreign { line: 1 }),
     ] {
         fs::write(&file, held).unwrap();

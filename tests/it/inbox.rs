@@ -304,6 +304,106 @@ fn one_bad_diff_keeps_all_of_them_away() {
     assert_eq!(reason(refused), CannotApply::ChangesNothing);
 }
 
+/// A handle that was told of fewer places than the one before: what waits for those places is none of its business.
+#[test]
+fn what_this_handle_was_not_told_of_stays() {
+    let home = Home::new();
+    let told = home.inbox();
+    let hunk = "@@ -1,3 +1,4 @@\n # Global\n \n - be kind\n+- be brief\n";
+    let global = home.changes(".agent/NOTES.md", hunk);
+    told.propose(&PatchKind::Global, global.as_bytes()).unwrap();
+    let deploy = home.changes("skills/deploy/SKILL.md", "@@ -5,3 +5,3 @@\n # Deploy\n \n-Run it.\n+Run it twice.\n");
+    told.propose(&skill("deploy"), deploy.as_bytes()).unwrap();
+    home.write("memory/.inbox/global/more.patch", &global.replace("be brief", "be short"));
+    let (waiting, before) = (told.list().unwrap(), home.snapshot("memory/.inbox"));
+
+    let untold = Playbook::builder(home.path("memory")).without_embedder().open().unwrap().inbox();
+    assert_eq!(untold.check_written().unwrap(), adage::CheckedInbox::default());
+    let unfit: Vec<String> = untold.unfit().unwrap().into_iter().map(|unfit| unfit.name).collect();
+    assert_eq!(unfit, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
+    for (kind, patch) in [(PatchKind::Global, &global), (skill("deploy"), &deploy)] {
+        let refused = reason(untold.propose(&kind, patch.as_bytes()).unwrap_err());
+        assert!(matches!(refused, CannotApply::Target { reason: TargetError::NoGround { .. }, .. }), "{refused}");
+    }
+    assert_eq!((home.snapshot("memory/.inbox"), told.list().unwrap()), (before, waiting));
+
+    // The same with what cannot be read right now: the note waits, though the table of contents is no text.
+    told.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
+    fs::write(home.path("memory/MEMORY.md"), [0xff]).unwrap();
+    told.check_written().unwrap();
+    assert!(matches!(told.unfit().unwrap()[..], [ref one] if one.name == "private/extraction.patch"));
+    home.write("memory/MEMORY.md", "# Index\n");
+    assert_eq!(told.list().unwrap()[0].name.to_string(), "private");
+}
+
+/// Listing and showing read a patch; making such a diff anew takes long, at each look.
+#[test]
+fn a_patch_that_changes_every_line_is_listed_at_once() {
+    const N_LINES: usize = 60_000;
+    let home = Home::new();
+    let lines = |what: &str| (0..N_LINES).map(|n| format!("{what}{n}\n")).collect::<Vec<_>>();
+    let (old, new) = (lines("a"), lines("b"));
+    home.write("memory/large.md", &(old.concat() + "end\n"));
+    let hunk: String =
+        old.iter().map(|line| format!("-{line}")).chain(new.iter().map(|line| format!("+{line}"))).collect();
+    let n = N_LINES + 1;
+    let patch = home.changes("memory/large.md", &format!("@@ -1,{n} +1,{n} @@\n{hunk} end\n"));
+    home.write("memory/.inbox/private/extraction.patch", &(patch.clone() + &home.makes("memory/new.md", "x")));
+    let inbox = home.inbox();
+    let proposals = inbox.list().unwrap();
+    let [proposal] = &proposals[..] else { panic!("{:?}", inbox.unfit().unwrap()) };
+    assert_eq!(proposal.summary, "MEMORY.md and 2 more, 60001 lines added, 60000 removed");
+    let started = std::time::Instant::now();
+    let shown = inbox.show(proposal).unwrap();
+    assert!(shown.starts_with(&patch) && shown.contains("MEMORY.md\n@@ -0,0 +1,3 @@"));
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    inbox.apply(&proposals).unwrap();
+    assert_eq!(home.text("memory/large.md"), new.concat() + "end\n");
+}
+
+#[test]
+fn a_lesson_that_is_gone_holds_up_the_files_too() {
+    let home = Home::new();
+    let playbook = home.builder().open().unwrap();
+    let inbox = playbook.inbox();
+    inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
+    playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
+    let proposals = inbox.list().unwrap();
+    let mut other = proposals.clone();
+    other[1].text = TextHash::of(&["another text"]);
+    let twice = [&proposals[..], &proposals[1..]].concat();
+    let before = home.snapshot("memory");
+    let check = |proposals: &[adage::Proposal], is_expected: fn(&Error) -> bool| {
+        for refused in [inbox.apply(proposals).map(drop), inbox.dismiss(proposals).map(drop)] {
+            assert!(refused.as_ref().is_err_and(is_expected), "{refused:?}");
+        }
+        assert_eq!((home.snapshot("memory"), inbox.list().unwrap().len()), (before.clone(), 2));
+    };
+    check(&other, |error| matches!(error, Error::ProposalChanged { .. }));
+    check(&twice, |error| matches!(error, Error::NoSuchLesson { .. }));
+    inbox.dismiss(&proposals[1..]).unwrap();
+    let refused = inbox.apply(&proposals).unwrap_err();
+    assert!(matches!(refused, Error::NoSuchLesson { .. }), "{refused}");
+    assert_eq!((home.text("memory/notes.md").as_str(), inbox.list().unwrap().len()), ("one\ntwo\nthree\n", 1));
+}
+
+#[test]
+fn what_lies_aside_is_never_overwritten() {
+    let home = Home::new();
+    let inbox = home.inbox();
+    let mut kept = BTreeMap::new();
+    for (n, name) in ["a", "a.reason", "a", "a.reason", "a.reason.reason", "b"].into_iter().enumerate() {
+        home.write(&format!("memory/.inbox/{name}"), &n.to_string());
+        for aside in inbox.check_written().unwrap().aside {
+            assert_eq!(kept.insert(aside.kept_at.clone(), n), None, "{aside:?}");
+        }
+    }
+    assert_eq!(kept.len(), 6);
+    for (path, n) in kept {
+        assert_eq!(fs::read_to_string(path).unwrap(), n.to_string());
+    }
+}
+
 #[test]
 fn nothing_is_proposed_or_applied_by_a_reader() {
     let home = Home::new();

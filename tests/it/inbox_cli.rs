@@ -101,8 +101,8 @@ fn what_cannot_be_applied_is_put_aside_on_demand() {
     let (code, out, _) = run(&memory, &["inbox", "check", "--json"]);
     let aside = objects(&out);
     let names: Vec<&str> = aside.iter().map(|object| object["name"].as_str().unwrap()).collect();
-    assert_eq!((code, names), (0, vec!["global/extraction.patch", "private/extraction.patch"]));
-    assert_eq!(fs::read_to_string(aside[1]["kept_at"].as_str().unwrap()).unwrap(), "Here is the patch:\n");
+    assert_eq!((code, names), (0, vec!["private/extraction.patch"]));
+    assert_eq!(fs::read_to_string(aside[0]["kept_at"].as_str().unwrap()).unwrap(), "Here is the patch:\n");
     let (_, out, _) = run(&memory, &["inbox", "check"]);
     assert!(out.contains("1 skill and 1 lesson wait for review"), "{out}");
 }

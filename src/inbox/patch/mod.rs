@@ -79,6 +79,12 @@ impl Patch {
         Self { files }
     }
 
+    /// Lines that are added and removed in all.
+    pub(crate) fn line_counts(&self) -> (usize, usize) {
+        let counts = self.files.iter().map(FilePatch::line_counts);
+        counts.fold((0, 0), |(added, removed), (n_added, n_removed)| (added + n_added, removed + n_removed))
+    }
+
     /// The patch as text; what was parsed, without what git adds.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -147,7 +153,7 @@ impl FilePatch {
     }
 
     /// Lines that it adds and removes.
-    pub(crate) fn line_counts(&self) -> (usize, usize) {
+    fn line_counts(&self) -> (usize, usize) {
         let diff = self.diff();
         let lines = diff.iter().flat_map(|diff| diff.hunks()).flat_map(diffy::Hunk::lines);
         lines.fold((0, 0), |(added, removed), line| match line {
@@ -155,6 +161,13 @@ impl FilePatch {
             Line::Delete(_) => (added, removed + 1),
             Line::Context(_) => (added, removed),
         })
+    }
+
+    /// The same diff under another name of the file.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.old = self.old.map(|_| name.to_owned());
+        name.clone_into(&mut self.new);
+        self
     }
 
     fn diff(&self) -> Result<diffy::Patch<'_, [u8]>, PatchError> {

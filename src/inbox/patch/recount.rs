@@ -47,14 +47,20 @@ fn behind_header(line: &[u8]) -> &[u8] {
     end.and_then(|end| line.get(end + 4..)).unwrap_or(b"\n")
 }
 
-/// Old and new lines up to the next header.
+/// Old and new lines up to the next header. An empty line is one of context whose space an editor took away, unless nothing of
+/// the hunk follows: then it stands between diffs.
 fn counts(lines: &[&[u8]]) -> (i64, i64) {
-    let (mut n_old, mut n_new) = (0, 0);
+    let (mut n_old, mut n_new, mut n_empty) = (0, 0, 0);
     for (n, line) in lines.iter().enumerate() {
         if is_name(line, lines.get(n + 1)) || line.starts_with(b"diff --git ") {
             break;
         }
+        let is_hunk = matches!(line.first(), Some(b' ' | b'-' | b'+')) || line.starts_with(b"@@");
+        if is_hunk {
+            (n_old, n_new, n_empty) = (n_old + n_empty, n_new + n_empty, 0);
+        }
         match line.first() {
+            Some(b'\n') => n_empty += 1,
             Some(b' ') => (n_old, n_new) = (n_old + 1, n_new + 1),
             Some(b'-') => n_old += 1,
             Some(b'+') => n_new += 1,
@@ -81,6 +87,14 @@ mod tests {
         let after = patch.files()[0].apply(Some(b"one\ntwo\nthree\nfour\nfive\n")).unwrap();
         assert_eq!(after, b"one\n2\n2.5\nthree\nfour\nfive\nsix\nseven\n");
         assert_eq!(recounted(counted.as_bytes()), counted.as_bytes());
+        // An editor that takes spaces away at line ends, and an empty line between two diffs.
+        let edited = "--- a\n+++ a\n@@ -1,3 +1,4 @@\n one\n\n+2\n\n@@ -9,2 +10,3 @@\n\n+x\n nine\n\n\n--- b\n+++ b\n@@ -1 +1 @@\n-x\n+y\n\n";
+        let counted = "--- a\n+++ a\n@@ -1,3 +1,4 @@\n one\n\n+2\n\n@@ -9,2 +10,3 @@\n\n+x\n nine\n\n\n--- b\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+y\n\n";
+        assert_eq!(String::from_utf8(recounted(edited.as_bytes())).unwrap(), counted);
+        assert_eq!(String::from_utf8(recounted(edited.replace(",4 @@", ",9 @@").as_bytes())).unwrap(), counted);
+        let patch = Patch::parse(counted.as_bytes()).unwrap();
+        let after = patch.files()[0].apply(Some(b"one\n\n\n4\n5\n6\n7\n8\n\nnine\n")).unwrap();
+        assert_eq!(after, b"one\n\n2\n\n4\n5\n6\n7\n8\n\nx\nnine\n");
         assert_eq!(recounted(b"no patch\n@@ x\n"), b"no patch\n@@ x\n");
     }
 }

@@ -5,15 +5,16 @@
 //! 3. Write what the files become beside them, make it safe.
 //! 4. Rename the journal to `.pending`. **This is the decision**: from here on it is carried out.
 //! 5. Look once more that nobody edited; rename each file into place; make the folders safe.
-//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go. What nobody would undo leaves no record.
+//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these go, and all after 30 days. What nobody would undo leaves no record.
 //!
-//! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back. An error
-//! after the decision turns `.pending` to `.undoing` and takes everything back at once.
+//! Whoever comes next finds the journal: `.staging` is cleared away, `.pending` is carried out, `.undoing` is taken back; one
+//! whose files cannot be looked at or written is put aside as `.broken`, so that the others go on. An error after the decision turns `.pending` to `.undoing` and takes everything back at once.
 //!
 //! A journal lies in a folder that agents may write to. So one that leads out of that folder is followed only where a token
-//! beside the file there bears the journal's hash.
+//! beside the file there bears the journal's hash. The token goes with the transaction: whoever undoes one says where it may lead.
 
 mod journal;
+mod reach;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, FixedOffset};
+use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::Place;
 use crate::error::{Error, Result};
@@ -30,11 +31,14 @@ use crate::inbox::Entry;
 use crate::lesson::{ChangeId, TextHash};
 pub(crate) use journal::{Journal, Record, content_hash};
 use journal::{JournalFile, parse, render};
+pub(crate) use reach::Reach;
 
 /// Transactions that can be undone.
 const MAX_DONE: usize = 32;
 /// Bytes of their journals, the newest not counted.
 const MAX_DONE_BYTES: u64 = 64 << 20;
+/// How long a journal is kept: it holds what a person may have removed.
+const MAX_AGE: TimeDelta = TimeDelta::days(30);
 /// How what is written beside a file begins.
 pub(crate) const BESIDE: &str = ".adage-edit-";
 
@@ -118,20 +122,21 @@ impl Place {
         Ok((id, value))
     }
 
-    /// Takes a transaction back, which is a transaction of its own.
+    /// Takes a transaction back, which is a transaction of its own. `check` says where this one may lead.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; what `check` says of the files.
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; what `check` says; `CannotApply` when it
+    /// leads elsewhere.
     pub(crate) fn undo_files(
         &self,
         id: ChangeId,
         at: DateTime<FixedOffset>,
-        check: impl FnOnce(&Journal) -> Result<()>,
+        check: impl FnOnce(&Journal) -> Result<Reach>,
     ) -> Result<(ChangeId, Journal)> {
         let (undone, journal) = self.edit_files(at, || {
             let missing = || Error::NoSuchChange { change: id };
             let journal = self.read_journal(id, Stage::Done)?.ok_or_else(missing)?;
-            check(&journal)?;
+            self.check_reach(&journal, &check(&journal)?)?;
             let edits = journal.files.iter().map(|file| FileEdit {
                 path: file.path.clone(),
                 before: file.after.as_deref().map(content_hash),
@@ -167,6 +172,15 @@ impl Place {
         if self.may_write() && self.has_unsettled_edits()? {
             let _lock = self.lock()?;
             self.settle_edits()?;
+        }
+        Ok(())
+    }
+
+    /// Drops the records that are too old, if there are any and the handle may write.
+    pub(crate) fn forget_old_edits(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        if self.may_write() && self.journals()?.into_iter().any(|journal| is_outdated(journal, now)) {
+            let _lock = self.lock()?;
+            self.forget_outdated(now)?;
         }
         Ok(())
     }
@@ -296,10 +310,11 @@ impl Place {
             tracing::warn!(%error, "edits were made, and may not be undone");
         }
         cleared?;
-        self.forget_oldest()
+        self.forget_oldest(journal.at)
     }
 
-    fn forget_oldest(&self) -> Result<()> {
+    fn forget_oldest(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        self.forget_outdated(now)?;
         let done: Vec<ChangeId> =
             self.journals()?.into_iter().filter(|(_, stage)| *stage == Stage::Done).map(|(id, _)| id).collect();
         let mut n_bytes = 0;
@@ -315,19 +330,11 @@ impl Place {
         Ok(())
     }
 
-    /// True for a folder that is, or will be, inside ours, with every link followed.
-    fn is_inside(&self, folder: &Path) -> Result<bool> {
-        let root = self.folder.path();
-        let root = self.disk.resolve(root).map_err(Error::io("resolve", root))?;
-        let has_dots = folder.components().any(|part| matches!(part, std::path::Component::ParentDir));
-        for ancestor in folder.ancestors() {
-            match self.disk.resolve(ancestor) {
-                Ok(found) => return Ok(found.starts_with(&root) && !has_dots),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("resolve", ancestor)(error)),
-            }
+    fn forget_outdated(&self, now: DateTime<FixedOffset>) -> Result<()> {
+        for (id, stage) in self.journals()?.into_iter().filter(|journal| is_outdated(*journal, now)) {
+            self.remove_if_there(&self.journal_path(id, stage))?;
         }
-        Ok(false)
+        Ok(())
     }
 
     fn clear_beside(&self, journal: &Journal) -> Result<()> {
@@ -399,7 +406,7 @@ impl Place {
         match self.look(path)? {
             Entry::Missing => Ok(None),
             Entry::File { .. } => self.disk.read(path, 0).map(Some).map_err(Error::io("read", path)),
-            _ => Err(Error::io("read", path)(io::Error::other("it is no regular file"))),
+            _ => Err(Error::io("read", path)(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))),
         }
     }
 
@@ -413,6 +420,12 @@ impl Place {
             _ => Ok(()),
         }
     }
+}
+
+/// True for a journal that nothing is to be done with any more, and that is old.
+fn is_outdated((id, stage): (ChangeId, Stage), now: DateTime<FixedOffset>) -> bool {
+    let is_over = matches!(stage, Stage::Done | Stage::Broken);
+    is_over && id.millis() < (now - MAX_AGE).timestamp_millis()
 }
 
 /// What a file becomes, until it does.

@@ -53,6 +53,11 @@ impl Ground {
         ]
     }
 
+    /// The memory folder, and the one file outside.
+    fn reach(&self) -> Reach {
+        Reach { own: vec![self.path("memory")], files: vec![self.path("outside/b.md")], ..Reach::default() }
+    }
+
     fn apply(&self, place: &Place) -> Result<ChangeId> {
         let transaction = Transaction { what: "a test".to_owned(), record: Record::Kept, edits: self.edits() };
         place.edit_files(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
@@ -110,13 +115,13 @@ fn all_files_change_together_and_back() {
         assert_eq!(after["memory/new/c.md"], "C 600");
     }
     assert_eq!(ground.journals(), ["done"]);
-    let (undone, journal) = place.undo_files(id, at(1), |_| Ok(())).unwrap();
+    let (undone, journal) = place.undo_files(id, at(1), |_| Ok(ground.reach())).unwrap();
     assert_eq!((ground.state(), journal.files.len()), (before, 4));
-    let (_, journal) = place.undo_files(undone, at(2), |_| Ok(())).unwrap();
+    let (_, journal) = place.undo_files(undone, at(2), |_| Ok(ground.reach())).unwrap();
     assert_eq!(ground.state(), after);
     assert_eq!(journal.what, "undo of a test");
     assert!(matches!(
-        place.undo_files(ChangeId::at(at(9), content_hash(b"")), at(3), |_| Ok(())),
+        place.undo_files(ChangeId::at(at(9), content_hash(b"")), at(3), |_| Ok(ground.reach())),
         Err(Error::NoSuchChange { .. })
     ));
 }
@@ -135,7 +140,7 @@ fn a_file_that_changed_is_left_and_so_are_the_others() {
     let id = ground.apply(&place).unwrap();
     fs::write(ground.path("memory/gone.md"), "again").unwrap();
     let after = ground.state();
-    let refused = place.undo_files(id, at(1), |_| Ok(())).unwrap_err();
+    let refused = place.undo_files(id, at(1), |_| Ok(ground.reach())).unwrap_err();
     assert!(refused.to_string().contains("the edit is for no file, it is content"), "{refused}");
     assert_eq!(ground.state(), after);
 }
@@ -150,7 +155,7 @@ fn every_operation(fault: Fault) -> usize {
         let mut place = ground.place(Box::new(RealDisk));
         place.disk = Box::new(FaultyDisk { fault, at: number, done: Arc::clone(&done) });
         let applied = ground.apply(&place);
-        let undone = applied.as_ref().ok().map(|id| place.undo_files(*id, at(1), |_| Ok(())));
+        let undone = applied.as_ref().ok().map(|id| place.undo_files(*id, at(1), |_| Ok(ground.reach())));
         let context = format!("{fault:?} at operation {number}: {applied:?}, {undone:?}");
         drop(place);
         ground.place(Box::new(RealDisk)).recover_edits().unwrap();
@@ -240,6 +245,52 @@ fn what_somebody_edits_after_a_death_is_theirs() {
     }
 }
 
+/// Somebody makes something of a target that no edit can be put into: that one journal is kept aside, and edits go on.
+#[cfg(unix)]
+#[test]
+fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
+    use std::os::unix::fs::symlink;
+    type Spoil = fn(&Path);
+    let spoils: [(&str, Spoil, &[&str]); 4] = [
+        ("a link", |path| symlink("nowhere", path).unwrap(), &["broken"]),
+        ("a folder", |path| fs::create_dir(path).unwrap(), &["broken"]),
+        ("a link in circles", |path| symlink(path.file_name().unwrap(), path).unwrap(), &["broken"]),
+        ("no folder", |path| fs::remove_dir(path.parent().unwrap()).unwrap(), &[]),
+    ];
+    for (what, spoil, left) in spoils {
+        let mut n_met = 0;
+        for number in 1.. {
+            let ground = Ground::new();
+            let mut place = ground.place(Box::new(RealDisk));
+            let done = Arc::new(AtomicUsize::new(0));
+            place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::clone(&done) });
+            let applied = ground.apply(&place);
+            if done.load(Ordering::SeqCst) < number {
+                break;
+            }
+            let is_decided = ground.journals() == ["pending"];
+            if applied.is_ok() || !is_decided || ground.path("memory/new/c.md").exists() {
+                continue;
+            }
+            n_met += 1;
+            for staged in fs::read_dir(ground.path("memory/new")).unwrap() {
+                fs::remove_file(staged.unwrap().path()).unwrap();
+            }
+            spoil(&ground.path("memory/new/c.md"));
+            let place = ground.place(Box::new(RealDisk));
+            place.recover_edits().unwrap_or_else(|error| panic!("{what}, died at {number}: {error}"));
+            assert_eq!(ground.journals(), left, "{what}, died at {number}");
+            let read = |name: &str| fs::read_to_string(ground.path(name)).unwrap();
+            let others = ["memory/a.md", "memory/gone.md", "outside/b.md"].map(read);
+            assert_eq!(others, ["a", "gone", "b"], "{what}, died at {number}: the others are taken back");
+            let edit = ground.edit("memory/next.md", None, Some("x"));
+            let next = Transaction { what: "next".to_owned(), record: Record::Kept, edits: vec![edit] };
+            place.edit_files(at(1), || Ok((Some(next), ()))).unwrap();
+        }
+        assert!(n_met > 3, "{what}: {n_met}");
+    }
+}
+
 /// Whoever may write to the memory folder can put a journal there; it leads nowhere else.
 #[test]
 fn a_forged_journal_changes_nothing_outside() {
@@ -277,6 +328,100 @@ fn a_forged_journal_changes_nothing_outside() {
     ground.apply(&ground.place(Box::new(RealDisk))).unwrap();
 }
 
+/// What an undo may reach is not for the journal to say.
+#[cfg(unix)]
+#[test]
+fn a_forged_record_is_not_undone_elsewhere() {
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    fs::create_dir_all(ground.path("memory/edits")).unwrap();
+    fs::create_dir_all(ground.path("roots/x")).unwrap();
+    fs::create_dir_all(ground.path("memory/skills")).unwrap();
+    std::os::unix::fs::symlink(ground.path("outside"), ground.path("memory/link")).unwrap();
+    let own = |name: &str| Reach { own: vec![ground.path(name)], ..Reach::default() };
+    let file = |name: &str| Reach { files: vec![ground.path(name)], ..Reach::default() };
+    let roots = || Reach { skills: vec![ground.path("roots")], ..Reach::default() };
+    let check = |n: i64, path: &str, reach: Reach, is_reached: bool| {
+        let (before, after) = if is_reached { (None, Some(b"b".to_vec())) } else { (Some(b"forged".to_vec()), None) };
+        let written = ground.path(path);
+        if is_reached {
+            fs::write(&written, "b").unwrap();
+        }
+        let id = ChangeId::at(at(n), content_hash(b"forged"));
+        let file = JournalFile { path: written.clone(), before, after, mode: None };
+        let journal = Journal { id, at: at(0), what: "forged".to_owned(), record: Record::Kept, files: vec![file] };
+        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal).unwrap()).unwrap();
+        let undone = place.undo_files(id, at(n), |_| Ok(reach));
+        if is_reached {
+            assert!(undone.is_ok() && !written.exists(), "{path}: {undone:?}");
+        } else {
+            assert!(matches!(undone, Err(Error::CannotApply { .. })) && !written.exists(), "{path}: {undone:?}");
+        }
+    };
+    for (n, (path, reach, is_reached)) in [
+        ("outside/x.md", own("memory"), false),
+        ("memory/../outside/x.md", own("memory"), false),
+        ("memory/skills/../../outside/x.md", own("memory"), false),
+        ("memory/link/x.md", own("memory"), false),
+        // A folder of ours that became a link is ours no more.
+        ("memory/link/x.md", own("memory/link"), false),
+        ("memory/x.md", own("memory/skills"), false),
+        ("memory/skills/x.md", own("memory/skills"), true),
+        ("memory/x.md", own("memory"), true),
+        ("outside/x.md", file("outside/y.md"), false),
+        ("outside/x.md", file("memory/x.md"), false),
+        ("outside/x.md", file("outside/x.md"), true),
+        ("memory/../outside/x.md", file("outside/x.md"), false),
+        ("roots/x/run.sh", roots(), false),
+        ("roots/../SKILL.md", roots(), false),
+        ("roots/x/SKILL.md", roots(), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        check(i64::try_from(n).unwrap(), path, reach, is_reached);
+    }
+}
+
+/// Whatever a record calls itself: a curation is undone among skills, an export in the one file that the caller names.
+#[test]
+fn a_forged_curation_or_export_is_not_undone_elsewhere() {
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    for folder in ["memory/edits", "memory/skills/x", "memory/skills-archive"] {
+        fs::create_dir_all(ground.path(folder)).unwrap();
+    }
+    let forge = |n: i64, what: &str, paths: &[&str]| {
+        let file =
+            |path: &&str| JournalFile { path: ground.path(path), before: Some(b"x".to_vec()), after: None, mode: None };
+        let id = ChangeId::at(at(n), content_hash(b"forged"));
+        let files = paths.iter().map(file).collect();
+        let journal = Journal { id, at: at(0), what: what.to_owned(), record: Record::Kept, files };
+        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal).unwrap()).unwrap();
+        id
+    };
+    let before = ground.state();
+    for (n, path) in ["outside/x.md", "memory/skills/../../outside/x.md", "memory/x.md"].into_iter().enumerate() {
+        let id = forge(i64::try_from(n).unwrap(), "curation: 2 files", &["memory/skills/x/SKILL.md", path]);
+        let undone = place.undo_skill_edits(id, at(9));
+        assert!(matches!(undone, Err(Error::CannotApply { .. })), "{path}: {undone:?}");
+    }
+    let file = ground.path("outside/x.md");
+    let what = format!("export: {}", file.display());
+    let id = forge(3, &what, &["outside/x.md", "outside/y.md"]);
+    assert!(matches!(place.undo_rewrite(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
+    let id = forge(4, &what, &["outside/y.md"]);
+    assert!(matches!(place.undo_rewrite(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
+    let id = forge(5, &what, &["outside/x.md"]);
+    assert!(matches!(place.undo_rewrite(id, &ground.path("outside/y.md"), at(9)), Err(Error::CannotApply { .. })));
+    assert_eq!(ground.state(), before);
+    place.undo_rewrite(id, &file, at(9)).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "x");
+    let id = forge(6, "curation: 2 files", &["memory/skills/x/SKILL.md", "memory/skills-archive/x.0.md"]);
+    place.undo_skill_edits(id, at(9)).unwrap();
+    assert_eq!(fs::read_to_string(ground.path("memory/skills/x/SKILL.md")).unwrap(), "x");
+}
+
 #[test]
 fn only_so_many_can_be_undone() {
     let ground = Ground::new();
@@ -289,6 +434,33 @@ fn only_so_many_can_be_undone() {
     }
     let known: Vec<ChangeId> = place.done_edits().unwrap().into_iter().map(|journal| journal.id).collect();
     assert_eq!(known, ids[8..]);
-    assert!(matches!(place.undo_files(ids[0], at(50), |_| Ok(())), Err(Error::NoSuchChange { .. })));
-    place.undo_files(ids[39], at(50), |_| Ok(())).unwrap();
+    assert!(matches!(place.undo_files(ids[0], at(50), |_| Ok(ground.reach())), Err(Error::NoSuchChange { .. })));
+    place.undo_files(ids[39], at(50), |_| Ok(ground.reach())).unwrap();
+}
+
+/// What a person removed does not stay in the records for ever.
+#[test]
+fn records_go_after_thirty_days() {
+    const DAY: i64 = 24 * 60 * 60;
+    let ground = Ground::new();
+    let place = ground.place(Box::new(RealDisk));
+    let edit = |n: i64| {
+        let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
+        let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
+        place.edit_files(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
+    };
+    let days = || -> Vec<String> { place.done_edits().unwrap().into_iter().map(|journal| journal.what).collect() };
+    (0..3).for_each(edit);
+    let broken = format!("memory/edits/{}.broken", ChangeId::at(at(0), content_hash(b"forged")));
+    fs::write(ground.path(&broken), "not a journal").unwrap();
+    place.forget_old_edits(at(30 * DAY)).unwrap();
+    assert_eq!(days(), ["0", "1", "2"]);
+    place.forget_old_edits(at(30 * DAY + 1)).unwrap();
+    assert_eq!((days(), ground.path(&broken).exists()), (vec!["1".to_owned(), "2".to_owned()], false));
+    // Whoever edits next drops them too.
+    edit(32);
+    assert_eq!(days(), ["2", "32"]);
+    let clock = Arc::new(crate::ManualClock::new(at(80 * DAY)));
+    drop(crate::Playbook::builder(ground.path("memory")).without_embedder().with_clock(clock).open().unwrap());
+    assert_eq!(days(), Vec::<String>::new());
 }
