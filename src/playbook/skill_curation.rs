@@ -216,8 +216,8 @@ impl Skills {
     /// Takes a curation back: every skill is what it was, to the byte. The drafts that are back are left alone from then on.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then nothing is; those of a
-    /// write.
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then nothing is;
+    /// [`Error::CannotApply`] when the record leads out of the memory's skills; those of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let inner = &self.0.0;
         let (place, at) = (&inner.store.place, inner.clock.now());

@@ -23,7 +23,7 @@ impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
-        Self { folder: folder, playbook }
+        Self { folder, playbook }
     }
 
     fn learn(&self, draft: LessonDraft) -> LessonId {
