@@ -4,6 +4,7 @@ pub(crate) mod book;
 mod direction;
 pub(crate) mod feedback;
 mod guard;
+mod learned;
 mod merge;
 mod polarity;
 mod ranking;
@@ -19,7 +20,6 @@ pub mod utility;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
@@ -31,163 +31,13 @@ use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
 pub(crate) use guard::difference;
 pub use guard::{Difference, Field};
+pub use learned::{Learned, Refusal};
 use register::Register;
 use retention::Trim;
 pub use token::Kind as ValueKind;
 
 /// How many duplicates are looked at, nearest first, before a lesson is taken for a new one.
 const MAX_DUPLICATES: usize = 16;
-
-/// What became of a lesson. Each variant that can push others out says whom.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Learned {
-    /// It is new.
-    Inserted {
-        /// Its name.
-        id: LessonId,
-        /// Who left, superseded or to make room; archived.
-        evicted: Vec<LessonId>,
-        /// What to hand to `undo`, when somebody left.
-        change: Option<ChangeId>,
-    },
-    /// It says what another lesson says; that one counts it and keeps the better text.
-    Merged {
-        /// The lesson it became part of.
-        into: LessonId,
-        /// Cosine distance of the whole texts; `None` when task and trigger told.
-        distance: Option<f32>,
-        /// Who left, superseded or because the capacity had been lowered; archived.
-        evicted: Vec<LessonId>,
-        /// What to hand to `undo`.
-        change: ChangeId,
-    },
-    /// It is close to another lesson and says something else; both stay.
-    KeptApart {
-        /// Its name.
-        id: LessonId,
-        /// The nearest lesson that it is kept apart from.
-        near: LessonId,
-        /// Cosine distance of the whole texts; `None` when task and trigger told.
-        distance: Option<f32>,
-        /// What they differ in.
-        why: Difference,
-        /// Who left, superseded or to make room; archived.
-        evicted: Vec<LessonId>,
-        /// What to hand to `undo`, when somebody left.
-        change: Option<ChangeId>,
-    },
-    /// It waits for a person; it is not shown until then.
-    Review {
-        /// Its name.
-        id: LessonId,
-        /// Why.
-        reason: ReviewReason,
-        /// The lesson it would have been merged into.
-        near: Option<LessonId>,
-    },
-    /// It was not stored.
-    Refused {
-        /// Why.
-        reason: Refusal,
-    },
-}
-
-impl Learned {
-    /// The lesson that now carries the text, if one does.
-    #[must_use]
-    pub fn id(&self) -> Option<LessonId> {
-        match self {
-            Self::Inserted { id, .. } | Self::KeptApart { id, .. } | Self::Review { id, .. } => Some(*id),
-            Self::Merged { into, .. } => Some(*into),
-            Self::Refused { .. } => None,
-        }
-    }
-
-    /// Who left, superseded or to make room; archived.
-    #[must_use]
-    pub fn evicted(&self) -> &[LessonId] {
-        match self {
-            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::KeptApart { evicted, .. } => evicted,
-            Self::Review { .. } | Self::Refused { .. } => &[],
-        }
-    }
-
-    /// What to hand to `undo`, when something was replaced or pushed out.
-    #[must_use]
-    pub fn change(&self) -> Option<ChangeId> {
-        match self {
-            Self::Inserted { change, .. } | Self::KeptApart { change, .. } => *change,
-            Self::Merged { change, .. } => Some(*change),
-            Self::Review { .. } | Self::Refused { .. } => None,
-        }
-    }
-}
-
-impl fmt::Display for Learned {
-    /// One line: what became of it, and which lesson that concerns.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at =
-            |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();
-        match self {
-            Self::Inserted { id, .. } => write!(f, "inserted {id}"),
-            Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
-            Self::KeptApart { id, near, distance, why, .. } => {
-                write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
-            }
-            Self::Review { id, reason, .. } => write!(f, "waits for review {id}: {reason}"),
-            Self::Refused { reason } => write!(f, "refused: {reason}"),
-        }
-    }
-}
-
-/// Why a draft was not stored.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// It is not a JSON object.
-    #[error("a lesson is a JSON object with the fields of a lesson")]
-    NotAnObject,
-    /// It says neither what was to be done nor when the lesson holds.
-    #[error("it has neither a task nor a trigger")]
-    NoTrigger,
-    /// It says not what to do.
-    #[error("it has no solution")]
-    NoSolution,
-    /// A field is too long.
-    #[error("its {field} has {length} bytes, at most {max} are kept")]
-    TooLong {
-        /// Which one.
-        field: &'static str,
-        /// Its length in bytes.
-        length: usize,
-        /// The most that is kept.
-        max: usize,
-    },
-    /// A person removed this text, and it was not learned by hand now.
-    #[error("a person removed this lesson")]
-    Removed,
-    /// The same was drawn from the same session before.
-    #[error("it was drawn from session {session} before")]
-    DrawnBefore {
-        /// The session.
-        session: String,
-    },
-    /// The session has taught enough by itself.
-    #[error("session {session} has taught {max} lessons by itself, the most that one may")]
-    TooManyOfSession {
-        /// The session.
-        session: String,
-        /// The most that one session teaches.
-        max: usize,
-    },
-    /// The row that is moved in is here already.
-    #[error("lesson {id} is here already")]
-    AlreadyHere {
-        /// The lesson that has this text.
-        id: LessonId,
-    },
-}
 
 /// A lesson on its way in.
 #[derive(Clone, Debug)]

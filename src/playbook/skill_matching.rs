@@ -124,7 +124,7 @@ impl Skills {
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
     }
 
-    fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
+    pub(super) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
         let always = listed.iter().filter(|listed| listed.skill.auto_load && !listed.needs_review);
         always.take(self.0.config().skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
     }

@@ -148,8 +148,8 @@ impl Skills {
     /// [`Error::Io`].
     pub fn auto_load(&self) -> Result<Vec<ListedSkill>> {
         let mut skills = self.list()?.skills;
-        skills.retain(|listed| listed.skill.auto_load && !listed.needs_review);
-        skills.truncate(self.0.0.config.skills.max_auto_load);
+        let always = self.always(&skills);
+        skills.retain(|listed| always.contains(&listed.skill.name));
         Ok(skills)
     }
 
