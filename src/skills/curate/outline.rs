@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::retrieve::fence_of;
+
 /// What stands under a heading, up to the next one of its level or above. Those below it are lines of it, but for a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section<'a> {
@@ -51,19 +53,18 @@ impl Section<'_> {
 
 pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
     let mut sections = vec![Section { title: "", level: 0, lines: Vec::new() }];
-    let mut fence: Option<&str> = None;
+    let mut fence: Option<String> = None;
     for line in body.lines() {
-        let start = line.trim_start();
-        let marks = fence_of(start);
-        let (kind, next) = match (fence, marks) {
-            (None, Some(marks)) => (Line::Fence(line), Some(marks)),
-            (Some(open), Some(marks)) if marks.starts_with(open) && start.trim_end() == marks => {
+        let was_open = fence.is_some();
+        let (kind, next) = match (fence, fence_of(line.trim_start())) {
+            (None, Some((marks, _))) => (Line::Fence(line), Some(marks)),
+            (Some(open), Some((marks, info))) if marks.starts_with(&open) && info.trim().is_empty() => {
                 (Line::Fence(line), None)
             }
             (Some(open), _) => (Line::Code(line), Some(open)),
             (None, None) => (Line::Text(line), None),
         };
-        let is_plain = fence.is_none() && next.is_none();
+        let is_plain = !was_open && next.is_none();
         fence = next;
         let within = sections.last().map_or(0, |section| section.level);
         match heading(line).filter(|(level, _)| is_plain && (within < 2 || *level <= within)) {
@@ -110,13 +111,6 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.len() - title.len();
     ((1..=6).contains(&level) && title.starts_with([' ', '\t']))
         .then(|| (level, title.trim().trim_end_matches('#').trim_end()))
-}
-
-/// The marks of a fence at the start of a line.
-fn fence_of(line: &str) -> Option<&str> {
-    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-    let n_marks = line.chars().take_while(|c| *c == mark).count();
-    line.get(..n_marks).filter(|_| n_marks >= 3)
 }
 
 /// The text of a list item.
