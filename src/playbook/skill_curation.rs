@@ -74,7 +74,7 @@ impl Skills {
         let mut outcome = AutoSaved::default();
         let drawn = place.read_skill_state()?.drawn;
         let mut suggested = Vec::new();
-        // The text that each comes from, by its name as it is suggested.
+        // The text that each comes from, by the hash of its body: the name may still be changed.
         let mut texts: BTreeMap<TextHash, TextHash> = BTreeMap::new();
         for candidate in candidates {
             let (skill, text) = match Skill::from_candidate(candidate, &inner.config.learn) {
@@ -94,7 +94,12 @@ impl Skills {
                 None => Err(NotWorded::NoModel),
             };
             match worded {
-                Err(why) if config.require_llm && may_save => outcome.declined.push((skill.name, why.into())),
+                // Unworded it must not come in for another one that says too little.
+                Err(why) if config.require_llm && config.enabled => {
+                    let max = config.max_per_run;
+                    let why = if may_save { why.into() } else { Declined::Enough { max } };
+                    outcome.declined.push((skill.name, why));
+                }
                 worded => {
                     let skill = worded.unwrap_or(skill);
                     texts.insert(body_hash(&skill), text);

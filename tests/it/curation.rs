@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use adage::{
-    Candidate, Config, CurationPlan, Declined, Error, Heuristic, NotWorded, Playbook, Quality, SavedSkill, Skill,
-    Skills, Trust, Verification, build_lesson,
+    CancelToken, Candidate, Config, CurationPlan, Declined, Error, Heuristic, NotWorded, Playbook, Quality, SavedSkill,
+    ScriptedModel, Skill, Skills, Trust, Verification, build_lesson,
 };
 use proptest::prelude::*;
 
@@ -224,6 +224,18 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     let strict = bench.builder().with_config(config).open().unwrap();
     let outcome = strict.skills().save_suggested([&candidate("new", "eta")]).unwrap();
     assert!(matches!(outcome.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]));
+
+    // An unworded one does not come in for a worded one that says too little.
+    let mut config = Config::default();
+    (config.auto_save.require_llm, config.auto_save.max_per_run) = (true, 1);
+    let strict = bench.builder().with_config(config).open().unwrap();
+    let short = Candidate { draft: build_lesson("a", "b"), ..candidate("terse", "beta") };
+    let model = ScriptedModel::new([Ok(r#"{"description": "Does b."}"#.into())]);
+    let suggested = [short, candidate("new", "eta")];
+    let outcome = strict.skills().save_worded(&suggested, Some(&model), &CancelToken::default()).unwrap();
+    assert!(outcome.saved.is_empty(), "{outcome:?}");
+    let reasons: Vec<String> = outcome.declined.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    assert_eq!(reasons[0], "new: a run saves at most 1");
 }
 
 fn any_skills() -> impl Strategy<Value = Vec<Skill>> {
