@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
 use crate::capture::agent::{Briefing, job};
-use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
+use crate::capture::{AgentJob, AgentTool, Denied, Reading, redacted_record};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};
@@ -130,19 +130,18 @@ impl AgentRun {
     /// Those of a write.
     pub fn read_session(&mut self, path: &Path) -> Result<SessionText> {
         let config = &self.playbook.0.config.extract;
+        let shown = |reading: &Reading| redacted_record(&gate::clean_transcript(&reading.transcript), config);
         let Some(path) = self.listed.iter().find(|listed| *listed == path) else { return Ok(SessionText::NotListed) };
         let mut text = String::new();
         let outcome = self.run.read_path(path, |reading| {
-            text = redacted_record(&gate::clean_transcript(&reading.transcript), config);
+            text = shown(reading);
             Ok::<_, Error>(0)
         })?;
         match outcome {
             Some(outcome) => Ok(outcome.error.map_or(SessionText::Text(text), SessionText::Unreadable)),
             // It was read before, or waits for a later run.
             None => Ok(match self.playbook.sessions().open(path) {
-                Ok((_, reading)) => {
-                    SessionText::Text(redacted_record(&gate::clean_transcript(&reading.transcript), config))
-                }
+                Ok((_, reading)) => SessionText::Text(shown(&reading)),
                 Err(error) => SessionText::Unreadable(error),
             }),
         }

@@ -57,16 +57,25 @@ impl Playbook {
         transcript: &Transcript,
         cancel: &CancelToken,
     ) -> Result<Extraction> {
+        self.extract_clean(model, &gate::clean_transcript(transcript), cancel)
+    }
+
+    /// What a model finds in a session that was redacted.
+    fn extract_clean(
+        &self,
+        model: &dyn LanguageModel,
+        transcript: &Transcript,
+        cancel: &CancelToken,
+    ) -> Result<Extraction> {
         let inner = &self.0;
-        let transcript = gate::clean_transcript(transcript);
         let view = inner.view()?;
-        let request = ExtractRequest::new(&transcript);
-        let existing = inner.nearest_to(&view, &transcript, &request.realm);
+        let request = ExtractRequest::new(transcript);
+        let existing = inner.nearest_to(&view, transcript, &request.realm);
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
         let request = ExtractRequest { existing, cancel: cancel.clone(), ..request };
         let mut extraction = extract_lessons(model, &request, &inner.config.extract);
         if let Extraction::Proposed { lessons, .. } = &mut extraction
-            && taint::first_untrusted(&transcript, &inner.config.capture).is_some()
+            && taint::first_untrusted(transcript, &inner.config.capture).is_some()
         {
             for lesson in lessons {
                 lesson.draft = std::mem::take(&mut lesson.draft).trust(Trust::Tainted);
@@ -119,7 +128,9 @@ impl Playbook {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<SessionLessons> {
-        let suggested = self.mine(transcript)?;
+        // Once: a long session takes a while to redact.
+        let transcript = gate::clean_transcript(transcript);
+        let suggested = self.mine_clean(&transcript)?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
         let procedures = suggested.candidates.iter().filter(|candidate| candidate.heuristic.is_procedure());
         // The lessons are learned by now; what fails here keeps the model from nothing.
@@ -129,7 +140,7 @@ impl Playbook {
         });
         let lessons = SessionLessons { suggested, mined, skills, ..SessionLessons::default() };
         let Some(model) = model else { return Ok(lessons) };
-        let extraction = self.extract(model, transcript, cancel)?;
+        let extraction = self.extract_clean(model, &transcript, cancel)?;
         let extracted = match &extraction {
             Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
             _ => Vec::new(),

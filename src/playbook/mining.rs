@@ -40,14 +40,18 @@ impl Playbook {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
     pub fn mine(&self, transcript: &Transcript) -> Result<Mined> {
+        self.mine_clean(&gate::clean_transcript(transcript))
+    }
+
+    /// What the rules find in a session that was redacted.
+    pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
         let (config, now) = (&self.0.config.capture, self.0.clock.now());
         let view = self.0.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
-        let transcript = gate::clean_transcript(transcript);
-        let found = suggest(&transcript, config);
+        let found = suggest(transcript, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
-        let first_untrusted = taint::first_untrusted(&transcript, config);
+        let first_untrusted = taint::first_untrusted(transcript, config);
         for candidate in found.candidates {
             if is_skipped(&candidate.name) {
                 mined.skipped.push(candidate.name);
