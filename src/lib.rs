@@ -30,7 +30,7 @@
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all default); `cli` builds the command line; `http-llm` adds a client of
+//! all-MiniLM-L6-v2 (all default); `http-llm` adds a client of
 //! OpenAI-compatible servers. Without an engine the crate takes the host's [`Embedder`] or
 //! retrieves by words.
 

@@ -7,9 +7,9 @@ use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash,
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::args::{Check, Global};
-use super::skill_matching::{self, Match};
-use super::{Done, Output, Usage, say, short, table};
+use crate::args::{Check, Global};
+use crate::skill_matching::{self, Match};
+use crate::{Done, Output, Usage, say, short, table};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -44,7 +44,7 @@ pub(crate) enum Command {
     Match(Match),
 }
 
-pub(super) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
+pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
     match command {
         Command::Match(asked) => skill_matching::find(&global.look()?.skills(), &asked, out),
         Command::List => list(&global.look()?.skills(), out),

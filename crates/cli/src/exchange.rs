@@ -10,8 +10,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::args::Global;
-use super::{Done, Output, Usage, say};
+use crate::args::Global;
+use crate::{Done, Output, Usage, say};
 
 /// Lessons a commit of an import: their texts are embedded together.
 const IMPORT_BATCH: usize = 64;
@@ -64,7 +64,7 @@ impl Tally {
     }
 }
 
-pub(super) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done {
+pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done {
     let mut tally = Tally::default();
     let drafts = drafts(global, asked, &mut tally)?;
     let playbook = global.open()?;
@@ -124,7 +124,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     Ok(drafts)
 }
 
-pub(super) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done {
+pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done {
     if let (Some(id), Some(file)) = (&asked.undo, &asked.into) {
         let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id} is not the id of a change")))?;
         let undone = global.open()?.undo_export(change, file)?;

@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::args::Global;
-use super::{Done, Output, chain, say, short, table};
+use crate::args::Global;
+use crate::{Done, Output, chain, say, short, table};
 
 #[derive(Args)]
 pub(crate) struct Inbox {
@@ -93,7 +93,7 @@ enum Verdict {
 
 impl Places {
     /// The playbook that may write there, or only look.
-    pub(super) fn playbook(&self, global: &Global, access: Access) -> Result<Playbook, Box<dyn Error>> {
+    pub(crate) fn playbook(&self, global: &Global, access: Access) -> Result<Playbook, Box<dyn Error>> {
         let mut builder = global.builder()?;
         if let Some(file) = &self.global_notes {
             builder = builder.with_global_notes(file);
@@ -104,18 +104,18 @@ impl Places {
         if access == Access::Look {
             builder = builder.read_only();
         }
-        Ok(super::tell_recovery(builder.open()?))
+        Ok(crate::tell_recovery(builder.open()?))
     }
 }
 
 /// What a command does to the folder.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Access {
+pub(crate) enum Access {
     Look,
     Change,
 }
 
-pub(super) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
+pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
     let open = |access| asked.places.playbook(global, access);
     match &asked.command {
         What::List => list(&open(Access::Look)?, out),
@@ -128,7 +128,7 @@ pub(super) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
     }
 }
 
-pub(super) fn list(playbook: &Playbook, out: &mut Output) -> Done {
+pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
     let inbox = playbook.inbox();
     let proposals = inbox.list()?;
     let waiting = playbook.waiting_lessons()?;
@@ -174,7 +174,7 @@ fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
 }
 
 /// A diff in its usual colours.
-pub(super) fn coloured(diff: &str) -> String {
+pub(crate) fn coloured(diff: &str) -> String {
     let style = |line: &str| {
         if line.starts_with("--- ") || line.starts_with("+++ ") {
             Style::new().bold()

@@ -1,4 +1,4 @@
-//! The command line: words in, playbook calls, words out.
+//! The `adage` command line: words in, playbook calls, words out.
 
 mod args;
 mod change;
@@ -32,8 +32,7 @@ use args::{Cli, Command, Dedup, Global};
 /// What a command comes to: done or not, beside what it printed.
 type Done = Result<ExitCode, Box<dyn Error>>;
 
-/// Runs the command line of this process.
-pub(crate) fn run() -> ExitCode {
+fn main() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

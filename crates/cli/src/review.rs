@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode};
 
 use adage::{Inbox, Proposal};
 
-use super::args::Global;
-use super::inbox::{Access, Places, coloured, list};
-use super::{Done, Output, chain, say};
+use crate::args::Global;
+use crate::inbox::{Access, Places, coloured, list};
+use crate::{Done, Output, chain, say};
 
 /// What was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ struct Tally {
     left: usize,
 }
 
-pub(super) fn review(global: &Global, places: &Places, out: &mut Output) -> Done {
+pub(crate) fn review(global: &Global, places: &Places, out: &mut Output) -> Done {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if out.json || !is_terminal {
         let playbook = places.playbook(global, Access::Look)?;

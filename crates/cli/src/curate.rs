@@ -6,8 +6,8 @@ use adage::{ChangeId, CurationPlan, CurationStep};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::args::Global;
-use super::{Done, Output, Usage};
+use crate::args::Global;
+use crate::{Done, Output, Usage};
 
 #[derive(Args)]
 pub(crate) struct Curate {
@@ -25,7 +25,7 @@ pub(crate) struct Curate {
     undo: Option<String>,
 }
 
-pub(super) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done {
+pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done {
     if let Some(id) = &asked.undo {
         let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id} is not the id of a change")))?;
         let undone = global.open()?.skills().undo_curation(change)?;

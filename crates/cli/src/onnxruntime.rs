@@ -14,7 +14,7 @@ struct Found {
 }
 
 /// What the person at the terminal may do about it.
-pub(super) fn advice() -> String {
+pub(crate) fn advice() -> String {
     advice_on(found(&roots()))
 }
 

@@ -6,10 +6,10 @@ use std::time::Instant;
 use adage::Request;
 use serde_json::json;
 
-use super::args::Global;
-use super::{Done, Output, chain, embedder, onnxruntime};
+use crate::args::Global;
+use crate::{Done, Output, chain, embedder, onnxruntime};
 
-pub(super) fn check(global: &Global, out: &mut Output) -> Done {
+pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
     let playbook = global.look()?;
     let check = playbook.check()?;
     let is_recovered = playbook.recovery().is_some();
@@ -27,7 +27,7 @@ pub(super) fn check(global: &Global, out: &mut Output) -> Done {
 }
 
 /// Tries what a use needs, one thing after another, and says how long it took.
-pub(super) fn doctor(global: &Global, out: &mut Output) -> Done {
+pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
     let mut is_fine = true;
     let mut report = |out: &mut Output, part: &str, result: Result<String, String>| -> std::io::Result<()> {
         is_fine &= result.is_ok();

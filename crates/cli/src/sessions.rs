@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use adage::{SessionEntry, Standing};
 use serde_json::{Value, json};
 
-use super::args::Global;
-use super::{Done, Output, say};
+use crate::args::Global;
+use crate::{Done, Output, say};
 
-pub(super) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
+pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
     // What was found is written down where there is a playbook already; looking makes none.
     let playbook = if global.dir.is_dir() { global.open()? } else { global.look()? };
     let scan = playbook.sessions().scan(folder)?;

@@ -7,11 +7,11 @@ use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::curate::Curate;
-use super::exchange::{Export, Import};
-use super::inbox::{Inbox, Places};
-use super::mine::Mine;
-use super::skills;
+use crate::curate::Curate;
+use crate::exchange::{Export, Import};
+use crate::inbox::{Inbox, Places};
+use crate::mine::Mine;
+use crate::skills;
 
 /// Embedded, offline lesson memory for AI agents.
 ///

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use adage::{HashingEmbedder, PlaybookBuilder};
 
-use super::Usage;
-use super::args::Global;
+use crate::Usage;
+use crate::args::Global;
 
-pub(super) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
+pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
     match global.embedder.as_str() {
         "none" => Ok(builder.without_embedder()),
         "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
@@ -51,7 +51,7 @@ fn engine(global: &Global) -> Result<adage::Engine, Usage> {
 }
 
 /// What runs the model, in words.
-pub(super) fn engine_in_words(global: &Global) -> String {
+pub(crate) fn engine_in_words(global: &Global) -> String {
     match &global.onnxruntime {
         _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
         Some(library) => format!("ONNX Runtime from {}", library.display()),
@@ -61,7 +61,7 @@ pub(super) fn engine_in_words(global: &Global) -> String {
 }
 
 /// A path that names no file is told at once, before a command goes on without vectors.
-pub(super) fn look_at_library(global: &Global) -> Result<(), Box<dyn Error>> {
+pub(crate) fn look_at_library(global: &Global) -> Result<(), Box<dyn Error>> {
     match &global.onnxruntime {
         Some(library) if !library.is_file() => {
             let named = "--onnxruntime or ORT_DYLIB_PATH names the library, no folder and no name alone";

@@ -6,7 +6,7 @@ use adage::{MatchTier, MatchedBy, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Done, Output, say};
+use crate::{Done, Output, say};
 
 #[derive(Args)]
 pub(crate) struct Match {
@@ -21,7 +21,7 @@ pub(crate) struct Match {
     block: bool,
 }
 
-pub(super) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
+pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
     let task = skills.for_task(&asked.text)?;
     let found = &task.matches;
     let rows: Vec<Value> = (found.matches.iter())

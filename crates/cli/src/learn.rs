@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use adage::{Learned, LessonDraft};
 use serde_json::{Map, Value, json};
 
-use super::args::{Global, Learn};
-use super::{Done, Output, Usage, say, short};
+use crate::args::{Global, Learn};
+use crate::{Done, Output, Usage, say, short};
 
-pub(super) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
+pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     if let Some(draft) = flags.draft() {
         let playbook = global.open()?;
         let learned = playbook.learn_lesson(draft.project(&global.project).role(&global.role))?;
@@ -82,6 +82,6 @@ fn code(is_done: bool) -> ExitCode {
 }
 
 /// The lesson in a line, for lists.
-pub(super) fn headline(lesson: &adage::Lesson, width: usize) -> String {
+pub(crate) fn headline(lesson: &adage::Lesson, width: usize) -> String {
     short(&lesson.trigger, width)
 }

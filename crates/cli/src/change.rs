@@ -6,10 +6,10 @@ use std::time::Duration;
 use adage::{ChangeId, Error, LessonId, Outcome, ReceiptId, Settled, Undone, Verification};
 use serde_json::json;
 
-use super::args::Global;
-use super::{Done, Output, Usage, say, table};
+use crate::args::Global;
+use crate::{Done, Output, Usage, say, table};
 
-pub(super) fn outcome(global: &Global, receipt: &str, outcome: Outcome, out: &mut Output) -> Done {
+pub(crate) fn outcome(global: &Global, receipt: &str, outcome: Outcome, out: &mut Output) -> Done {
     let receipt: ReceiptId = receipt.parse().map_err(|_| Usage(format!("{receipt:?} is not a receipt")))?;
     match global.open()?.record_outcome(receipt, outcome)? {
         Settled::Now { lessons } => {
@@ -24,14 +24,14 @@ pub(super) fn outcome(global: &Global, receipt: &str, outcome: Outcome, out: &mu
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
+pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
     let n_lessons = global.open()?.credit_recent_retrievals(Duration::from_secs(window))?;
     out.object(&json!({"credited": n_lessons}))?;
     out.line(&format!("credited {n_lessons} lessons"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
+pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
     let playbook = global.open()?;
     let id = playbook.mark_verified(lesson, verification)?;
     let lesson = playbook.find(id)?;
@@ -41,7 +41,7 @@ pub(super) fn verify(global: &Global, lesson: &str, verification: Verification, 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
+pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
     let (lessons, change) = if is_dry_run {
         (global.look()?.prunable()?, None)
     } else {
@@ -60,14 +60,14 @@ pub(super) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
+pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let removal = global.open()?.remove(lesson)?;
     out.object(&json!({"removed": removal.id, "change": removal.change}))?;
     out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removal.id, removal.change))?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
+pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
     let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a change or a lesson")))?;
     let playbook = global.open()?;
     let undone = match playbook.undo(change) {
@@ -90,7 +90,7 @@ pub(super) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
+pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
     let playbook = global.look()?;
     let mut changes = playbook.changes()?;
     changes.reverse();
@@ -108,7 +108,7 @@ pub(super) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
         let lessons: Vec<String> = change
             .lessons
             .iter()
-            .map(|touched| format!("{} {}", touched.what, super::short(&touched.trigger, 40)))
+            .map(|touched| format!("{} {}", touched.what, crate::short(&touched.trigger, 40)))
             .collect();
         let undone = if change.is_undone { "undone" } else { "" };
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();

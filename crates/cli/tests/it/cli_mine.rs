@@ -133,7 +133,7 @@ fn an_interrupt_keeps_what_was_read_and_puts_the_run_on_record() {
 #[cfg(feature = "http-llm")]
 #[test]
 fn a_model_on_a_server_is_asked() {
-    use crate::http_model::{Server, response};
+    use crate::server::{Server, response};
 
     let shell = Shell::new();
     let file = write_session(shell.path(), "monday");
@@ -149,6 +149,7 @@ fn a_model_on_a_server_is_asked() {
     let said = shell.call(&["mine", file, "--model-url", &url, "--model-name", "small"]);
     assert!(said.code == 0 && said.out.contains("model  (turn 7)\n  when  going on with the parts"), "{}", said.out);
     assert!(said.out.ends_with("1 sessions, 2 suggestions, 1 learned, 1 for review\n"), "{}", said.out);
+    assert!(server.requests.recv().unwrap().contains("\"model\":\"small\""));
 
     let broken = Server::saying(response("500 Internal Server Error", "", "oh"));
     let url = format!("http://{}/v1", broken.address);

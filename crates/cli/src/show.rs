@@ -7,11 +7,11 @@ use std::time::Duration;
 use adage::{Lesson, Listing, Playbook, Request};
 use serde_json::{Value, json};
 
-use super::args::{Context, Global, List};
-use super::learn::headline;
-use super::{Done, Output, say, table};
+use crate::args::{Context, Global, List};
+use crate::learn::headline;
+use crate::{Done, Output, say, table};
 
-pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
+pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
     let playbook = if asked.peek { global.look()? } else { global.open()? };
     let mut request = Request::about(asked.query.unwrap_or_default()).project(&global.project).role(&global.role);
     request = asked.limit.into_iter().fold(request, Request::limit);
@@ -45,7 +45,7 @@ pub(super) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
         let number = |value: Option<f32>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
         let rows = context.considered.iter().map(|considered| {
             let passed = if considered.passed { "yes" } else { "no" };
-            let trigger = super::short(&considered.trigger, 60);
+            let trigger = crate::short(&considered.trigger, 60);
             vec![
                 passed.into(),
                 number(considered.distance),
@@ -88,7 +88,7 @@ fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
     row
 }
 
-pub(super) fn list(global: &Global, asked: &List, out: &mut Output) -> Done {
+pub(crate) fn list(global: &Global, asked: &List, out: &mut Output) -> Done {
     let playbook = global.look()?;
     let is_anywhere = global.project.is_empty() && global.role.is_empty();
     let lessons = playbook.list_lessons(&Listing {
@@ -120,7 +120,7 @@ pub(super) fn list(global: &Global, asked: &List, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
+pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let playbook = global.look()?;
     let lesson = playbook.find(lesson)?;
     let row = row(&playbook, &lesson);
@@ -139,7 +139,7 @@ fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-pub(super) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
+pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
     let playbook = global.look()?;
     let text = playbook.get_recent_failures(&global.realm(), limit)?;
     out.object(&json!({ "text": text }))?;
@@ -147,7 +147,7 @@ pub(super) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn stats(global: &Global, out: &mut Output) -> Done {
+pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
     let stats = global.look()?.stats()?;
     let object = json!(stats);
     out.object(&object)?;

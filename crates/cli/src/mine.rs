@@ -15,8 +15,8 @@ use flate2::read::MultiGzDecoder;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::args::Global;
-use super::{Done, Output, Usage, chain, say, short};
+use crate::args::Global;
+use crate::{Done, Output, Usage, chain, say, short};
 
 /// Folders below a folder of sessions that are looked into.
 const MAX_DEPTH: usize = 8;
@@ -95,7 +95,7 @@ struct Miner<'a> {
     is_done: bool,
 }
 
-pub(super) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
+pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     if asked.paths.is_empty() && asked.sessions.is_none() {
         return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
     }
@@ -384,14 +384,14 @@ fn tell_report(file: &Path, report: &ReadReport) {
     }
 }
 
-pub(super) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
+pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
     let times = global.open()?.skip(name)?;
     out.object(&json!({ "name": name, "times": times }))?;
     out.line(&format!("{name} is not suggested for 30 days"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
+pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
     let n_forgotten = global.open()?.reset_skips(name.map_or(Skips::All, Skips::Of))?;
     out.object(&json!({ "forgotten": n_forgotten }))?;
     out.line(&format!("{n_forgotten} skips forgotten"))?;
