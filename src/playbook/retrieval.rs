@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use adage_index::{UnitVector, VectorError};
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
-use crate::embed::{Role, UnitVector, embed_units};
-use crate::error::{Error, Result, VectorError};
+use crate::embed::{Role, embed_units};
+use crate::error::{Error, Result};
 use crate::gate::Redactor;
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{

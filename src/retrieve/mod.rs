@@ -8,9 +8,9 @@ mod tiers;
 
 use std::fmt;
 
+use adage_index::IndexKind;
 use serde::Serialize;
 
-use crate::config::IndexKind;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
