@@ -61,6 +61,11 @@ pub mod index {
     };
 }
 
+/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+pub mod redact {
+    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+}
+
 /// The crate of the times in the interface.
 pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
@@ -92,7 +97,6 @@ pub use error::{
     TargetError,
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
-pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use adage_redact::Redactor;
+
 use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
 use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
-use crate::gate::Redactor;
 use crate::store::disk::Lock;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 

@@ -83,7 +83,7 @@ fn chars(text: &str, max: usize) -> String {
 
 /// True when there is nothing to read in it, by anybody's notion of a blank.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c.is_control() || crate::retrieve::visible(c).is_none())
+    text.chars().all(|c| c.is_whitespace() || c.is_control() || adage_redact::visible(c).is_none())
 }
 
 /// At most so many characters: cut at a word's end, with `…`.
