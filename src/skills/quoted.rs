@@ -1,9 +1,7 @@
 //! Text of lessons within a body: it stays where it is put, whatever it says.
 
 use adage_redact::block::mimics_heading;
-use adage_redact::{fence_for, fence_of, strip_invisible};
-
-use super::standard::cut;
+use adage_redact::{fence_for, fence_of, one_line, strip_invisible};
 
 /// A text as paragraphs of its own: no line of it can pass for a heading, a block of HTML or a part of a prompt, and what it
 /// leaves open is closed.
@@ -52,8 +50,7 @@ pub(super) fn fenced(text: &str, info: &str) -> String {
 
 /// A text on one line, as an item or a heading.
 pub(super) fn line(text: &str, max_chars: usize) -> String {
-    let line = strip_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    plain_line(&cut(&line, max_chars))
+    plain_line(&one_line(&strip_invisible(text), max_chars))
 }
 
 /// A text as an item of a list, its further lines indented below the first.

@@ -7,7 +7,7 @@ mod policy;
 use std::fmt::Write;
 use std::path::Path;
 
-use adage_redact::{Redactor, fence_for, strip_invisible};
+use adage_redact::{Redactor, fence_for, one_line, strip_invisible};
 
 use super::SessionEntry;
 use crate::config::AgentConfig;
@@ -127,11 +127,7 @@ fn query(briefing: &Briefing<'_>) -> String {
 /// A text on one line, without secrets and what is not seen, cut to a width.
 fn line(text: &str, max_chars: usize) -> String {
     let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
-    let line = safe.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= max_chars {
-        return line;
-    }
-    line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect()
+    one_line(&safe, max_chars)
 }
 
 #[cfg(test)]
