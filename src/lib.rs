@@ -43,7 +43,6 @@ mod error;
 mod exchange;
 mod gate;
 mod inbox;
-mod index;
 mod learn;
 mod lesson;
 mod lexical;
@@ -53,6 +52,19 @@ mod shelf;
 mod skills;
 mod store;
 mod vector_memory;
+
+/// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
+pub mod index {
+    pub use adage_index::{
+        IndexConfig, IndexKind, InvalidSetting, KeySet, Keys, Neighbour, SearchResult, SearchScope, UnitVector,
+        VectorError, VectorIndex,
+    };
+}
+
+/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+pub mod redact {
+    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+}
 
 /// The crate of the times in the interface.
 pub use chrono;
@@ -73,21 +85,19 @@ pub use capture::{
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
-    IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
-    SessionsConfig, SkillsConfig, UtilityPolicy,
+    LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
+    UtilityPolicy,
 };
 pub use document::Document;
-pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
+pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{
     BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
-    TargetError, VectorError,
+    TargetError,
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
-pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::book::Skip;
 pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
 pub use lesson::{

@@ -23,8 +23,8 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
-use crate::embed::UnitVector;
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
+use adage_index::UnitVector;
 pub use book::ReviewReason;
 use book::{Action, Book, Change, Edit, Waiting, Why};
 use chrono::{DateTime, FixedOffset};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use adage_index::UnitVector;
+
 use super::ranking::Ranking;
 use super::space::{Near, Space};
 use super::timeline::Timeline;
 use crate::config::{Config, DedupPolicy};
-use crate::embed::UnitVector;
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
 use crate::shelf::Shelf;
 

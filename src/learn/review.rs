@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::book::{Action, Book, Change, Edit, Why};
 use super::{Learned, Learner, Refusal, undo};
-use crate::embed::UnitVector;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use adage_index::UnitVector;
 use chrono::{DateTime, FixedOffset};
 
 impl Learner<'_> {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, IndexKind, UnitVector};
+
 use super::part::Part;
-use crate::config::{IndexConfig, IndexKind};
-use crate::embed::UnitVector;
 use crate::learn::book::Book;
 use crate::learn::slots::Slots;
 use crate::learn::space::{Near, Space};

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use adage_index::{IndexKind, UnitVector};
+
 use super::library::{Library, Triggers};
 use super::{Considered, NoneBecause, Tier};
-use crate::config::{IndexKind, RetrievalConfig};
-use crate::embed::UnitVector;
+use crate::config::RetrievalConfig;
 use crate::learn::space::Near;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
@@ -147,11 +148,11 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    use crate::config::IndexConfig;
     use crate::learn::book::Book;
     use crate::learn::testing::{at, lesson};
     use crate::lesson::Trust;
     use crate::retrieve::library::body;
+    use adage_index::IndexConfig;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
     fn library(lessons: &[(&str, f32)]) -> (Library, impl Fn(&str) -> Option<UnitVector>) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use adage_redact::Redactor;
 use chrono::{DateTime, FixedOffset};
 
 use super::reply::{Malformed, Proposal, excerpt};
@@ -9,7 +10,6 @@ use super::{Existing, Extracted, Refused, RefusedBecause};
 use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
-use crate::gate::Redactor;
 use crate::learn::difference;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, Trust, build_lesson};
 

@@ -1,14 +1,11 @@
-//! Takes secrets out of text before it is stored.
+//! Finds secrets by rules, and takes them out.
 //!
 //! The rules are data: `rules.tsv` says what a secret looks like and which values are
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
-//! its keyword stands, so text without keywords costs no more than that pass.
+//! its keyword occurs, so text without keywords costs no more than that pass.
 
-mod rules;
-mod shape;
 #[cfg(test)]
 mod tests;
-mod traced;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,33 +15,41 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use self::rules::{Rule, Skips, mark_read, run_on, touches, window};
-use self::shape::{
+use crate::rules::{Rule, Skips, mark_read, run_on, touches, window};
+use crate::shape::{
     claims_nothing, encodes_a_name, entropy, is_hash, looks_random, repeats_a_group, word_before, words,
 };
-pub(crate) use self::traced::{Part, Traced};
 
 const MARK_START: &str = "[REDACTED:";
 /// Taking a secret out can bring another into view; real text needs two rounds.
-const MAX_ROUNDS: usize = 8;
+pub(crate) const MAX_ROUNDS: usize = 8;
 
-/// Where one secret stands and which rule found it.
+/// Where a secret is in a text, and which rule found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding<'r> {
+pub struct Secret<'r> {
     /// Id of the rule, such as `github-token`.
     pub rule: &'r str,
     /// Byte range of the secret alone, on character boundaries of the text.
     pub range: Range<usize>,
 }
 
-impl Finding<'_> {
-    /// The length in bytes of what stands for the secret.
-    fn mark_len(&self) -> usize {
+impl Secret<'_> {
+    /// The length in bytes of the mark that replaces the secret.
+    pub(crate) fn mark_len(&self) -> usize {
         MARK_START.len() + self.rule.len() + 1
     }
 }
 
 /// Finds secrets and takes them out. Building one takes some milliseconds; share it.
+///
+/// ```
+/// use adage_redact::Redactor;
+///
+/// let text = "DATABASE_URL=postgres://app:hunter2xQ@db/app";
+/// let found = Redactor::shared().find(text);
+/// assert_eq!((found[0].rule, &text[found[0].range.clone()]), ("url-password", "hunter2xQ"));
+/// assert_eq!(Redactor::shared().redact(text), "DATABASE_URL=postgres://app:[REDACTED:url-password]@db/app");
+/// ```
 pub struct Redactor {
     rules: Vec<Rule>,
     skips: Skips,
@@ -87,7 +92,7 @@ impl Redactor {
     }
 
     /// The text with `[REDACTED:rule-id]` for each secret; borrowed when there is none.
-    /// What is redacted already stays as it is. Time grows linearly with the text.
+    /// What is redacted already is kept as it is. Time grows linearly with the text.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut out = Cow::Borrowed(text);
@@ -105,7 +110,7 @@ impl Redactor {
     ///
     /// `redact` may replace more, where taking one secret out brings another into view.
     #[must_use]
-    pub fn find(&self, text: &str) -> Vec<Finding<'_>> {
+    pub fn find(&self, text: &str) -> Vec<Secret<'_>> {
         let mut found = Vec::new();
         for (offset, part) in unmarked(text) {
             let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
@@ -179,8 +184,8 @@ impl Redactor {
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
     }
 
-    /// Joins what overlaps; the rule that stands first in the table gives the name.
-    fn merge(&self, mut found: Vec<(usize, Range<usize>)>) -> Vec<Finding<'_>> {
+    /// Joins what overlaps; the rule that comes first in the table gives the name.
+    fn merge(&self, mut found: Vec<(usize, Range<usize>)>) -> Vec<Secret<'_>> {
         found.sort_by_key(|(_, range)| range.start);
         let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
         for (rule, range) in found {
@@ -194,7 +199,7 @@ impl Redactor {
         }
         let named = joined.into_iter().filter_map(|(rule, range)| {
             let rule = self.rules.get(rule)?.id;
-            Some(Finding { rule, range })
+            Some(Secret { rule, range })
         });
         named.collect()
     }
@@ -215,13 +220,13 @@ fn unmarked(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-fn replace(text: &str, found: &[Finding<'_>]) -> String {
+pub(crate) fn replace(text: &str, found: &[Secret<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for finding in found {
-        out.push_str(text.get(at..finding.range.start).unwrap_or_default());
-        out.extend([MARK_START, finding.rule, "]"]);
-        at = finding.range.end;
+    for secret in found {
+        out.push_str(text.get(at..secret.range.start).unwrap_or_default());
+        out.extend([MARK_START, secret.rule, "]"]);
+        at = secret.range.end;
     }
     out + text.get(at..).unwrap_or_default()
 }

@@ -6,10 +6,7 @@ use proptest::prelude::*;
 
 use super::kernels::Kernel;
 use super::vector_index::Neighbour;
-use super::{Among, KeySet, VectorIndex};
-use crate::config::{IndexConfig, IndexKind};
-use crate::embed::UnitVector;
-use crate::error::VectorError;
+use super::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorError, VectorIndex};
 
 const KINDS: &[IndexKind] = &[
     IndexKind::Exact,
@@ -47,7 +44,7 @@ impl Naive {
         Self((0..).zip(vectors.iter().cloned()).collect())
     }
 
-    fn nearest(&self, query: &UnitVector, k: usize, among: Among<'_>) -> Vec<Neighbour> {
+    fn nearest(&self, query: &UnitVector, k: usize, among: SearchScope<'_>) -> Vec<Neighbour> {
         let wanted = self.0.iter().filter(|(key, _)| is_wanted(among, **key));
         let mut found: Vec<Neighbour> = wanted
             .map(|(key, vector)| {
@@ -61,15 +58,15 @@ impl Naive {
     }
 }
 
-fn is_wanted(among: Among<'_>, key: u32) -> bool {
+fn is_wanted(among: SearchScope<'_>, key: u32) -> bool {
     match among {
-        Among::All => true,
-        Among::Only(keys) => keys.contains(key),
+        SearchScope::All => true,
+        SearchScope::Only(keys) => keys.contains(key),
     }
 }
 
 /// What holds of every answer, and of an exact one; the share of the nearest that it has, and what answered.
-fn check(index: &VectorIndex, naive: &Naive, query: &UnitVector, k: usize, among: Among<'_>) -> (f64, IndexKind) {
+fn check(index: &VectorIndex, naive: &Naive, query: &UnitVector, k: usize, among: SearchScope<'_>) -> (f64, IndexKind) {
     let answer = index.search(query, k, among).unwrap();
     let everything = naive.nearest(query, usize::MAX, among);
     let expected = &everything[..k.min(everything.len())];
@@ -93,7 +90,7 @@ fn check(index: &VectorIndex, naive: &Naive, query: &UnitVector, k: usize, among
 }
 
 /// The mean share of the ten nearest that is found, and by what: exact when a scan answered each time.
-fn recall(index: &VectorIndex, naive: &Naive, queries: &[UnitVector], among: Among<'_>) -> (f64, IndexKind) {
+fn recall(index: &VectorIndex, naive: &Naive, queries: &[UnitVector], among: SearchScope<'_>) -> (f64, IndexKind) {
     assert_eq!(index.len(), naive.0.len());
     let checked: Vec<(f64, IndexKind)> = queries.iter().map(|query| check(index, naive, query, 10, among)).collect();
     let by = checked.iter().map(|(_, by)| *by).find(|by| *by != IndexKind::Exact).unwrap_or(IndexKind::Exact);
@@ -203,7 +200,7 @@ fn run(config: &IndexConfig, ops: &[Op]) {
             Op::Turn => copies.rotate_right(1),
             Op::Search(query, k, only) => {
                 let keys: Option<KeySet> = only.as_ref().map(|keys| keys.iter().copied().collect());
-                let among = keys.as_ref().map_or(Among::All, Among::Only);
+                let among = keys.as_ref().map_or(SearchScope::All, SearchScope::Only);
                 check(index, naive, &vector(*query), *k, among);
             }
         }
@@ -214,7 +211,7 @@ fn run(config: &IndexConfig, ops: &[Op]) {
             assert_eq!(index.vector(key), naive.0.get(&key).map(UnitVector::as_slice));
         }
         for query in [[1, 0, 0], [-2, 1, 1]] {
-            check(index, naive, &vector(query), 7, Among::All);
+            check(index, naive, &vector(query), 7, SearchScope::All);
         }
     }
 }
@@ -235,7 +232,7 @@ proptest! {
 fn graphs_find_nearly_all() {
     let (vectors, queries) = clusters(400, 16);
     for kind in GRAPHS {
-        let (recall, by) = recall(&filled(*kind, &vectors), &Naive::of(&vectors), &queries, Among::All);
+        let (recall, by) = recall(&filled(*kind, &vectors), &Naive::of(&vectors), &queries, SearchScope::All);
         assert!(recall >= 0.95, "{kind:?} {recall}");
         assert_eq!(by, *kind, "or nothing was tried");
     }
@@ -253,7 +250,7 @@ fn graphs_find_nearly_all_of_what_is_left() {
                 naive.0.remove(&key);
             }
             for what in ["as it is", "compacted"] {
-                let (recall, by) = recall(&index, &naive, &queries, Among::All);
+                let (recall, by) = recall(&index, &naive, &queries, SearchScope::All);
                 assert!(recall >= 0.98, "{kind:?} without {share} {what}: {recall}");
                 assert_eq!(by, *kind, "or nothing was tried");
                 index.compact();
@@ -283,7 +280,7 @@ fn graphs_find_nearly_all_of_what_is_wanted() {
             let keys: KeySet = (0..3_000).filter(|_| chance.unit() < share).collect();
             assert!(!keys.is_empty());
             index.set_ef(ef);
-            let (recall, by) = recall(&index, &naive, &queries, Among::Only(&keys));
+            let (recall, by) = recall(&index, &naive, &queries, SearchScope::Only(&keys));
             assert!(recall >= 0.98, "{kind:?} among {share} at ef {ef}: {recall}");
             // The other graph may give up where the own one does not.
             if *kind == IndexKind::Graph || !by_graph {
@@ -304,16 +301,16 @@ fn what_is_wanted_is_found_far_from_the_query() {
         let (mut behind_removed, mut behind_unwanted) = (0.0, 0.0);
         for query in &queries[..QUERIES] {
             let (mut index, mut naive) = (full.clone(), Naive::of(&vectors));
-            let order = naive.nearest(query, usize::MAX, Among::All);
+            let order = naive.nearest(query, usize::MAX, SearchScope::All);
             for near in &order[..900] {
                 index.remove(near.key);
                 naive.0.remove(&near.key);
             }
-            let (found, by) = check(&index, &naive, query, 10, Among::All);
+            let (found, by) = check(&index, &naive, query, 10, SearchScope::All);
             assert_eq!(by, *kind);
             behind_removed += found / QUERIES as f64;
             let far: KeySet = order[1_500..].iter().map(|near| near.key).collect();
-            behind_unwanted += check(&index, &naive, query, 10, Among::Only(&far)).0 / QUERIES as f64;
+            behind_unwanted += check(&index, &naive, query, 10, SearchScope::Only(&far)).0 / QUERIES as f64;
         }
         assert!(behind_removed >= 0.95, "{kind:?} {behind_removed}");
         assert!(behind_unwanted >= 0.95, "{kind:?} {behind_unwanted}");
@@ -326,14 +323,14 @@ fn a_vector_of_another_length_changes_nothing() {
     let (long, short) = (unit(&[1.0; 9]), unit(&[1.0; 7]));
     for kind in KINDS {
         let mut index = filled(*kind, &vectors);
-        let before = index.search(&queries[0], 10, Among::All).unwrap();
+        let before = index.search(&queries[0], 10, SearchScope::All).unwrap();
         assert_eq!(index.put(0, &long), Err(VectorError::Dimension { found: 9, expected: 8 }));
         let among_good = [(200, &vectors[0]), (3, &vectors[1]), (201, &short), (202, &vectors[2])];
         assert_eq!(index.put_all(among_good), Err(VectorError::Dimension { found: 7, expected: 8 }));
-        assert_eq!(index.search(&short, 3, Among::All), Err(VectorError::Dimension { found: 7, expected: 8 }));
+        assert_eq!(index.search(&short, 3, SearchScope::All), Err(VectorError::Dimension { found: 7, expected: 8 }));
         assert_eq!((index.len(), index.dimension()), (100, Some(8)));
         assert_eq!(index.vector(200), None);
-        assert_eq!(index.search(&queries[0], 10, Among::All).unwrap(), before);
+        assert_eq!(index.search(&queries[0], 10, SearchScope::All).unwrap(), before);
         // The first of many sets the dimension only when all have it.
         let mut index = VectorIndex::new(config(*kind));
         let differing = [(0, &long), (1, &short)];
@@ -348,13 +345,13 @@ fn equal_vectors_are_all_found() {
     let naive = Naive::of(&equal);
     for kind in KINDS {
         let index = filled(*kind, &equal);
-        let answer = index.search(&equal[0], 10, Among::All).unwrap();
+        let answer = index.search(&equal[0], 10, SearchScope::All).unwrap();
         assert_eq!(answer.by, *kind);
         if *kind == IndexKind::Exact {
             assert!(answer.neighbours.iter().map(|near| near.key).eq(0..10), "{:?}", answer.neighbours);
         }
         for k in [1, 10, 199, 200, 201, usize::MAX] {
-            check(&index, &naive, &equal[0], k, Among::All);
+            check(&index, &naive, &equal[0], k, SearchScope::All);
         }
     }
 }
@@ -365,7 +362,7 @@ fn groups_of_equal_vectors_are_reached() {
     let (centres, _) = clusters(30, 16);
     let vectors: Vec<UnitVector> = (0..1_500).map(|row| centres[row % 30].clone()).collect();
     for kind in GRAPHS {
-        let (recall, by) = recall(&filled(*kind, &vectors), &Naive::of(&vectors), &centres, Among::All);
+        let (recall, by) = recall(&filled(*kind, &vectors), &Naive::of(&vectors), &centres, SearchScope::All);
         assert!(recall >= 0.95, "{kind:?} {recall}");
         assert_eq!(by, *kind);
     }
@@ -379,10 +376,10 @@ fn more_than_there_are_is_all_there_are() {
     for kind in KINDS {
         let index = filled(*kind, &vectors);
         for k in [0, 1, 99, 100, 101, usize::MAX] {
-            check(&index, &naive, &queries[0], k, Among::All);
-            check(&index, &naive, &queries[0], k, Among::Only(&keys));
-            check(&index, &naive, &queries[0], k, Among::Only(&KeySet::default()));
-            check(&VectorIndex::new(config(*kind)), &Naive::default(), &queries[0], k, Among::All);
+            check(&index, &naive, &queries[0], k, SearchScope::All);
+            check(&index, &naive, &queries[0], k, SearchScope::Only(&keys));
+            check(&index, &naive, &queries[0], k, SearchScope::Only(&KeySet::default()));
+            check(&VectorIndex::new(config(*kind)), &Naive::default(), &queries[0], k, SearchScope::All);
         }
     }
 }
@@ -394,7 +391,7 @@ fn a_clone_answers_as_before() {
         let mut index = filled(*kind, &vectors[..150]);
         let before = index.clone();
         let answers = |index: &VectorIndex| -> Vec<Vec<Neighbour>> {
-            queries.iter().map(|query| index.search(query, 5, Among::All).unwrap().neighbours).collect()
+            queries.iter().map(|query| index.search(query, 5, SearchScope::All).unwrap().neighbours).collect()
         };
         let expected = answers(&before);
         for (key, vector) in (100..).zip(&vectors[150..]) {
@@ -408,7 +405,7 @@ fn a_clone_answers_as_before() {
         other.put_all((500..).zip(&vectors[200..])).unwrap();
         for index in [&mut index, &mut other] {
             let naive = Naive((0..700).filter_map(|key| Some((key, unit(index.vector(key)?)))).collect());
-            let (recall, by) = recall(index, &naive, &queries, Among::All);
+            let (recall, by) = recall(index, &naive, &queries, SearchScope::All);
             assert!(recall >= 0.95, "{kind:?} {recall}");
             assert_eq!(by, *kind);
             index.compact();
@@ -432,7 +429,7 @@ fn a_clone_is_searched_while_another_grows() {
             });
             let mut n_rounds = 0;
             while n_rounds == 0 || !grows.is_finished() {
-                let (recall, _) = recall(&published, &naive, &queries, Among::All);
+                let (recall, _) = recall(&published, &naive, &queries, SearchScope::All);
                 assert!(recall >= 0.95, "{kind:?} {recall}");
                 n_rounds += 1;
             }
@@ -461,7 +458,7 @@ fn the_own_graph_follows_from_its_rows() {
         compacted.remove(key);
     }
     let answers = |index: &VectorIndex| -> Vec<_> {
-        queries.iter().map(|query| index.search(query, 10, Among::All).unwrap()).collect()
+        queries.iter().map(|query| index.search(query, 10, SearchScope::All).unwrap()).collect()
     };
     let mut fresh = VectorIndex::new(config(IndexKind::Graph)).with_batch(BATCH);
     fresh.put_all(left.iter().map(|key| (*key, &vectors[*key as usize]))).unwrap();

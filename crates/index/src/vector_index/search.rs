@@ -1,13 +1,11 @@
 //! The two ways of searching an index, and the choice between them.
 
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
-use crate::config::IndexKind;
-use crate::embed::UnitVector;
-use crate::error::VectorError;
-use crate::index::graph::{Focus, Graph, Scratch};
-use crate::index::key_set::KeySet;
-use crate::index::rows::{Codes, Rows};
-use crate::index::shortlist::Shortlist;
+use crate::graph::{Focus, Graph, Scratch};
+use crate::key_set::KeySet;
+use crate::rows::{Codes, Rows};
+use crate::shortlist::Shortlist;
+use crate::{IndexKind, UnitVector, VectorError};
 
 /// Rows gathered between two looks at their scores.
 const GATHER: usize = 256;
@@ -34,16 +32,16 @@ pub struct Neighbour {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct SearchResult {
     /// The nearest first, ties in the order of keys.
     pub neighbours: Vec<Neighbour>,
     /// What answered.
     pub by: IndexKind,
 }
 
-/// Among which keys a search looks.
+/// Which keys a search may find.
 #[derive(Clone, Copy, Debug)]
-pub enum Among<'a> {
+pub enum SearchScope<'a> {
     /// All.
     All,
     /// These; those of them that the index does not have are passed over.
@@ -57,7 +55,7 @@ impl VectorIndex {
     ///
     /// # Errors
     /// [`VectorError::Dimension`] when the query is not as long as the vectors.
-    pub fn search(&self, query: &UnitVector, k: usize, among: Among<'_>) -> Result<Answer, VectorError> {
+    pub fn search(&self, query: &UnitVector, k: usize, among: SearchScope<'_>) -> Result<SearchResult, VectorError> {
         let vector = query.as_slice();
         if let Some(expected) = self.dimension()
             && vector.len() != expected
@@ -65,12 +63,12 @@ impl VectorIndex {
             return Err(VectorError::Dimension { found: vector.len(), expected });
         }
         let n_wanted = match among {
-            Among::All => self.n_live,
-            Among::Only(keys) => keys.len().min(self.n_live),
+            SearchScope::All => self.n_live,
+            SearchScope::Only(keys) => keys.len().min(self.n_live),
         };
         let k = k.min(n_wanted);
         if k == 0 {
-            return Ok(Answer { neighbours: Vec::new(), by: IndexKind::Exact });
+            return Ok(SearchResult { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
         let decide = |shortlist: Shortlist| {
@@ -80,9 +78,9 @@ impl VectorIndex {
         if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(decide)
             && neighbours.len() == k
         {
-            return Ok(Answer { neighbours, by: self.base.links.kind() });
+            return Ok(SearchResult { neighbours, by: self.base.links.kind() });
         }
-        Ok(Answer { neighbours: decide(self.by_scan(&codes, k, among)), by: IndexKind::Exact })
+        Ok(SearchResult { neighbours: decide(self.by_scan(&codes, k, among)), by: IndexKind::Exact })
     }
 
     /// `None` where a scan is the better way.
@@ -91,7 +89,7 @@ impl VectorIndex {
         #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] vector: &[f32],
         query: &Codes,
         k: usize,
-        among: Among<'_>,
+        among: SearchScope<'_>,
     ) -> Option<Shortlist> {
         let Base { rows, links } = &*self.base;
         let n_joined = links.len();
@@ -100,8 +98,8 @@ impl VectorIndex {
         }
         let ef = self.config.ef.max(k);
         let budget = match among {
-            Among::All => usize::MAX,
-            Among::Only(keys) => {
+            SearchScope::All => usize::MAX,
+            SearchScope::Only(keys) => {
                 let share = keys.len() as f32 / self.n_live as f32;
                 if PICKS_A_CANDIDATE * ef as f32 / share > keys.len() as f32 {
                     return None;
@@ -127,11 +125,11 @@ impl VectorIndex {
                 let is_wanted = |row: u32| {
                     !self.is_dead(row as usize)
                         && match among {
-                            Among::All => true,
-                            Among::Only(keys) => keys.contains(rows.key(row as usize)),
+                            SearchScope::All => true,
+                            SearchScope::Only(keys) => keys.contains(rows.key(row as usize)),
                         }
                 };
-                let takes_all = matches!(among, Among::All) && self.n_rows() == self.n_live;
+                let takes_all = matches!(among, SearchScope::All) && self.n_rows() == self.n_live;
                 let filter: Option<&dyn Fn(u32) -> bool> = if takes_all { None } else { Some(&is_wanted) };
                 for scored in graph.search(vector, limits, filter)?.into_iter().take(n_reranked) {
                     shortlist.offer(scored.score, scored.row);
@@ -149,7 +147,7 @@ impl VectorIndex {
         graph: &Graph,
         query: &Codes,
         limits: (usize, usize),
-        among: Among<'_>,
+        among: SearchScope<'_>,
         scratch: &mut Scratch,
     ) -> bool {
         let rows = &self.base.rows;
@@ -157,9 +155,9 @@ impl VectorIndex {
         let has_dead = self.n_rows() > self.n_live;
         let is_live = |row: u32| !self.is_dead(row as usize);
         match among {
-            Among::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
-            Among::All => graph.search(rows, focus, limits, is_live, scratch),
-            Among::Only(keys) => {
+            SearchScope::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
+            SearchScope::All => graph.search(rows, focus, limits, is_live, scratch),
+            SearchScope::Only(keys) => {
                 let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
                 graph.search(rows, focus, limits, is_wanted, scratch)
             }
@@ -170,11 +168,11 @@ impl VectorIndex {
         Shortlist::new(k, self.base.rows.slack(query.error).max(self.tail.slack(query.error)))
     }
 
-    fn by_scan(&self, query: &Codes, k: usize, among: Among<'_>) -> Shortlist {
+    fn by_scan(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Shortlist {
         let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
         match among {
-            Among::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
+            SearchScope::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
             _ => {
                 self.scan(rows, 0, 0..rows.len(), query, among, &mut shortlist);
                 self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
@@ -190,7 +188,7 @@ impl VectorIndex {
         first: usize,
         range: std::ops::Range<usize>,
         query: &Codes,
-        among: Among<'_>,
+        among: SearchScope<'_>,
         shortlist: &mut Shortlist,
     ) {
         let mut sums = [0_i32; GATHER];
@@ -206,7 +204,7 @@ impl VectorIndex {
                 if score < shortlist.floor() || (has_dead && self.is_dead(first + row)) {
                     continue;
                 }
-                if let Among::Only(keys) = among
+                if let SearchScope::Only(keys) = among
                     && !keys.contains(rows.key(row))
                 {
                     continue;

@@ -1,37 +1,46 @@
-//! An index as sections of bytes, and back. What a section lacks is made anew from the floats.
+//! An index as sections of bytes, and back, for whoever keeps an index in files.
+//!
+//! Write [`VectorIndex::head`] as [`Part::Head`] and each of [`VectorIndex::sections`], and keep
+//! [`VectorIndex::stored_keys`] in a form of your own; [`VectorIndex::from_sections`] takes them back. Sections must be checked for
+//! damage by their owner; a section that is missing, or whose content makes no sense, is made again from the floats.
 
 use std::sync::Arc;
 
 use super::graph::{Graph, GraphShape};
 use super::kernels::Line;
 use super::rows::{BLOCK_ROWS, Floats, Rows};
-use super::vector_index::VectorIndex;
-use crate::config::IndexConfig;
+use crate::{IndexConfig, VectorIndex};
 
 /// A section of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Part {
+pub enum Part {
     /// Counts and settings.
     Head,
-    /// The vectors, one row behind the other.
+    /// The vectors, one row after the other.
     Floats,
+    /// The rows' one-byte codes.
     Codes,
+    /// The scale of each row's codes.
     Scales,
+    /// The graph's links on the lowest level.
     Ground,
+    /// Where each row's links of the upper levels begin.
     Starts,
+    /// The graph's links on the upper levels.
     Upper,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 7] =
+    /// All of them, in their order in a file.
+    pub const ALL: [Self; 7] =
         [Self::Head, Self::Floats, Self::Codes, Self::Scales, Self::Ground, Self::Starts, Self::Upper];
 }
 
-/// Bytes of a section, wherever they lie; aligned to 64.
-pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+/// Bytes of a section, wherever they are; aligned to 64.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A section's name, and the pieces that it is made of.
-pub(crate) type Section<'a> = (Part, Vec<&'a [u8]>);
+pub type Section<'a> = (Part, Vec<&'a [u8]>);
 
 /// A block of floats within a section.
 struct Block {
@@ -59,7 +68,8 @@ impl VectorIndex {
     /// [`VectorIndex::stored_keys`].
     ///
     /// `None` on a machine of the other byte order, where nothing is stored.
-    pub(crate) fn sections(&self) -> Option<Vec<Section<'_>>> {
+    #[must_use]
+    pub fn sections(&self) -> Option<Vec<Section<'_>>> {
         if cfg!(target_endian = "big") {
             return None;
         }
@@ -79,7 +89,8 @@ impl VectorIndex {
     }
 
     /// The first section, which says what the others hold.
-    pub(crate) fn head(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
         let parts = self.row_parts();
         let entry = self.graph().map_or(u32::MAX, |graph| graph.parts().1);
         let shape = self.config().shape();
@@ -97,13 +108,14 @@ impl VectorIndex {
     }
 
     /// Which key each stored row has, in their order; none where it was removed.
-    pub(crate) fn stored_keys(&self) -> Vec<Option<u32>> {
+    #[must_use]
+    pub fn stored_keys(&self) -> Vec<Option<u32>> {
         self.keys_by_row()
     }
 
     /// An index of stored sections, with the keys that its rows have now: rows without one are removed. `None` when the floats
-    /// are not to be had; codes and links that are missing or senseless are made anew.
-    pub(crate) fn from_sections(
+    /// are missing; codes and links that are missing or make no sense are made again.
+    pub fn from_sections(
         config: IndexConfig,
         section: impl Fn(Part) -> Option<Bytes>,
         keys: &[Option<u32>],
@@ -158,9 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::IndexKind;
-    use crate::embed::UnitVector;
-    use crate::index::Among;
+    use crate::{IndexKind, Neighbour, SearchScope, UnitVector};
 
     /// A file's sections: each one aligned, as a map gives them.
     type Stored = BTreeMap<Part, Vec<u8>>;
@@ -212,8 +222,8 @@ mod tests {
         VectorIndex::from_sections(config(), |part| Some(aligned(stored.get(&part)?)), keys)
     }
 
-    fn answers(index: &VectorIndex) -> Vec<(Vec<crate::index::Neighbour>, IndexKind)> {
-        let ask = |seed| index.search(&vector(seed), 5, Among::All).unwrap();
+    fn answers(index: &VectorIndex) -> Vec<(Vec<Neighbour>, IndexKind)> {
+        let ask = |seed| index.search(&vector(seed), 5, SearchScope::All).unwrap();
         (20_000..20_020).map(ask).map(|answer| (answer.neighbours, answer.by)).collect()
     }
 
@@ -229,7 +239,8 @@ mod tests {
             index.remove(11);
         }
         assert_eq!(loaded.vector(3_000), index.vector(3_000));
-        let nearest = |index: &VectorIndex| index.search(&vector(20_001), 1, Among::All).unwrap().neighbours[0].key;
+        let nearest =
+            |index: &VectorIndex| index.search(&vector(20_001), 1, SearchScope::All).unwrap().neighbours[0].key;
         assert_eq!((nearest(&loaded), nearest(&index)), (3_000, 3_000));
     }
 
@@ -251,7 +262,11 @@ mod tests {
                     let by =
                         if matches!(part, Part::Codes | Part::Scales) { IndexKind::Graph } else { IndexKind::Exact };
                     assert_eq!(answers(&loaded)[0].1, by, "{part:?}");
-                    assert_eq!(loaded.search(&vector(8), 1, Among::All).unwrap().neighbours[0].key, 8, "{part:?}");
+                    assert_eq!(
+                        loaded.search(&vector(8), 1, SearchScope::All).unwrap().neighbours[0].key,
+                        8,
+                        "{part:?}"
+                    );
                 }
             }
         }

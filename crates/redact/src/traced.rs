@@ -2,29 +2,40 @@
 
 use std::ops::Range;
 
-use super::{Finding, MAX_ROUNDS, Redactor, replace};
+use crate::redactor::{MAX_ROUNDS, Redactor, Secret, replace};
 
-/// What became of a text, and from where.
+/// A redacted text, and where each part of it comes from.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Traced {
+pub struct Traced {
     /// The redacted text.
-    pub(crate) text: String,
+    pub text: String,
     /// Its parts in order, without gaps.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// A part of a redacted text. Both ranges are in bytes, on character boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// It stands so in the source.
-    Kept { at: Range<usize>, source: Range<usize> },
+pub enum Part {
+    /// It is the same in the source.
+    Kept {
+        /// Where it is in the redacted text.
+        at: Range<usize>,
+        /// Where it is in the source.
+        source: Range<usize>,
+    },
     /// A mark for a secret of the source.
-    Mark { at: Range<usize>, source: Range<usize> },
+    Mark {
+        /// Where it is in the redacted text.
+        at: Range<usize>,
+        /// Where the secret is in the source.
+        source: Range<usize>,
+    },
 }
 
 impl Redactor {
     /// As [`redact`](Self::redact), with the origin of each part.
-    pub(crate) fn trace(&self, text: &str) -> Traced {
+    #[must_use]
+    pub fn trace(&self, text: &str) -> Traced {
         let whole = 0..text.len();
         let mut parts = vec![Part::Kept { at: whole.clone(), source: whole.clone() }];
         let mut current = text.to_owned();
@@ -52,7 +63,7 @@ impl Part {
 }
 
 /// The parts after the found secrets became marks.
-fn cut(parts: &[Part], found: &[Finding<'_>]) -> Vec<Part> {
+fn cut(parts: &[Part], found: &[Secret<'_>]) -> Vec<Part> {
     let mut found = found.iter().peekable();
     let mut out: Vec<Part> = Vec::new();
     let mut push = |length: usize, part: &dyn Fn(Range<usize>) -> Part| {

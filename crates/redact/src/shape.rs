@@ -1,5 +1,8 @@
-//! Tells random values from those made of words, and from what only has a secret's form.
+//! Distinguishes random values from those made of words, and from what only has a secret's form.
 
+use std::sync::LazyLock;
+
+use data_encoding::{BASE64_NOPAD, Encoding};
 use serde_json::Value;
 
 /// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
@@ -90,27 +93,18 @@ pub(crate) fn claims_nothing(token: &str) -> bool {
     payload.is_some_and(|payload: Value| payload.as_object().is_some_and(|claims| claims.values().all(empty)))
 }
 
+/// Either alphabet, with or without padding. What was cut out of a longer value is read as far as it goes.
 fn decode(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=');
-    let mut out = Vec::with_capacity(text.len());
-    let (mut bits, mut n_bits) = (0_u32, 0);
-    for byte in text.bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6 | u32::from(digit)) & 0xffff;
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            out.extend(u8::try_from(bits >> n_bits & 0xff));
-        }
-    }
-    Some(out)
+    static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
+        let mut specification = BASE64_NOPAD.specification();
+        specification.check_trailing_bits = false;
+        specification.translate.from.push_str("-_");
+        specification.translate.to.push_str("+/");
+        specification.encoding().ok()
+    });
+    let text = text.trim_end_matches('=').as_bytes();
+    let whole = text.len() - usize::from(text.len() % 4 == 1);
+    EITHER.as_ref()?.decode(text.get(..whole)?).ok()
 }
 
 /// Spoken like a word: enough vowels and no long row of consonants.
@@ -178,6 +172,24 @@ mod tests {
     fn identifiers_fall_into_words() {
         assert_eq!(words("myAPIKey_2.x-Ray"), ["my", "api", "key", "2", "x", "ray"]);
         assert_eq!(words("é key"), ["key"]);
+    }
+
+    #[test]
+    fn base64_of_either_alphabet_is_read() {
+        for (text, expected) in [
+            ("", Some(&b""[..])),
+            ("aG9zdA==", Some(b"host")),
+            ("aG9zdA", Some(b"host")),
+            ("-_-_", Some(b"\xfb\xff\xbf")),
+            ("+/+/", Some(b"\xfb\xff\xbf")),
+            // Cut within a group, or with bits left over.
+            ("aG9zd", Some(b"hos")),
+            ("aG9zdB", Some(b"host")),
+            ("aG9 dA", None),
+            ("aG9=dA", None),
+        ] {
+            assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The vector index: putting and searching, at 50, 1,000, 10,000 and 30,000 vectors of 384 components.
 //!
-//! `cargo bench --bench index`. On vectors of one's own, and beside other libraries: the example `compare` and
+//! `cargo bench -p adage-index`. On vectors of one's own, and beside other libraries: the example `compare` and
 //! `benches/peers.py`.
 
 #![allow(missing_docs, clippy::expect_used, clippy::indexing_slicing, reason = "a benchmark")]
 
 use std::hint::black_box;
 
-use adage::{Among, IndexConfig, IndexKind, KeySet, UnitVector, VectorIndex};
+use adage_index::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorIndex};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const DIMENSION: u64 = 384;
@@ -32,8 +32,7 @@ fn vectors(n: u64) -> Vec<UnitVector> {
 }
 
 fn filled(kind: IndexKind, vectors: &[UnitVector]) -> VectorIndex {
-    let mut config = IndexConfig::default();
-    config.kind = Some(kind);
+    let config = IndexConfig { kind: Some(kind), ..IndexConfig::default() };
     let mut index = VectorIndex::new(config);
     index.put_all((0_u32..).zip(vectors)).expect("of one dimension");
     index
@@ -50,7 +49,7 @@ fn search(criterion: &mut Criterion) {
                 continue;
             }
             let index = filled(kind, base);
-            for (what, among) in [("all", Among::All), ("half", Among::Only(&half))] {
+            for (what, among) in [("all", SearchScope::All), ("half", SearchScope::Only(&half))] {
                 let mut queries = queries.iter().cycle();
                 group.bench_function(BenchmarkId::new(format!("{kind:?} {what}"), n), |bencher| {
                     bencher.iter(|| {

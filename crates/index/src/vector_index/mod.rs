@@ -5,33 +5,17 @@ mod search;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::graph::{Graph, GraphShape, Scratch};
+use super::graph::{Graph, Scratch};
 #[cfg(feature = "hnsw_rs")]
 use super::hnsw_rs::HnswRs;
 use super::kernels::Kernel;
 use super::rows::{BLOCK_ROWS, Rows};
-use crate::config::{IndexConfig, IndexKind};
-use crate::embed::UnitVector;
-use crate::error::VectorError;
+use crate::{IndexConfig, IndexKind, UnitVector, VectorError};
 
-pub use search::{Among, Answer, Neighbour};
+pub use search::{Neighbour, SearchResult, SearchScope};
 
 /// No row.
 const NONE: u32 = u32::MAX;
-
-impl IndexConfig {
-    fn has_graph(&self, n_rows: usize) -> bool {
-        match self.kind {
-            Some(kind) => kind != IndexKind::Exact,
-            None => n_rows >= self.graph_from,
-        }
-    }
-
-    /// What a graph is made with, within what makes sense.
-    pub(super) fn shape(&self) -> GraphShape {
-        GraphShape { links: self.links.clamp(4, 64), ef_construction: self.ef_construction.clamp(8, 2_000) }
-    }
-}
 
 /// Nearest neighbours among unit vectors, in memory.
 ///

@@ -98,12 +98,7 @@ fn random() -> String {
 }
 
 fn base64(text: &str) -> String {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digit = |three: &[u8], place: usize| {
-        let bits = three.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
-        if place <= three.len() { char::from(DIGITS[bits >> (18 - 6 * place) & 63]) } else { '=' }
-    };
-    text.as_bytes().chunks(3).flat_map(|three| (0..4).map(move |place| digit(three, place))).collect()
+    data_encoding::BASE64.encode(text.as_bytes())
 }
 
 fn web_token(payload: &str) -> String {
