@@ -42,6 +42,8 @@ mod embed;
 mod error;
 mod exchange;
 mod gate;
+mod hash;
+mod id;
 mod inbox;
 mod learn;
 mod lesson;

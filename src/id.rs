@@ -1,12 +1,13 @@
-//! Names of things: lessons, changes, receipts, and the hash of a text.
+//! Identifiers of lessons, changes and receipts.
 
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
+
+use crate::hash::TextHash;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -76,101 +77,24 @@ impl LessonId {
         // bits that follow them.
         let n = u32::try_from(n).unwrap_or(u32::MAX).min((1 << 26) - 1);
         let spread = ((n >> 14) << 16) | (n & 0x3fff);
-        let mut tail = seed;
-        for (byte, value) in tail.0.iter_mut().zip(spread.to_be_bytes()) {
+        let mut tail = *seed.as_bytes();
+        for (byte, value) in tail.iter_mut().zip(spread.to_be_bytes()) {
             *byte = value;
         }
-        Self::at(instant, tail)
+        Self::at(instant, TextHash::from_bytes(tail))
     }
 }
 
 fn uuid_v7(instant: DateTime<FixedOffset>, seed: TextHash) -> Uuid {
     let millis = u64::try_from(instant.timestamp_millis()).unwrap_or(0);
     let mut tail = [0; 10];
-    tail.copy_from_slice(seed.0.split_at(10).0);
+    tail.copy_from_slice(seed.as_bytes().split_at(10).0);
     uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid()
-}
-
-/// The first 128 bits of a text's SHA-256, written as 32 hex digits.
-///
-/// Lessons are compared, remembered as removed and promoted by this hash, so it has to be one that nobody can collide on
-/// purpose; 128 bits are enough for that and keep the files readable.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TextHash([u8; 16]);
-
-impl TextHash {
-    /// Hashes the parts in order. `["ab", "c"]` and `["a", "bc"]` differ.
-    #[must_use]
-    pub fn of<P: AsRef<[u8]>>(parts: &[P]) -> Self {
-        let mut sha = Sha256::new();
-        for part in parts {
-            let part = part.as_ref();
-            sha.update((part.len() as u64).to_le_bytes());
-            sha.update(part);
-        }
-        let mut short = [0; 16];
-        short.copy_from_slice(sha.finalize().split_at(16).0);
-        Self(short)
-    }
-
-    /// The sixteen bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 16] {
-        &self.0
-    }
-
-    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl fmt::Display for TextHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for TextHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl FromStr for TextHash {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const SHAPE: &str = "a text hash is 32 hex digits";
-        if text.len() != 32 || !text.is_ascii() {
-            return Err(SHAPE);
-        }
-        u128::from_str_radix(text, 16).map(|number| Self(number.to_be_bytes())).map_err(|_| SHAPE)
-    }
-}
-
-impl Serialize for TextHash {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for TextHash {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_hash_separates_its_parts_and_survives_a_round_trip() {
-        assert_ne!(TextHash::of(&["ab", "c"]), TextHash::of(&["a", "bc"]));
-        let hash = TextHash::of(&["lesson"]);
-        assert_eq!(hash.to_string().parse(), Ok(hash));
-        assert!("zz".parse::<TextHash>().is_err());
-    }
 
     #[test]
     fn ids_are_version_7_and_sort_by_time() {
