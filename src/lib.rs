@@ -37,6 +37,7 @@
 mod capture;
 mod clock;
 mod config;
+mod difference;
 mod document;
 mod embed;
 mod error;
@@ -49,9 +50,12 @@ mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
-mod shelf;
 mod skills;
+mod sorted_blocks;
+mod state;
 mod store;
+#[cfg(test)]
+mod testing;
 mod vector_memory;
 
 /// The crate of the times in the interface.
@@ -76,6 +80,7 @@ pub use config::{
     IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
     SessionsConfig, SkillsConfig, UtilityPolicy,
 };
+pub use difference::{Difference, Field, ValueKind};
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
 #[cfg(any(feature = "rten", feature = "ort"))]
@@ -88,11 +93,10 @@ pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_less
 pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
 pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
-pub use learn::book::Skip;
-pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
+pub use learn::{Learned, Outcome, Verification};
 pub use lesson::{
-    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
-    TextHash, Trust, build_lesson,
+    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
+    SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
@@ -108,6 +112,7 @@ pub use skills::{
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
+pub use state::{ReviewReason, Skip, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

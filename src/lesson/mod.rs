@@ -3,6 +3,7 @@
 mod draft;
 mod id;
 mod provenance;
+mod refusal;
 mod row;
 
 use chrono::{DateTime, FixedOffset};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 pub use draft::{LessonDraft, build_lesson};
 pub use id::{ChangeId, LessonId, ReceiptId, TextHash};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
+pub use refusal::Refusal;
 pub(crate) use row::NotALesson;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.

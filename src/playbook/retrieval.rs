@@ -9,10 +9,9 @@ use crate::embed::{Role, UnitVector, embed_units};
 use crate::error::{Error, Result, VectorError};
 use crate::gate::Redactor;
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{
-    Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, estimated_tokens, render,
-};
+use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
 use crate::skills::RenderedSkills;
+use crate::state::Triggers;
 use crate::store::{Event, Text};
 
 impl Playbook {

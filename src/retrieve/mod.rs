@@ -1,8 +1,6 @@
 //! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
 
 mod fuse;
-mod library;
-mod part;
 mod render;
 mod tiers;
 
@@ -14,8 +12,6 @@ use crate::config::IndexKind;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
-pub(crate) use library::{Library, Triggers};
-pub(crate) use part::Part;
 pub(crate) use render::{
     BlockLines, EMPTY_PLAYBOOK, estimated_tokens, fence_for, fence_of, forges, recent_failures, render, tame, visible,
 };

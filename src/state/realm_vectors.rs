@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::slots::Slots;
+use super::id_map::Slots;
 use crate::config::{IndexConfig, IndexKind};
 use crate::embed::UnitVector;
 use crate::index::{Among, VectorIndex};
 use crate::lesson::{LessonId, Realm};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// The vectors of one text of each lesson: its trigger, or the whole of it. A clone shares the indexes.
 ///
@@ -168,8 +168,8 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::at;
     use crate::lesson::TextHash;
+    use crate::testing::at;
 
     fn unit(components: &[f32]) -> UnitVector {
         UnitVector::new(components).unwrap()
