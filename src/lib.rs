@@ -37,6 +37,7 @@
 mod capture;
 mod clock;
 mod config;
+mod difference;
 mod document;
 mod embed;
 mod error;
@@ -50,9 +51,12 @@ mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
-mod shelf;
 mod skills;
+mod sorted_blocks;
+mod state;
 mod store;
+#[cfg(test)]
+mod testing;
 mod vector_memory;
 
 /// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
@@ -90,6 +94,7 @@ pub use config::{
     LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
     UtilityPolicy,
 };
+pub use difference::{Difference, Field, ValueKind};
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
@@ -100,11 +105,10 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::book::Skip;
-pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
+pub use learn::{Learned, Outcome, Verification};
 pub use lesson::{
-    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
-    TextHash, Trust, build_lesson,
+    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
+    SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
@@ -120,6 +124,7 @@ pub use skills::{
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
+pub use state::{ReviewReason, Skip, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

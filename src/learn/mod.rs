@@ -1,40 +1,25 @@
 //! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
 
-pub(crate) mod book;
-mod direction;
 pub(crate) mod feedback;
-mod guard;
 mod learned;
 mod merge;
-mod polarity;
-mod ranking;
-pub(crate) mod register;
 pub(crate) mod retention;
 pub(crate) mod review;
-pub(crate) mod slots;
-pub(crate) mod space;
-pub(crate) mod timeline;
-mod token;
 pub(crate) mod undo;
-pub mod utility;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
-use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
+use crate::difference::{Difference, difference};
+use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use crate::state::{Action, Book, Change, Edit, Register, ReviewReason, Waiting, Why, change_id};
 use adage_index::UnitVector;
-pub use book::ReviewReason;
-use book::{Action, Book, Change, Edit, Waiting, Why};
 use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
-pub(crate) use guard::difference;
-pub use guard::{Difference, Field};
-pub use learned::{Learned, Refusal};
-use register::Register;
+pub use learned::Learned;
 use retention::Trim;
-pub use token::Kind as ValueKind;
 
 /// How many duplicates are looked at, nearest first, before a lesson is taken for a new one.
 const MAX_DUPLICATES: usize = 16;
@@ -140,7 +125,7 @@ impl<'a> Learner<'a> {
         let mut apart = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
-                DedupPolicy::Guarded => guard::difference(&lesson, &duplicate.lesson),
+                DedupPolicy::Guarded => difference(&lesson, &duplicate.lesson),
                 DedupPolicy::Plain | DedupPolicy::Off => None,
             };
             match difference {
@@ -369,29 +354,6 @@ impl<'a> Learner<'a> {
         let before = self.book.get(id).cloned();
         self.book.update(id, |lesson| lesson.near.push(near));
         self.register.replace(before.as_deref(), self.book.get(id).map(Arc::as_ref), self.vector_of);
-    }
-}
-
-/// The id of the `n`th change of a commit.
-pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -> ChangeId {
-    ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
-}
-
-#[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-    use crate::clock::ManualClock;
-    use serde_json::json;
-
-    /// An instant, some seconds after the tests' epoch.
-    pub(crate) fn at(seconds: i64) -> DateTime<FixedOffset> {
-        DateTime::parse_from_rfc3339("2026-01-01T00:00:00Z").unwrap() + chrono::TimeDelta::seconds(seconds)
-    }
-
-    /// A lesson without a mistake, named after its texts.
-    pub(crate) fn lesson(trigger: &str, solution: &str) -> Lesson {
-        let row = json!({"trigger": trigger, "solution": solution, "timestamp": at(0).to_rfc3339()});
-        Lesson::from_row(row, &ManualClock::new(at(0))).unwrap()
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::testing::{at, lesson};
 use super::*;
+use crate::difference::Field;
 use crate::lesson::{Evidence, Trust};
+use crate::state::Removed;
+use crate::testing::{at, lesson};
 
 /// Texts and the angle at which their vectors lie: the distance of two is `1 − cos` of the angle between them.
 struct Bench {
@@ -230,7 +232,7 @@ fn what_a_person_removed_comes_back_by_hand_only() {
     let mut bench = Bench::new();
     let gone = lesson("gone", "s");
     let text_hash = gone.text_hash();
-    bench.book.removed.push(book::Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
+    bench.book.removed.push(Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
     let mut mined = gone.clone();
     mined.provenance.origin = Origin::Mined;
     assert_eq!(bench.learn(&mined), Learned::Refused { reason: Refusal::Removed });
@@ -336,7 +338,7 @@ mod undoing {
             undoes: None,
             edits: vec![Edit::removed(Why::Removed, &gone)],
         };
-        let removed = book::Removed {
+        let removed = Removed {
             id: gone.id,
             text_hash: gone.text_hash(),
             at: at(0),
@@ -397,7 +399,7 @@ fn the_lessons_of_a_batch_are_named_in_its_order() {
 fn a_removed_name_is_not_moved_in_under_another_text() {
     let gone = lesson("gone", "s");
     let mut book = Book::default();
-    let removed = book::Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
+    let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
     book.removed.push(removed);
     let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
     assert_eq!(

@@ -2,6 +2,7 @@
 
 mod draft;
 mod provenance;
+mod refusal;
 mod row;
 
 use chrono::{DateTime, FixedOffset};
@@ -12,6 +13,7 @@ pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub use draft::{LessonDraft, build_lesson};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
+pub use refusal::Refusal;
 pub(crate) use row::NotALesson;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.

@@ -5,7 +5,7 @@ mod words;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
 

@@ -9,10 +9,9 @@ use serde_json::Value;
 
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
-use crate::learn::register::Register;
-use crate::learn::testing::at;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
-use crate::retrieve::Library;
+use crate::state::{Library, Register};
+use crate::testing::at;
 use crate::{Config, Listing, ManualClock, Outcome, Request, TierChoice, Verification, build_lesson};
 
 impl Playbook {

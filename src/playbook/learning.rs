@@ -6,10 +6,9 @@ use super::{Decided, Inner, MAX_ROUNDS, Playbook, View};
 use crate::config::DedupPolicy;
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::book::{Action, Book, Change, Edit, Why};
-use crate::learn::register::Register;
-use crate::learn::{Learned, Learner, Newcomer, Verification, change_id, feedback, retention, undo};
+use crate::learn::{Learned, Learner, Newcomer, Verification, feedback, retention, undo};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm};
+use crate::state::{Action, Book, Change, Edit, Register, Why, change_id};
 use crate::store::{Decision, Snapshot, Step};
 
 /// What a prune took.

@@ -36,9 +36,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::learn::register::Register;
 use crate::lesson::TextHash;
-use crate::retrieve::{Library, Part};
+use crate::state::{Library, Part, Register};
 use crate::store::skill_files::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Decided, Inner, Playbook, Removal};
 use crate::config::DedupPolicy;
 use crate::error::{Error, Result};
-use crate::learn::book::Book;
-use crate::learn::{Learned, Learner, change_id, review};
+use crate::learn::{Learned, Learner, review};
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, TextHash};
+use crate::state::{Book, change_id};
 use crate::store::{Decision, Step};
 
 impl Playbook {

@@ -7,9 +7,9 @@ use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
 
 use super::Playbook;
 use crate::error::Result;
-use crate::learn::{ReviewReason, utility};
 use crate::lesson::{Lesson, LessonRef, Realm};
 use crate::retrieve::recent_failures;
+use crate::state::{ReviewReason, utility};
 
 /// How far back a list goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
-use super::library::{Library, Triggers};
 use super::{Considered, NoneBecause, Tier};
 use crate::config::RetrievalConfig;
-use crate::learn::space::Near;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
+use crate::state::{Library, Near, Triggers};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -148,10 +147,10 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    use crate::learn::book::Book;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Trust;
-    use crate::retrieve::library::body;
+    use crate::state::Book;
+    use crate::state::recall_index::body;
+    use crate::testing::{at, lesson};
     use adage_index::IndexConfig;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::learn::book::{Book, Removed, ReviewReason, Skip, Waiting};
-use crate::learn::timeline::Timeline;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
+use crate::state::Timeline;
+use crate::state::{Book, Removed, ReviewReason, Skip, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -222,7 +222,7 @@ fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use crate::learn::testing::{at, lesson};
+    use crate::testing::{at, lesson};
     use serde_json::json;
 
     fn read(bytes: &[u8]) -> Truth {

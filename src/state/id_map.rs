@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::lesson::{Lesson, LessonId};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// What a slot holds, found by its number and by the name of its lesson. A clone shares the rows.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl<T: Named + Clone> Slots<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     #[test]
     fn numbers_stay_and_are_used_again() {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use adage_index::{IndexConfig, IndexKind, UnitVector};
 
-use super::part::Part;
-use crate::learn::book::Book;
-use crate::learn::slots::Slots;
-use crate::learn::space::{Near, Space};
-use crate::learn::timeline::Timeline;
+use super::book::Book;
+use super::id_map::Slots;
+use super::lazy::Part;
+use super::lessons_by_time::Timeline;
+use super::realm_vectors::{Near, Space};
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
@@ -192,7 +192,7 @@ impl Lexicon {
     }
 
     /// The lessons that a request from this realm sees and that share a word with the query, best first, ties newest first.
-    pub(super) fn search(&self, query: &str, realm: &Realm) -> Vec<(Hit, &Arc<Lesson>)> {
+    pub(crate) fn search(&self, query: &str, realm: &Realm) -> Vec<(Hit, &Arc<Lesson>)> {
         let hits = self.index.search(query).into_iter();
         let mut found: Vec<(Hit, &Arc<Lesson>)> = hits
             .filter_map(|hit| Some((hit, self.slots.get(hit.row)?)))
@@ -232,7 +232,7 @@ fn seen(realm: &Realm) -> BTreeSet<Realm> {
 }
 
 /// What words are looked for in beside the trigger. Fields that only mirror another are not counted twice.
-pub(super) fn body(lesson: &Lesson) -> String {
+pub(crate) fn body(lesson: &Lesson) -> String {
     let mut texts = vec![lesson.trigger.as_str()];
     for text in words_of(lesson) {
         if !texts.contains(&text) {

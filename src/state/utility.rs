@@ -57,7 +57,7 @@ pub(crate) fn under(policy: UtilityPolicy, lesson: &Lesson) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     fn check(confidence: f64, is_verified: bool, retrievals: u64, helpful: u64, frequency: u64, expected: f64) {
         let lesson = Lesson {

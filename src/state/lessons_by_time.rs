@@ -8,7 +8,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Serialize, Serializer};
 
 use crate::lesson::{Lesson, LessonId};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// All lessons of a playbook.
 #[derive(Clone, Debug, Default)]

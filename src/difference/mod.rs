@@ -4,15 +4,19 @@
 //! aligns the two texts field by field and looks at what stands in the same place. It is a pure function of the texts and
 //! names what it found.
 
+mod direction;
+mod polarity;
+mod token;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::token::{Kind, Token, first_sentence, tokens};
-use super::{direction, polarity};
 use crate::lesson::Lesson;
 use crate::lexical::{stem, terms};
+pub use token::Kind as ValueKind;
+use token::{Kind, Token, first_sentence, tokens};
 
 /// Which field of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -216,7 +220,7 @@ fn conflict((a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     /// What keeps two solutions under one trigger apart, both ways round.
     fn check(a: &str, b: &str, expected: Option<&str>) {

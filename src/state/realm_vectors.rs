@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
-use super::slots::Slots;
+use super::id_map::Slots;
 use crate::lesson::{LessonId, Realm};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// The vectors of one text of each lesson: its trigger, or the whole of it. A clone shares the indexes.
 ///
@@ -167,8 +167,8 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::at;
     use crate::lesson::TextHash;
+    use crate::testing::at;
 
     fn unit(components: &[f32]) -> UnitVector {
         UnitVector::new(components).unwrap()

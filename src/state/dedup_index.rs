@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use adage_index::UnitVector;
 
+use super::lessons_by_time::Timeline;
 use super::ranking::Ranking;
-use super::space::{Near, Space};
-use super::timeline::Timeline;
+use super::realm_vectors::{Near, Space};
 use crate::config::{Config, DedupPolicy};
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// Made of a state of the playbook, and moved on to another by what differs. A clone shares everything.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::utility;
 use crate::config::UtilityPolicy;
 use crate::lesson::{Lesson, LessonId, Realm};
-use crate::shelf::Shelf;
+use crate::sorted_blocks::Shelf;
 
 /// All realms. A clone shares them.
 #[derive(Clone, Debug)]
