@@ -1,47 +1,47 @@
-//! Ordered rows whose clones share: a commit works on a copy, and what it does not touch is there once.
+//! A sorted list whose clones share memory: a commit works on a clone, and what it does not change exists once.
 //!
-//! The rows lie in blocks behind pointers, two levels and no more. A clone copies the pointers of the blocks, a change the
-//! one block that it falls into, if that is shared. At 100,000 rows these are some hundred pointers and some hundred rows.
+//! The rows are in blocks behind shared pointers. A clone copies the pointers; a change copies the one block that it falls
+//! into, if that is shared. At 100,000 rows these are a few hundred pointers and a few hundred rows.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Rows a block has at most; a full one is cut in two.
+/// A block that reaches this many rows is split in two.
 const MAX_ROWS: usize = 512;
 
-/// A block with fewer rows joins its neighbour.
+/// A block with fewer rows is joined with its neighbour.
 const MIN_ROWS: usize = MAX_ROWS / 8;
 
-/// Ordered rows, each there once. What the order is, the caller says with every call, always the same.
+/// Sorted rows without duplicates. The caller passes the order with every call, always the same one.
 #[derive(Debug)]
-pub(crate) struct Shelf<T> {
-    /// None is empty.
+pub(crate) struct SortedBlocks<T> {
+    /// No block is empty.
     blocks: Vec<Arc<Vec<T>>>,
     len: usize,
 }
 
-/// A row that differs between two shelves: as it was, as it is.
+/// A row that differs between two versions: the old one, the new one.
 pub(crate) type Differing<'a, T> = (Option<&'a T>, Option<&'a T>);
 
-impl<T> Clone for Shelf<T> {
+impl<T> Clone for SortedBlocks<T> {
     fn clone(&self) -> Self {
         Self { blocks: self.blocks.clone(), len: self.len }
     }
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for SortedBlocks<T> {
     fn default() -> Self {
         Self { blocks: Vec::new(), len: 0 }
     }
 }
 
-impl<T: PartialEq> PartialEq for Shelf<T> {
+impl<T: PartialEq> PartialEq for SortedBlocks<T> {
     fn eq(&self, other: &Self) -> bool {
         self.len == other.len && self.iter().eq(other.iter())
     }
 }
 
-impl<T> Shelf<T> {
+impl<T> SortedBlocks<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -54,7 +54,7 @@ impl<T> Shelf<T> {
         self.blocks.iter().flat_map(|block| block.iter())
     }
 
-    /// The rows from the first one on that is not before what is looked for.
+    /// The rows from the one looked for on.
     pub(crate) fn iter_from(&self, order: impl Fn(&T) -> Ordering) -> impl Iterator<Item = &T> {
         let block = self.block(&order);
         let first = self.blocks.get(block).map_or(0, |block| block.partition_point(|row| order(row).is_lt()));
@@ -66,12 +66,12 @@ impl<T> Shelf<T> {
         block.get(block.binary_search_by(order).ok()?)
     }
 
-    /// The first block whose last row is not before what is looked for.
+    /// The block that the row looked for is in, if there is one.
     fn block(&self, order: impl Fn(&T) -> Ordering) -> usize {
         self.blocks.partition_point(|block| block.last().is_some_and(|last| order(last).is_lt()))
     }
 
-    /// The rows that differ, in their order. Blocks that both shelves share are passed over.
+    /// The rows that differ, in order. Blocks that both versions share are skipped.
     pub(crate) fn differing<'a>(
         &'a self,
         newer: &'a Self,
@@ -114,7 +114,7 @@ impl<T> Shelf<T> {
     }
 }
 
-/// A place in a shelf.
+/// The position of a row.
 #[derive(Clone, Copy, Default)]
 struct Place {
     block: usize,
@@ -122,11 +122,11 @@ struct Place {
 }
 
 impl Place {
-    fn row_of<T>(self, rows: &Shelf<T>) -> Option<&T> {
+    fn row_of<T>(self, rows: &SortedBlocks<T>) -> Option<&T> {
         rows.blocks.get(self.block)?.get(self.row)
     }
 
-    fn next<T>(self, rows: &Shelf<T>) -> Self {
+    fn next<T>(self, rows: &SortedBlocks<T>) -> Self {
         let is_last = rows.blocks.get(self.block).is_none_or(|block| self.row + 1 >= block.len());
         if is_last { self.next_block() } else { Self { row: self.row + 1, ..self } }
     }
@@ -136,8 +136,8 @@ impl Place {
     }
 }
 
-impl<T: Clone> Shelf<T> {
-    /// Rows that are in order, each once.
+impl<T: Clone> SortedBlocks<T> {
+    /// From rows that are in order and distinct.
     pub(crate) fn from_sorted(rows: Vec<T>) -> Self {
         let len = rows.len();
         let mut blocks = Vec::with_capacity(len / (MAX_ROWS / 2) + 1);
@@ -151,7 +151,7 @@ impl<T: Clone> Shelf<T> {
         }
     }
 
-    /// Puts a row in its place, and returns the one that it takes the place of.
+    /// Inserts a row, or replaces the equal one; returns what it replaced.
     pub(crate) fn put(&mut self, row: T, order: impl Fn(&T) -> Ordering) -> Option<T> {
         let at = self.block(&order).min(self.blocks.len().saturating_sub(1));
         if self.blocks.is_empty() {
@@ -193,7 +193,7 @@ impl<T: Clone> Shelf<T> {
         Arc::make_mut(shared).get_mut(place)
     }
 
-    /// Joins a small block with the next one, or the last with the one before; what is too much for one block is cut in two.
+    /// Joins a small block with the next one, or the last with the one before; the result is split where it is too large.
     fn join(&mut self, at: usize) {
         let first = if at + 1 < self.blocks.len() { at } else { at.saturating_sub(1) };
         if let Some([one, other]) = self.blocks.get_mut(first..first + 2) {
@@ -210,15 +210,15 @@ impl<T: Clone> Shelf<T> {
     }
 }
 
-/// Rows that are in their own order.
-impl<T: Ord + Clone> Shelf<T> {
+/// For rows in their own order.
+impl<T: Ord + Clone> SortedBlocks<T> {
     pub(crate) fn of(mut rows: Vec<T>) -> Self {
         rows.sort_unstable();
         rows.dedup();
         Self::from_sorted(rows)
     }
 
-    /// True when it is new.
+    /// True when it was not there.
     pub(crate) fn insert(&mut self, row: T) -> bool {
         let wanted = row.clone();
         self.put(row, |other| other.cmp(&wanted)).is_none()
@@ -237,10 +237,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Rows = Shelf<(u32, u32)>;
+    type Rows = SortedBlocks<(u32, u32)>;
 
-    fn rows(shelf: &Rows) -> Vec<(u32, u32)> {
-        shelf.iter().copied().collect()
+    fn rows(sorted: &Rows) -> Vec<(u32, u32)> {
+        sorted.iter().copied().collect()
     }
 
     fn by(key: u32) -> impl Fn(&(u32, u32)) -> Ordering {
@@ -248,33 +248,33 @@ mod tests {
     }
 
     proptest! {
-        /// Runs of insertions and removals, so that blocks are cut and joined; clones are left as they were.
+        /// Runs of insertions and removals, so that sorted are cut and joined; clones are left as they were.
         #[test]
         fn it_is_an_ordered_map_whose_clones_stay(
             runs in prop::collection::vec((0_u32..4_000, 1_u32..900, 1_u32..7, 0_u32..3), 1..12),
         ) {
-            let (mut shelf, mut model) = (Rows::default(), BTreeMap::new());
+            let (mut sorted, mut model) = (Rows::default(), BTreeMap::new());
             for (run, (start, n, step, what)) in (0_u32..).zip(runs) {
-                let (earlier, before) = (shelf.clone(), rows(&shelf));
+                let (earlier, before) = (sorted.clone(), rows(&sorted));
                 for key in (0..n).map(|place| start + place * step) {
                     if what == 0 {
-                        prop_assert_eq!(shelf.take(by(key)).map(|row| row.1), model.remove(&key));
-                        prop_assert_eq!(shelf.find(by(key)), None);
+                        prop_assert_eq!(sorted.take(by(key)).map(|row| row.1), model.remove(&key));
+                        prop_assert_eq!(sorted.find(by(key)), None);
                     } else {
-                        prop_assert_eq!(shelf.put((key, run), by(key)).map(|row| row.1), model.insert(key, run));
-                        prop_assert_eq!(shelf.find(by(key)), Some(&(key, run)));
+                        prop_assert_eq!(sorted.put((key, run), by(key)).map(|row| row.1), model.insert(key, run));
+                        prop_assert_eq!(sorted.find(by(key)), Some(&(key, run)));
                     }
                 }
                 let expected: Vec<(u32, u32)> = model.iter().map(|(key, value)| (*key, *value)).collect();
-                prop_assert_eq!(rows(&shelf), &expected[..]);
-                prop_assert_eq!((shelf.len(), shelf.is_empty()), (model.len(), model.is_empty()));
+                prop_assert_eq!(rows(&sorted), &expected[..]);
+                prop_assert_eq!((sorted.len(), sorted.is_empty()), (model.len(), model.is_empty()));
                 prop_assert_eq!(rows(&earlier), &before[..]);
-                let from: Vec<(u32, u32)> = shelf.iter_from(by(start)).copied().collect();
+                let from: Vec<(u32, u32)> = sorted.iter_from(by(start)).copied().collect();
                 let tail: Vec<(u32, u32)> = expected.iter().filter(|row| row.0 >= start).copied().collect();
                 prop_assert_eq!(from, tail);
-                prop_assert!(shelf.blocks.iter().all(|block| !block.is_empty() && block.len() < MAX_ROWS));
+                prop_assert!(sorted.blocks.iter().all(|block| !block.is_empty() && block.len() < MAX_ROWS));
 
-                let differing = earlier.differing(&shelf, |a, b| a.0.cmp(&b.0), |a, b| a == b);
+                let differing = earlier.differing(&sorted, |a, b| a.0.cmp(&b.0), |a, b| a == b);
                 let old: BTreeMap<u32, u32> = before.iter().copied().collect();
                 let mut keys: Vec<u32> = old.keys().chain(model.keys()).copied().collect();
                 keys.sort_unstable();
@@ -293,19 +293,19 @@ mod tests {
 
     #[test]
     fn a_change_copies_one_block() {
-        let shelf = Shelf::of((0..100_000_u32).collect());
-        let mut changed = shelf.clone();
+        let sorted = SortedBlocks::of((0..100_000_u32).collect());
+        let mut changed = sorted.clone();
         assert!(changed.remove(&70_000) && !changed.insert(5));
-        let n_shared = shelf.blocks.iter().zip(&changed.blocks).filter(|(one, other)| Arc::ptr_eq(one, other)).count();
-        assert_eq!(shelf.blocks.len() - n_shared, 2);
-        assert_eq!(shelf.differing(&changed, Ord::cmp, |a, b| a == b), [(Some(&70_000), None)]);
+        let n_shared = sorted.blocks.iter().zip(&changed.blocks).filter(|(one, other)| Arc::ptr_eq(one, other)).count();
+        assert_eq!(sorted.blocks.len() - n_shared, 2);
+        assert_eq!(sorted.differing(&changed, Ord::cmp, |a, b| a == b), [(Some(&70_000), None)]);
     }
 
     #[test]
     fn few_rows_left_lie_in_few_blocks() {
-        let mut shelf = Shelf::of((0..100_000_u32).collect());
-        (0..100_000).filter(|row| row % 100 != 0).for_each(|row| assert!(shelf.remove(&row)));
-        assert_eq!(shelf.len(), 1_000);
-        assert!(shelf.blocks.len() < 40, "{}", shelf.blocks.len());
+        let mut sorted = SortedBlocks::of((0..100_000_u32).collect());
+        (0..100_000).filter(|row| row % 100 != 0).for_each(|row| assert!(sorted.remove(&row)));
+        assert_eq!(sorted.len(), 1_000);
+        assert!(sorted.blocks.len() < 40, "{}", sorted.blocks.len());
     }
 }

@@ -41,8 +41,8 @@ impl Bench {
             UnitVector::new(&[angle.cos() as f32, angle.sin() as f32]).ok()
         };
         let book = self.book.clone();
-        let register = register(&book, &self.config, &vector_of);
-        let mut stage = Learner::new((book, register), self.generation, at(self.now), &self.config, &vector_of);
+        let dedup = dedup(&book, &self.config, &vector_of);
+        let mut stage = Learner::new((book, dedup), self.generation, at(self.now), &self.config, &vector_of);
         let whole = vector_of(&lesson.whole_text());
         let learned = stage.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: false });
         self.book = stage.book;
@@ -56,10 +56,10 @@ impl Bench {
 }
 
 /// Made from nothing.
-fn register(book: &Book, config: &Config, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> Register {
-    let mut register = Register::new(config);
-    register.follow(&book.lessons, vector_of);
-    register
+fn dedup(book: &Book, config: &Config, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> DedupIndex {
+    let mut dedup = DedupIndex::new(config);
+    dedup.follow(&book.lessons, vector_of);
+    dedup
 }
 
 /// The lesson at a place, the newest first.
@@ -251,8 +251,8 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     bench.learn(&first);
     let angles = bench.angles.clone();
     let vector_of = |text: &str| angles.get(text).map(|_| UnitVector::new(&[1.0, 0.0]).unwrap());
-    let register = register(&bench.book, &bench.config, &vector_of);
-    let mut learner = Learner::new((bench.book.clone(), register), 9, at(99), &bench.config, &vector_of);
+    let dedup = dedup(&bench.book, &bench.config, &vector_of);
+    let mut learner = Learner::new((bench.book.clone(), dedup), 9, at(99), &bench.config, &vector_of);
     let whole = vector_of(&second.whole_text());
     assert!(is_merged(&learner.learn(Newcomer { lesson: second, whole, keeps_history: false })));
     assert_eq!(
@@ -364,8 +364,8 @@ mod undoing {
 /// Learns several lessons in one go, without vectors.
 fn learn_all(book: &Book, lessons: &[Lesson], keeps_history: bool) -> (Book, Vec<Learned>) {
     let config = Config::default();
-    let register = register(book, &config, &|_| None);
-    let mut stage = Learner::new((book.clone(), register), 3, at(50), &config, &|_| None);
+    let dedup = dedup(book, &config, &|_| None);
+    let mut stage = Learner::new((book.clone(), dedup), 3, at(50), &config, &|_| None);
     let learn = |lesson: &Lesson| stage.learn(Newcomer { lesson: lesson.clone(), whole: None, keeps_history });
     let learned = lessons.iter().map(learn).collect();
     (stage.book, learned)

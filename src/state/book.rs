@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use super::lessons_by_time::Timeline;
+use super::lessons_by_time::LessonsByTime;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 
-/// A person asked for this lesson to go; it is remembered so that it stays gone (playbook 7).
+/// A lesson that a person removed; it is remembered so that it stays removed (playbook 7).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Removed {
     pub(crate) id: LessonId,
@@ -23,18 +23,18 @@ pub(crate) struct Removed {
     pub(crate) lesson: Option<Arc<Lesson>>,
 }
 
-/// Why a lesson waits for review instead of being shown.
+/// Why a lesson awaits review instead of being shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReviewReason {
-    /// Untrusted content could have shaped it; a person has to promote exactly this text.
+    /// It may come from untrusted content; a person has to promote exactly this text.
     #[error("untrusted content could have shaped it")]
     Tainted,
-    /// No user's words stand behind it.
+    /// It is not confirmed by anything the user said.
     #[error("no user's words stand behind it")]
     Unevidenced,
-    /// It is to take the place of a lesson that a person stands behind, or that holds elsewhere.
+    /// It would replace a lesson that is hand-written or verified, or that is of another realm.
     #[error("it would replace a lesson that a person stands behind or that holds elsewhere")]
     WouldSupersedeTrusted,
     /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
@@ -42,31 +42,31 @@ pub enum ReviewReason {
     WouldEvictTrusted,
 }
 
-/// A lesson that waits for review. It is not shown and takes no room.
+/// A lesson that awaits review. It is not shown and does not count towards the capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Waiting {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) reason: ReviewReason,
 }
 
-/// All lessons, newest first, with those that wait and those that were removed. A clone shares the lessons.
+/// All lessons, newest first, with those that await review and those that were removed. Clones share the lessons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Book {
-    pub(crate) lessons: Timeline,
+    pub(crate) lessons: LessonsByTime,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) removed: Vec<Removed>,
-    /// Rows that are no lessons, kept as they are.
+    /// Rows that are not lessons, kept as they are.
     pub(crate) unread: Vec<Value>,
-    /// What was drawn from sessions, so that a session read twice teaches once; the latest last.
-    pub(crate) drawn: Vec<TextHash>,
-    /// Suggestions that a person does not want.
+    /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.
+    pub(crate) mined_texts: Vec<TextHash>,
+    /// Suggestions that a person skipped.
     pub(crate) skips: Vec<Skip>,
 }
 
-/// A suggestion that a person does not want to see again for a while.
+/// A suggestion that a person skipped. It is not made again for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
-    /// The suggestion's name.
+    /// Its name.
     pub name: String,
     /// When it was skipped last.
     pub at: DateTime<FixedOffset>,
@@ -74,8 +74,8 @@ pub struct Skip {
     pub times: u64,
 }
 
-/// Draws that are remembered.
-const MAX_DRAWN: usize = 10_000;
+/// The most fingerprints that are kept.
+const MAX_MINED_TEXTS: usize = 10_000;
 
 impl Book {
     pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
@@ -91,12 +91,12 @@ impl Book {
         self.lessons.take(id)
     }
 
-    /// Changes a lesson in place, if it is there; for what does not move its time.
+    /// Changes a lesson in place, if it is there: not its id and not its time.
     pub(crate) fn update(&mut self, id: LessonId, change: impl FnOnce(&mut Lesson)) {
         self.lessons.update(id, change);
     }
 
-    /// The lesson that is meant (playbook 6).
+    /// The lesson that a reference names (playbook 6).
     ///
     /// # Errors
     /// `NoSuchLesson`; `Ambiguous` with the ids when several have the trigger.
@@ -119,14 +119,14 @@ impl Book {
         }
     }
 
-    /// Remembers what was drawn from a session. False when it was drawn before.
-    pub(crate) fn draw(&mut self, fingerprint: TextHash) -> bool {
-        if self.drawn.contains(&fingerprint) {
+    /// Remembers that a text was mined from a session. False when it was before.
+    pub(crate) fn remember_mined(&mut self, fingerprint: TextHash) -> bool {
+        if self.mined_texts.contains(&fingerprint) {
             return false;
         }
-        let excess = (self.drawn.len() + 1).saturating_sub(MAX_DRAWN);
-        self.drawn.drain(..excess);
-        self.drawn.push(fingerprint);
+        let excess = (self.mined_texts.len() + 1).saturating_sub(MAX_MINED_TEXTS);
+        self.mined_texts.drain(..excess);
+        self.mined_texts.push(fingerprint);
         true
     }
 
@@ -135,13 +135,13 @@ impl Book {
         self.removed.iter().any(|removed| removed.text_hash == text_hash)
     }
 
-    /// Remembers that a person asked for this lesson to go.
+    /// Remembers that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text_hash) = (lesson.id, lesson.text_hash());
         self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
     }
 
-    /// Forgets removals of this text: it was learned by hand again. True when there was one.
+    /// Forgets removals of this text, which was learned by hand again. True when there was one.
     pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
         let n_before = self.removed.len();
         self.removed.retain(|removed| removed.text_hash != text_hash);

@@ -11,7 +11,7 @@ use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
-    /// A lesson was learned, and something was replaced or pushed out by it.
+    /// A lesson was learned, and something was replaced or evicted by it.
     Learn,
     Prune,
     Remove,
@@ -34,7 +34,7 @@ impl Action {
 pub(crate) struct Edit {
     pub(crate) id: LessonId,
     pub(crate) why: Why,
-    /// The row before: what was replaced or taken out. Not the text of a removal, which stands with the removal only.
+    /// The row before: what was replaced or taken out. The text of a removal is not here, but with the removal only.
     pub(crate) before: Option<Arc<Lesson>>,
     /// The text after, where there is one.
     pub(crate) after: Option<TextHash>,
@@ -55,15 +55,15 @@ pub(crate) enum Why {
     Removed,
     /// Another lesson took its place.
     Superseded,
-    /// Waited for review longer than there was room.
+    /// It awaited review, and there was no more room.
     Unreviewed,
-    /// Waited for review, and a person did not want it.
+    /// It awaited review, and a person dismissed it.
     Dismissed,
     Restored,
 }
 
 impl Why {
-    /// True for what a person asked to go.
+    /// True for what a person removed.
     pub(crate) fn is_removal(self) -> bool {
         matches!(self, Self::Removed | Self::Dismissed)
     }
@@ -88,7 +88,7 @@ impl Edit {
         Self { id: lesson.id, why, before: Some(lesson), after: None, incoming: None, removed_text: None }
     }
 
-    /// A removal: the archive is told the name and the hash, never the text.
+    /// A removal: the archive gets the id and the hash, never the text.
     pub(crate) fn removed(why: Why, lesson: &Lesson) -> Self {
         let removed_text = Some(lesson.text_hash());
         Self { id: lesson.id, why, before: None, after: None, incoming: None, removed_text }
@@ -99,7 +99,7 @@ impl Edit {
     }
 }
 
-/// A change worth a record: something was replaced or taken out. The record is what `undo` works from.
+/// A change that is recorded: something was replaced or taken out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     pub(crate) id: ChangeId,

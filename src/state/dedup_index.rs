@@ -1,53 +1,53 @@
-//! What the learner looks lessons up in: titles, whole-text vectors, ranks; carried on from state to state.
+//! The index that learning searches for duplicates: titles, vectors of whole texts, ranks; carried over from state to state.
 
 use std::sync::Arc;
 
 use adage_index::UnitVector;
 
-use super::lessons_by_time::Timeline;
+use super::lessons_by_time::LessonsByTime;
 use super::ranking::Ranking;
-use super::realm_vectors::{Near, Space};
+use super::realm_vectors::{Near, RealmVectors};
 use crate::config::{Config, DedupPolicy};
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
-use crate::sorted_blocks::Shelf;
+use crate::sorted_blocks::SortedBlocks;
 
-/// Made of a state of the playbook, and moved on to another by what differs. A clone shares everything.
+/// Built from a state of the playbook, and updated to another by what differs. Clones share everything.
 #[derive(Clone, Debug)]
-pub(crate) struct Register {
+pub(crate) struct DedupIndex {
     dedup: DedupPolicy,
     /// The lessons it is made of.
-    lessons: Timeline,
-    titles: Shelf<(TextHash, LessonId)>,
+    lessons: LessonsByTime,
+    titles: SortedBlocks<(TextHash, LessonId)>,
     pub(crate) ranking: Ranking,
-    wholes: Space,
+    wholes: RealmVectors,
 }
 
-impl Register {
-    /// Of no lessons.
+impl DedupIndex {
+    /// An index of no lessons.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
             dedup: config.learn.dedup,
-            lessons: Timeline::default(),
-            titles: Shelf::default(),
+            lessons: LessonsByTime::default(),
+            titles: SortedBlocks::default(),
             ranking: Ranking::new(config.retention.utility),
-            wholes: Space::new(config.index.clone()),
+            wholes: RealmVectors::new(config.index.clone()),
         }
     }
 
-    /// Moves on to another state. `vector_of` gives the vector of a whole text, as far as it is known.
-    pub(crate) fn follow(&mut self, lessons: &Timeline, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
+    /// Updates the index to another state. `vector_of` returns the vector of a whole text where it is known.
+    pub(crate) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
         for (before, after) in self.lessons.changed(lessons) {
             self.replace(before.as_deref(), after.as_deref(), vector_of);
         }
         self.lessons = lessons.clone();
     }
 
-    /// Notes that it was moved on to this state, lesson by lesson.
-    pub(crate) fn stand_at(&mut self, lessons: &Timeline) {
+    /// Records that it was updated to this state, lesson by lesson.
+    pub(crate) fn set_lessons(&mut self, lessons: &LessonsByTime) {
         self.lessons = lessons.clone();
     }
 
-    /// One lesson: as it was, as it is.
+    /// Replaces one lesson: before, after.
     pub(crate) fn replace(
         &mut self,
         before: Option<&Lesson>,
@@ -60,7 +60,7 @@ impl Register {
         if let Some(after) = after {
             self.ranking.enter(after);
         }
-        // Lessons that wait for a promotion are not merged into.
+        // Lessons that have to be promoted are not merged into.
         let is_findable =
             |lesson: &&Lesson| lesson.provenance.trust == Trust::Trusted && self.dedup != DedupPolicy::Off;
         let (before, after) = (before.filter(is_findable), after.filter(is_findable));
@@ -85,18 +85,18 @@ impl Register {
         }
     }
 
-    /// The lessons of this realm whose whole text is nearest, ties by name.
+    /// The lessons of this realm whose whole text is nearest, ties by id.
     pub(crate) fn nearest(&self, realm: &Realm, whole: &UnitVector, k: usize) -> Vec<Near> {
         self.wholes.nearest([realm], whole, k).0
     }
 
-    /// The lessons of the same realm, task and trigger, in the order of their names.
+    /// The lessons of the same realm, task and trigger, in the order of their ids.
     pub(crate) fn titled(&self, lesson: &Lesson) -> impl Iterator<Item = LessonId> {
         let title = title(lesson);
         self.titles.iter_from(move |row| row.0.cmp(&title)).take_while(move |row| row.0 == title).map(|row| row.1)
     }
 
-    /// Takes in the whole texts' vectors that have become known, in these realms.
+    /// Adds the vectors of whole texts that have become known since, in these realms.
     pub(crate) fn complete(&mut self, realms: &[&Realm], vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
         for lesson in self.unknown(realms) {
             if let Some(vector) = vector_of(&lesson.whole_text()) {
@@ -111,12 +111,12 @@ impl Register {
         unknown.filter(|lesson| realms.contains(&&lesson.realm)).cloned().collect()
     }
 
-    /// Panics where it is not as if made of these lessons from nothing, as `fresh` was.
+    /// Panics unless it equals `fresh`, which was built from these lessons alone.
     #[cfg(test)]
     pub(crate) fn check_against(
         &self,
         fresh: &Self,
-        lessons: &Timeline,
+        lessons: &LessonsByTime,
         vector_of: &dyn Fn(&str) -> Option<UnitVector>,
     ) {
         assert_eq!(self.lessons, *lessons);
@@ -135,7 +135,8 @@ fn has_same_whole(one: &Lesson, other: &Lesson) -> bool {
         == (&other.trigger, &other.anti_pattern, &other.correct_pattern)
 }
 
-/// Realm, task and trigger without case, blanks and the punctuation around words. What is part of a word stays: C++ is not C#.
+/// A hash of realm, task and trigger without case, blanks and the punctuation around words. Symbols that are part of a word
+/// count: C++ is not C#.
 fn title(lesson: &Lesson) -> TextHash {
     let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
     let word = |word: &str| {

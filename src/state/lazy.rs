@@ -1,38 +1,38 @@
-//! Something that is made of a state when it is first needed, and carried on to the next states from then on.
+//! A value that is built when it is first needed, and carried over to the next states from then on.
 
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-/// Nobody waits for it longer than a pointer takes to copy, but for those that need it where it is not there yet.
+/// Readers wait only as long as it takes to copy a pointer, except for those that need a value that is not built yet.
 #[derive(Debug)]
-pub(crate) struct Part<T> {
+pub(crate) struct Lazy<T> {
     made: RwLock<Option<Arc<T>>>,
-    /// One maker at a time: the others would make the same.
+    /// One thread builds at a time: the others would build the same.
     maker: Mutex<()>,
 }
 
-impl<T> Default for Part<T> {
+impl<T> Default for Lazy<T> {
     fn default() -> Self {
         Self { made: RwLock::new(None), maker: Mutex::new(()) }
     }
 }
 
-impl<T> From<T> for Part<T> {
+impl<T> From<T> for Lazy<T> {
     fn from(made: T) -> Self {
         Self { made: RwLock::new(Some(Arc::new(made))), maker: Mutex::new(()) }
     }
 }
 
-impl<T> Part<T> {
+impl<T> Lazy<T> {
     pub(crate) fn get(&self) -> Option<Arc<T>> {
         self.made.read().clone()
     }
 
-    /// As it is, if it is ready; otherwise what `make` makes of it.
+    /// The value, if it is ready; otherwise what `make` makes of it.
     ///
     /// # Errors
-    /// Those of `make`; it stays as it was.
+    /// Those of `make`; the value stays as it was.
     pub(crate) fn get_or_make<E>(
         &self,
         is_ready: impl Fn(&T) -> bool,
@@ -51,7 +51,7 @@ impl<T> Part<T> {
         Ok(ready)
     }
 
-    /// The part of another state, made of this one where there is one.
+    /// The value for another state, derived from this one if it is built.
     pub(crate) fn carried(&self, follow: impl FnOnce(&mut T)) -> Self
     where
         T: Clone,

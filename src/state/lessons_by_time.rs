@@ -1,4 +1,4 @@
-//! The lessons in their order, newest first, and found by name. A clone shares them.
+//! The lessons, newest first, and by id. Clones share them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,20 +8,20 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Serialize, Serializer};
 
 use crate::lesson::{Lesson, LessonId};
-use crate::sorted_blocks::Shelf;
+use crate::sorted_blocks::SortedBlocks;
 
 /// All lessons of a playbook.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Timeline {
-    lessons: Shelf<Arc<Lesson>>,
-    /// Under which time each one stands.
-    times: Shelf<(LessonId, DateTime<FixedOffset>)>,
+pub(crate) struct LessonsByTime {
+    lessons: SortedBlocks<Arc<Lesson>>,
+    /// The time under which each one is sorted.
+    times: SortedBlocks<(LessonId, DateTime<FixedOffset>)>,
 }
 
-/// A lesson as it was and as it is; one of the two is there at least.
+/// A lesson before and after a change; at least one of the two is there.
 pub(crate) type Changed = (Option<Arc<Lesson>>, Option<Arc<Lesson>>);
 
-impl Timeline {
+impl LessonsByTime {
     pub(crate) fn len(&self) -> usize {
         self.lessons.len()
     }
@@ -40,7 +40,7 @@ impl Timeline {
         self.lessons.find(|lesson| place(lesson, time, id))
     }
 
-    /// Replaces the lesson of the same id, or adds it, at its place in time; what it replaced.
+    /// Adds a lesson at its place in time, or replaces the one of the same id; returns what it replaced.
     pub(crate) fn put(&mut self, lesson: Arc<Lesson>) -> Option<Arc<Lesson>> {
         let (id, time) = (lesson.id, lesson.timestamp);
         let replaced = self.take(id);
@@ -54,7 +54,7 @@ impl Timeline {
         self.lessons.take(|lesson| place(lesson, time, id))
     }
 
-    /// Changes a lesson where it stands: neither its name nor its time.
+    /// Changes a lesson in place: not its id and not its time.
     pub(crate) fn update(&mut self, id: LessonId, change: impl FnOnce(&mut Lesson)) {
         let Some(time) = self.time(id) else { return };
         if let Some(lesson) = self.lessons.find_mut(|lesson| place(lesson, time, id)) {
@@ -62,12 +62,12 @@ impl Timeline {
         }
     }
 
-    /// What a newer state changed, in the order of names. Lessons that both share are passed over by their pointers, those of
-    /// a state that was read again are compared.
+    /// What a newer state changed, in the order of ids. Lessons that both states share are skipped by pointer; those of a file
+    /// that was read again are compared.
     pub(crate) fn changed(&self, newer: &Self) -> Vec<Changed> {
         let is_same = |one: &Arc<Lesson>, other: &Arc<Lesson>| Arc::ptr_eq(one, other) || one == other;
         let differing = self.lessons.differing(&newer.lessons, |one, other| one.newest_first(other), is_same);
-        // One whose time changed stands in two places.
+        // A lesson whose time changed is in two places.
         let mut changed: BTreeMap<LessonId, Changed> = BTreeMap::new();
         for (before, after) in differing {
             if let Some(before) = before {
@@ -85,28 +85,28 @@ impl Timeline {
     }
 }
 
-/// Where a lesson stands beside the one of this time and name.
+/// The order of a lesson relative to the one of this time and id.
 fn place(lesson: &Lesson, time: DateTime<FixedOffset>, id: LessonId) -> Ordering {
     time.cmp(&lesson.timestamp).then(id.cmp(&lesson.id))
 }
 
-impl FromIterator<Arc<Lesson>> for Timeline {
-    /// In any order, each name once.
+impl FromIterator<Arc<Lesson>> for LessonsByTime {
+    /// In any order, each id once.
     fn from_iter<I: IntoIterator<Item = Arc<Lesson>>>(lessons: I) -> Self {
         let mut lessons: Vec<Arc<Lesson>> = lessons.into_iter().collect();
         lessons.sort_by(|one, other| one.newest_first(other));
         let times = lessons.iter().map(|lesson| (lesson.id, lesson.timestamp)).collect();
-        Self { lessons: Shelf::from_sorted(lessons), times: Shelf::of(times) }
+        Self { lessons: SortedBlocks::from_sorted(lessons), times: SortedBlocks::of(times) }
     }
 }
 
-impl PartialEq for Timeline {
+impl PartialEq for LessonsByTime {
     fn eq(&self, other: &Self) -> bool {
         self.lessons == other.lessons
     }
 }
 
-impl Serialize for Timeline {
+impl Serialize for LessonsByTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.lessons.iter())
     }

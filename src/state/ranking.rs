@@ -1,6 +1,6 @@
-//! The lessons of each realm by what they are worth, kept in order from state to state (playbook 3.6, 4).
+//! The lessons of each realm by utility, kept in order from state to state (playbook 3.6, 4).
 //!
-//! A utility depends on the lesson alone, never on the time: a lesson moves when it changes, and only then.
+//! A utility depends on the lesson alone, never on the time: a lesson's rank changes only when the lesson does.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -9,25 +9,25 @@ use std::sync::Arc;
 use super::utility;
 use crate::config::UtilityPolicy;
 use crate::lesson::{Lesson, LessonId, Realm};
-use crate::sorted_blocks::Shelf;
+use crate::sorted_blocks::SortedBlocks;
 
-/// All realms. A clone shares them.
+/// All realms. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     policy: UtilityPolicy,
     realms: Arc<BTreeMap<Realm, Ranks>>,
 }
 
-/// The lessons of a realm, those first that go first.
+/// The lessons of a realm, in the order in which they are evicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ranks {
-    /// Those that a person stands behind.
-    trusted: Shelf<Rank>,
-    /// The others, apart: for an automatic lesson only these make room.
-    expendable: Shelf<Rank>,
+    /// Written by hand, verified or promoted.
+    trusted: SortedBlocks<Rank>,
+    /// The others: for an automatic lesson only these make room.
+    expendable: SortedBlocks<Rank>,
 }
 
-/// Unverified before verified, least utility first, earlier name first.
+/// Unverified before verified, then lower utility first, then earlier id first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rank {
     verified: bool,
@@ -77,7 +77,7 @@ impl Ranking {
         let Some(ranks) = realms.get_mut(&lesson.realm) else { return };
         let rows = ranks.side(lesson);
         if !rows.remove(&rank) {
-            // The host's policy said something else of the same lesson before.
+            // The host's policy returned another utility for the same lesson before.
             let stale = rows.iter().find(|other| other.id == lesson.id).copied();
             stale.map(|stale| rows.remove(&stale));
         }
@@ -106,12 +106,12 @@ impl Ranks {
         side.find(|other| other.cmp(rank)).is_some()
     }
 
-    /// Only those that no person stands behind, least first.
+    /// Only automatic, unverified, unpromoted ones, least useful first.
     pub(crate) fn expendable(&self) -> impl Iterator<Item = &Rank> {
         self.expendable.iter()
     }
 
-    /// All, least first.
+    /// All, least useful first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Rank> {
         let (mut ours, mut theirs) = (self.trusted.iter().peekable(), self.expendable.iter().peekable());
         std::iter::from_fn(move || match (ours.peek(), theirs.peek()) {
@@ -121,7 +121,7 @@ impl Ranks {
         })
     }
 
-    fn side(&mut self, lesson: &Lesson) -> &mut Shelf<Rank> {
+    fn side(&mut self, lesson: &Lesson) -> &mut SortedBlocks<Rank> {
         if lesson.is_expendable() { &mut self.expendable } else { &mut self.trusted }
     }
 }

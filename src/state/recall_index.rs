@@ -1,4 +1,4 @@
-//! The playbook, prepared for questions: the indexes are made when they are first needed, and carried on from then on.
+//! The indexes that recall searches, built when they are first needed and carried over from then on.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -7,44 +7,44 @@ use std::sync::Arc;
 use adage_index::{IndexConfig, IndexKind, UnitVector};
 
 use super::book::Book;
-use super::id_map::Slots;
-use super::lazy::Part;
-use super::lessons_by_time::Timeline;
-use super::realm_vectors::{Near, Space};
+use super::id_map::IdMap;
+use super::lazy::Lazy;
+use super::lessons_by_time::LessonsByTime;
+use super::realm_vectors::{Near, RealmVectors};
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
-/// A state of the playbook with its indexes.
+/// A state of the playbook with its indexes for recall.
 #[derive(Debug, Default)]
-pub(crate) struct Library {
+pub(crate) struct RecallIndex {
     pub(crate) book: Arc<Book>,
-    triggers: Part<Triggers>,
-    lexicon: Part<Lexicon>,
+    triggers: Lazy<Triggers>,
+    lexicon: Lazy<Lexicon>,
 }
 
 /// The vectors of the triggers of lessons that may be shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Triggers {
-    /// The lessons it is made of.
-    lessons: Timeline,
-    space: Space,
+    /// The lessons it is built from.
+    lessons: LessonsByTime,
+    vectors: RealmVectors,
 }
 
 /// The words of all lessons.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lexicon {
-    /// The lessons it is made of.
-    lessons: Timeline,
-    slots: Slots<Arc<Lesson>>,
+    /// The lessons it is built from.
+    lessons: LessonsByTime,
+    ids: IdMap<Arc<Lesson>>,
     index: LexicalIndex,
 }
 
-impl Library {
+impl RecallIndex {
     pub(crate) fn new(book: Arc<Book>) -> Self {
         Self { book, ..Self::default() }
     }
 
-    /// Another state: the indexes that this one has are moved on by what differs. `vector_of` gives the vectors of triggers.
+    /// Another state: the indexes that this one has are updated by what differs. `vector_of` returns the vectors of triggers.
     pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> Self {
         Self {
             triggers: self.triggers.carried(|triggers| triggers.follow(&book.lessons, vector_of)),
@@ -58,8 +58,8 @@ impl Library {
         self.book.lessons.iter().filter(|lesson| is_visible(lesson, realm))
     }
 
-    /// The vectors of triggers, complete and of this dimension. `make_known` is told the triggers whose vectors are looked for
-    /// when some are not known.
+    /// The vectors of triggers, complete and of this dimension. Where some are not known, `make_known` is called with their
+    /// triggers first.
     ///
     /// # Errors
     /// Those of `make_known`.
@@ -70,8 +70,9 @@ impl Library {
         make_known: impl FnOnce(&[&str]) -> Result<(), E>,
         vector_of: &dyn Fn(&str) -> Option<UnitVector>,
     ) -> Result<Arc<Triggers>, E> {
-        let is_of_this_model = |triggers: &Triggers| triggers.space.dimension().is_none_or(|found| found == dimension);
-        let is_ready = |triggers: &Triggers| is_of_this_model(triggers) && triggers.space.unknown().next().is_none();
+        let is_of_this_model =
+            |triggers: &Triggers| triggers.vectors.dimension().is_none_or(|found| found == dimension);
+        let is_ready = |triggers: &Triggers| is_of_this_model(triggers) && triggers.vectors.unknown().next().is_none();
         self.triggers.get_or_make(is_ready, |known| {
             let mut triggers = match known.filter(|known| is_of_this_model(known)) {
                 Some(known) => Triggers::clone(&known),
@@ -81,7 +82,7 @@ impl Library {
             make_known(&unknown.iter().map(|lesson| lesson.trigger.as_str()).collect::<Vec<_>>())?;
             for lesson in unknown {
                 if let Some(vector) = vector_of(&lesson.trigger) {
-                    triggers.space.put(&lesson.realm, lesson.id, Some(&vector));
+                    triggers.vectors.put(&lesson.realm, lesson.id, Some(&vector));
                 }
             }
             Ok(triggers)
@@ -104,8 +105,8 @@ impl Library {
 }
 
 #[cfg(test)]
-impl Library {
-    /// Panics where an index that it has is not as if made from nothing, as `fresh` is to be.
+impl RecallIndex {
+    /// Panics unless the indexes that it has equal those built from `fresh` alone.
     pub(crate) fn check_against(
         &self,
         fresh: &Self,
@@ -115,12 +116,12 @@ impl Library {
         if let Some(triggers) = self.triggers.get() {
             let mut complete = Triggers::clone(&triggers);
             for lesson in triggers.unknown() {
-                complete.space.put(&lesson.realm, lesson.id, vector_of(&lesson.trigger).as_ref());
+                complete.vectors.put(&lesson.realm, lesson.id, vector_of(&lesson.trigger).as_ref());
             }
-            let mut made = Triggers::new(config, &Timeline::default());
+            let mut made = Triggers::new(config, &LessonsByTime::default());
             made.follow(&fresh.book.lessons, vector_of);
             assert_eq!(complete.lessons, made.lessons);
-            complete.space.check_against(&made.space);
+            complete.vectors.check_against(&made.vectors);
         }
         if let Some(lexicon) = self.lexicon.get() {
             let made = fresh.lexicon();
@@ -131,24 +132,24 @@ impl Library {
 }
 
 impl Triggers {
-    /// Every trigger's vector is to be looked for.
-    fn new(config: &IndexConfig, lessons: &Timeline) -> Self {
-        let mut triggers = Self { lessons: Timeline::default(), space: Space::new(config.clone()) };
+    /// All vectors are unknown.
+    fn new(config: &IndexConfig, lessons: &LessonsByTime) -> Self {
+        let mut triggers = Self { lessons: LessonsByTime::default(), vectors: RealmVectors::new(config.clone()) };
         triggers.follow(lessons, &|_| None);
         triggers
     }
 
-    fn follow(&mut self, lessons: &Timeline, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
+    fn follow(&mut self, lessons: &LessonsByTime, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
         for (before, after) in self.lessons.changed(lessons) {
             let (before, after) = (admitted(before.as_ref()), admitted(after.as_ref()));
             if before.zip(after).is_some_and(|(a, b)| (&a.realm, &a.trigger) == (&b.realm, &b.trigger)) {
                 continue;
             }
             if let Some(before) = before {
-                self.space.take(&before.realm, before.id);
+                self.vectors.take(&before.realm, before.id);
             }
             if let Some(after) = after {
-                self.space.put(&after.realm, after.id, vector_of(&after.trigger).as_ref());
+                self.vectors.put(&after.realm, after.id, vector_of(&after.trigger).as_ref());
             }
         }
         self.lessons = lessons.clone();
@@ -156,33 +157,33 @@ impl Triggers {
 
     /// The lessons whose vector is not known.
     fn unknown(&self) -> impl Iterator<Item = &Arc<Lesson>> {
-        self.space.unknown().filter_map(|id| self.lessons.get(id))
+        self.vectors.unknown().filter_map(|id| self.lessons.get(id))
     }
 
-    /// The nearest that a request from this realm sees, and what searched them.
+    /// The nearest that a request from this realm sees, and the kind of index that searched them.
     pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
-        self.space.nearest(&seen(realm), query, k)
+        self.vectors.nearest(&seen(realm), query, k)
     }
 }
 
 impl Lexicon {
-    fn of(lessons: &Timeline) -> Self {
-        let mut slots = Slots::default();
-        let texts = lessons.iter().map(|lesson| (slots.put(Arc::clone(lesson)), lesson.trigger.as_str(), body(lesson)));
+    fn of(lessons: &LessonsByTime) -> Self {
+        let mut ids = IdMap::default();
+        let texts = lessons.iter().map(|lesson| (ids.put(Arc::clone(lesson)), lesson.trigger.as_str(), body(lesson)));
         let index = LexicalIndex::of(texts);
-        Self { lessons: lessons.clone(), slots, index }
+        Self { lessons: lessons.clone(), ids, index }
     }
 
-    fn follow(&mut self, lessons: &Timeline) {
+    fn follow(&mut self, lessons: &LessonsByTime) {
         for (before, after) in self.lessons.changed(lessons) {
             let is_same_text = before.as_ref().zip(after.as_ref()).is_some_and(|(a, b)| has_same_words(a, b));
             if let Some(before) = before.filter(|_| !is_same_text)
-                && let Some(row) = self.slots.take(before.id)
+                && let Some(row) = self.ids.take(before.id)
             {
                 self.index.take(row, &before.trigger, &body(&before));
             }
             if let Some(after) = after {
-                let row = self.slots.put(Arc::clone(&after));
+                let row = self.ids.put(Arc::clone(&after));
                 if !is_same_text {
                     self.index.put(row, &after.trigger, &body(&after));
                 }
@@ -195,7 +196,7 @@ impl Lexicon {
     pub(crate) fn search(&self, query: &str, realm: &Realm) -> Vec<(Hit, &Arc<Lesson>)> {
         let hits = self.index.search(query).into_iter();
         let mut found: Vec<(Hit, &Arc<Lesson>)> = hits
-            .filter_map(|hit| Some((hit, self.slots.get(hit.row)?)))
+            .filter_map(|hit| Some((hit, self.ids.get(hit.row)?)))
             .filter(|(_, lesson)| is_visible(lesson, realm))
             .collect();
         found.sort_by(|a, b| b.0.score.total_cmp(&a.0.score).then_with(|| a.1.newest_first(b.1)));
@@ -205,13 +206,13 @@ impl Lexicon {
 
 #[cfg(test)]
 impl Lexicon {
-    /// Its postings by the names of lessons, and the lessons.
-    fn contents(&self) -> (Vec<String>, Timeline) {
-        let name = |row| self.slots.get(row).map(|lesson| lesson.id);
+    /// Its postings by lesson id, and the lessons.
+    fn contents(&self) -> (Vec<String>, LessonsByTime) {
+        let name = |row| self.ids.get(row).map(|lesson| lesson.id);
         let mut postings: Vec<String> =
             self.index.rows().map(|(row, posting)| format!("{:?} {posting}", name(row))).collect();
         postings.sort();
-        (postings, self.slots.iter().map(|(_, lesson)| Arc::clone(lesson)).collect())
+        (postings, self.ids.iter().map(|(_, lesson)| Arc::clone(lesson)).collect())
     }
 }
 
@@ -231,7 +232,7 @@ fn seen(realm: &Realm) -> BTreeSet<Realm> {
     pairs.map(|(project, role)| Realm { project, role }).collect()
 }
 
-/// What words are looked for in beside the trigger. Fields that only mirror another are not counted twice.
+/// The text that is searched besides the trigger. Fields that repeat another are not counted twice.
 pub(crate) fn body(lesson: &Lesson) -> String {
     let mut texts = vec![lesson.trigger.as_str()];
     for text in words_of(lesson) {

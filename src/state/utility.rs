@@ -1,4 +1,4 @@
-//! What a lesson is worth (playbook 4).
+//! The utility of a lesson: which lessons stay when a playbook is full (playbook 4).
 //!
 //! ```text
 //! hit_rate      = (helpful + 1) / (retrievals + 2)
@@ -45,7 +45,7 @@ pub fn standard(lesson: &Lesson) -> f64 {
     if is_stale { base - base / 2.0 } else { base }
 }
 
-/// The utility under a policy. A policy's NaN is the least there is.
+/// The utility under a policy. NaN counts as the lowest utility.
 pub(crate) fn under(policy: UtilityPolicy, lesson: &Lesson) -> f64 {
     let utility = match policy {
         UtilityPolicy::Standard => standard(lesson),
