@@ -37,22 +37,40 @@
 mod capture;
 mod clock;
 mod config;
+mod difference;
 mod document;
 mod embed;
 mod error;
 mod exchange;
 mod gate;
+mod hash;
+mod id;
 mod inbox;
-mod index;
 mod learn;
 mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
-mod shelf;
 mod skills;
+mod sorted_blocks;
+mod state;
 mod store;
+#[cfg(test)]
+mod testing;
 mod vector_memory;
+
+/// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
+pub mod index {
+    pub use adage_index::{
+        IndexConfig, IndexKind, InvalidSetting, KeySet, Keys, Neighbour, SearchResult, SearchScope, UnitVector,
+        VectorError, VectorIndex,
+    };
+}
+
+/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+pub mod redact {
+    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+}
 
 /// The crate of the times in the interface.
 pub use chrono;
@@ -73,26 +91,24 @@ pub use capture::{
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
-    IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
-    SessionsConfig, SkillsConfig, UtilityPolicy,
+    LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
+    UtilityPolicy,
 };
+pub use difference::{Difference, Field, ValueKind};
 pub use document::Document;
-pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
+pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{
     BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
-    TargetError, VectorError,
+    TargetError,
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
-pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
-pub use learn::book::Skip;
-pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
+pub use learn::{Learned, Outcome, Verification};
 pub use lesson::{
-    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
-    TextHash, Trust, build_lesson,
+    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
+    SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
@@ -108,6 +124,7 @@ pub use skills::{
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
+pub use state::{ReviewReason, Skip, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
