@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// From the bottom to the top. Modules of one layer may use each other.
 const LAYERS: [&[&str]; 5] = [
     &["clock", "config", "document", "error", "hash", "id", "lesson", "shelf"],
-    &["embed", "index", "lexical"],
+    &["embed", "folder", "index", "lexical"],
     &["capture", "exchange", "gate", "inbox", "learn", "retrieve", "skills"],
     &["store"],
     &["playbook", "vector_memory", "lib", "main", "cli"],
