@@ -42,6 +42,7 @@ mod document;
 mod embed;
 mod error;
 mod exchange;
+mod folder;
 mod gate;
 mod hash;
 mod id;

@@ -16,6 +16,4 @@ pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES, recounted};
 pub(crate) use plan::{Content, Plan};
 pub(crate) use pointer::{INDEX, with_pointers};
 pub(crate) use show::for_person;
-pub(crate) use target::{
-    Effect, Entry, Ground, Grounds, Located, SKILL_FILE, View, in_memory, judge, locate, saved_skill,
-};
+pub(crate) use target::{Effect, Ground, Grounds, Located, SKILL_FILE, View, in_memory, judge, locate, saved_skill};

@@ -12,6 +12,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 use super::name::PatchKind;
 use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
+use crate::folder::Entry;
 
 /// Files that agents take instructions from where they find them, whatever the case.
 const INSTRUCTIONS: [&str; 14] = [
@@ -55,21 +56,6 @@ pub(crate) struct Grounds {
     /// The one file; its resolved form is its name in its resolved folder.
     pub(crate) global: Option<Ground>,
     pub(crate) skills: Vec<Ground>,
-}
-
-/// What stands at a path; a link is not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
-    Missing,
-    File {
-        n_links: u64,
-        n_bytes: u64,
-        is_writable: bool,
-    },
-    Folder,
-    Link,
-    /// A device, a pipe, a socket.
-    Other,
 }
 
 /// Whether a diff makes its file.

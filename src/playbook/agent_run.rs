@@ -72,8 +72,8 @@ impl Playbook {
             Ok(run) => run,
             Err(waiting) => return Ok(Err(waiting)),
         };
-        let place = &inner.store.place;
-        let memory = place.folder.path();
+        let folder = &inner.store.folder;
+        let memory = folder.path();
         let memory = memory.canonicalize().map_err(Error::io("find", memory))?;
         let inbox = self.inbox();
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::exchange::{ExchangeFormat, into_file, says_the_same, write_lessons};
 use crate::learn::Learned;
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
+use crate::store::export::Exports;
 
 /// What an export wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Playbook {
             ExchangeFormat::JsonLines => lessons.len(),
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
         };
-        let change = self.0.store.place.rewrite(file, self.0.clock.now(), |known| {
+        let change = Exports::new(&self.0.store.folder).rewrite(file, self.0.clock.now(), |known| {
             into_file(format, known, &text).map_err(|reason| Error::NotOurs { path: file.to_owned(), reason })
         })?;
         Ok(Exported { n_lessons, change })
@@ -54,7 +55,7 @@ impl Playbook {
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when somebody wrote in the file since; [`Error::CannotApply`] when the
     /// export was into another file; [`Error::Io`].
     pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
-        self.0.store.place.undo_rewrite(change, file, self.0.clock.now())
+        Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
     /// Takes in what [`read_lessons`](crate::read_lessons) found in a file, with names and counts; what became of each, in
@@ -107,8 +108,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::store::disk::{Disk, RealDisk};
-    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::folder::disk::{Disk, RealDisk};
+    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
     use crate::{ManualClock, build_lesson};
 

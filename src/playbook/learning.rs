@@ -117,7 +117,7 @@ impl Playbook {
             let mut book = Book::clone(snapshot.book());
             let gone = lessons.iter().filter_map(|id| book.take(*id));
             let edits: Vec<Edit> = gone.map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
-            let id = change_id(now, snapshot.truth.generation, 0);
+            let id = change_id(now, snapshot.file.generation, 0);
             let change = Change { id, at: now, action: Action::Prune, undoes: None, edits };
             let decision = Decision { book, changes: vec![change], forgets_vectors: false };
             Ok(Step::Commit(decision, Pruned { lessons, change: Some(id) }))
@@ -187,7 +187,7 @@ impl Inner {
         }
         let now = self.clock.now();
         let state = (Book::clone(snapshot.book()), dedup);
-        let mut learner = Learner::new(state, snapshot.truth.generation, now, &self.config, &vector_of);
+        let mut learner = Learner::new(state, snapshot.file.generation, now, &self.config, &vector_of);
         let mut outcomes = Vec::new();
         for draft in admitted {
             outcomes.push(match draft {

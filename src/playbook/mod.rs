@@ -167,7 +167,7 @@ impl Playbook {
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.0.store.place.folder.path()
+        self.0.store.folder.path()
     }
 
     /// The settings.
@@ -217,7 +217,7 @@ impl Inner {
         self.flush()?;
         let view = Arc::clone(&self.view.read());
         let snapshot = self.store.refresh_usage(&view.snapshot)?;
-        let is_same = Arc::ptr_eq(&snapshot.truth, &view.snapshot.truth) && snapshot.log.end == view.snapshot.log.end;
+        let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file) && snapshot.log.end == view.snapshot.log.end;
         Ok(if is_same { view } else { self.show(snapshot) })
     }
 

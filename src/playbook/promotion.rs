@@ -42,7 +42,7 @@ impl Playbook {
             let dedup = inner.present_dedup(known, snapshot);
             let state = (Book::clone(snapshot.book()), dedup);
             let now = inner.clock.now();
-            let mut learner = Learner::new(state, snapshot.truth.generation, now, &inner.config, &vector_of);
+            let mut learner = Learner::new(state, snapshot.file.generation, now, &inner.config, &vector_of);
             let promoted: Vec<Learned> = chosen
                 .iter()
                 .zip(&wholes)
@@ -63,7 +63,7 @@ impl Playbook {
             let now = inner.clock.now();
             let (mut changes, mut removals) = (Vec::new(), Vec::new());
             for lesson in chosen {
-                let change = change_id(now, snapshot.truth.generation, changes.len());
+                let change = change_id(now, snapshot.file.generation, changes.len());
                 changes.push(review::dismiss(&mut book, *lesson, now, change)?);
                 removals.push(Removal { id: lesson.0, change });
             }

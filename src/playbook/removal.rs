@@ -93,7 +93,7 @@ impl Playbook {
             let now = inner.clock.now();
             let Some(lesson) = book.take(id) else { return Err(Error::NoSuchLesson { lesson: reference.clone() }) };
             let change = Change {
-                id: change_id(now, snapshot.truth.generation, 0),
+                id: change_id(now, snapshot.file.generation, 0),
                 at: now,
                 action: Action::Remove,
                 undoes: None,
@@ -128,7 +128,7 @@ impl Playbook {
             let history = inner.store.history(snapshot)?;
             let mut book = Book::clone(snapshot.book());
             let now = inner.clock.now();
-            let id = change_id(now, snapshot.truth.generation, 0);
+            let id = change_id(now, snapshot.file.generation, 0);
             let record = undo::undo(&mut book, &history, change, now, id)?;
             let (back, gone): (Vec<&Edit>, Vec<&Edit>) = record.edits.iter().partition(|edit| edit.after.is_some());
             let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();

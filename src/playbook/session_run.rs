@@ -13,7 +13,7 @@ use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
 use crate::capture::{CancelToken, Extraction, LanguageModel, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
-use crate::store::disk::Lock;
+use crate::folder::Lock;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
 /// Characters of an error that are kept.
@@ -49,18 +49,18 @@ impl Sessions {
     pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, Waiting>> {
         let inner = self.inner();
         self.0.check_writable()?;
-        let place = &inner.store.place;
-        let Some(lock) = place.lock_mining()? else {
-            return Ok(Err(Waiting::Locked { owner: place.read_mining()?.running }));
+        let log = self.log();
+        let Some(lock) = log.lock()? else {
+            return Ok(Err(Waiting::Locked { owner: log.read()?.running }));
         };
-        let known = place.read_mining()?;
+        let known = log.read()?;
         let to_read = match self.choose(scan, &known) {
             Due::Sessions(sessions) => VecDeque::from(sessions),
             Due::Waiting(waiting) => return Ok(Err(waiting)),
         };
         let owner = RunOwner { pid: std::process::id(), started: inner.clock.now() };
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
-        let own = place.change_mining(self.config(), |mining| {
+        let own = log.change(self.config(), |mining| {
             mining.begin(owner);
             // What can no longer be read was left out by the choice, unless there were too many.
             let n_chosen = to_read.len();
@@ -130,7 +130,7 @@ impl Sessions {
         let sessions = self.clone();
         let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
-        thread.map_err(Error::io("begin a thread for", self.inner().store.place.folder.path()))
+        thread.map_err(Error::io("begin a thread for", self.inner().store.folder.path()))
     }
 }
 
@@ -173,9 +173,9 @@ impl SessionRun {
         mine: impl FnOnce(&Reading) -> Result<usize, E>,
     ) -> Result<SessionOutcome> {
         let config = self.sessions.config();
-        let place = &self.sessions.inner().store.place;
+        let log = self.sessions.log();
         let SessionEntry { id, mut updated, .. } = entry;
-        place.change_mining(config, |mining| mining.attempt(&id, updated))?;
+        log.change(config, |mining| mining.attempt(&id, updated))?;
         let found = match self.sessions.open(&entry.path) {
             Ok((version, reading)) => {
                 // It may have gone on since the scan: what counts is what was read.
@@ -189,7 +189,7 @@ impl SessionRun {
             Err(error) => (None, Some(presentable(&error))),
         };
         let outcome = SessionOutcome { id, updated, n_candidates, error };
-        place.change_mining(config, |mining| {
+        log.change(config, |mining| {
             mining.settle(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
@@ -199,7 +199,7 @@ impl SessionRun {
     /// Counts what is still to be read as tried, for this reason.
     pub(super) fn pass_over(&mut self, why: &str) -> Result<()> {
         let passed = std::mem::take(&mut self.to_read);
-        self.sessions.inner().store.place.change_mining(self.sessions.config(), |mining| {
+        self.sessions.log().change(self.sessions.config(), |mining| {
             for SessionEntry { id, updated, .. } in &passed {
                 mining.attempt(id, *updated);
                 let (id, error) = (id.clone(), Some(why.to_owned()));
@@ -215,7 +215,7 @@ impl SessionRun {
     pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
         let inner = self.sessions.inner();
         let now = inner.clock.now();
-        let record = inner.store.place.change_mining(self.sessions.config(), |mining| {
+        let record = self.sessions.log().change(self.sessions.config(), |mining| {
             mining.queued.retain(|path| !self.own.contains(path));
             mining.close(now, end)
         })?;
@@ -251,8 +251,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::disk::{Disk, RealDisk};
-    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::folder::disk::{Disk, RealDisk};
+    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
     use crate::{ManualClock, Playbook};
 

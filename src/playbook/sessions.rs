@@ -10,7 +10,7 @@ use super::{Inner, Playbook};
 use crate::capture::{SessionEntry, SessionSummary, Standing, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
-use crate::store::mining::{Mining, RunOwner, RunRecord, SeenFile};
+use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
 
 /// Files that are read before what was found in them is written down.
 const BATCH: usize = 200;
@@ -97,8 +97,7 @@ impl Sessions {
         let (inner, config) = (self.inner(), self.config());
         let folder = fs::canonicalize(folder).map_err(Error::io("look into", folder))?;
         let (files, mut left_out) = files(&folder, config)?;
-        let place = &inner.store.place;
-        let mut mining = place.read_mining()?;
+        let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
             for file in batch.iter().filter(|file| known(&mining, file).is_none()) {
@@ -107,8 +106,8 @@ impl Sessions {
                     Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
-            if !fresh.is_empty() && place.may_write() {
-                place.change_mining(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
+            if !fresh.is_empty() && inner.store.folder.may_write() {
+                self.log().change(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
             }
             mining.files.extend(fresh);
         }
@@ -135,10 +134,9 @@ impl Sessions {
     /// # Errors
     /// [`Error::Io`].
     pub fn due(&self, scan: &SessionScan) -> Result<Due> {
-        let place = &self.inner().store.place;
-        let mining = place.read_mining()?;
+        let mining = self.log().read()?;
         // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
-        if mining.running.is_some() && place.may_write() && place.lock_mining()?.is_none() {
+        if mining.running.is_some() && self.inner().store.folder.may_write() && self.log().lock()?.is_none() {
             return Ok(Due::Waiting(Waiting::Locked { owner: mining.running }));
         }
         Ok(self.choose(scan, &mining))
@@ -151,7 +149,7 @@ impl Sessions {
     /// [`Error::Io`] when there is no such file; those of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
         let path = fs::canonicalize(path).map_err(Error::io("find", path))?;
-        self.inner().store.place.change_mining(self.config(), |mining| {
+        self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);
             let n_surplus = mining.queued.len().saturating_sub(MAX_QUEUED);
@@ -164,11 +162,15 @@ impl Sessions {
     /// # Errors
     /// [`Error::Io`].
     pub fn history(&self) -> Result<Vec<RunRecord>> {
-        Ok(self.inner().store.place.read_mining()?.runs)
+        Ok(self.log().read()?.runs)
     }
 
     pub(super) fn inner(&self) -> &Inner {
         &self.0.0
+    }
+
+    pub(super) fn log(&self) -> MiningLog<'_> {
+        MiningLog::new(&self.inner().store.folder)
     }
 
     pub(super) fn config(&self) -> &SessionsConfig {

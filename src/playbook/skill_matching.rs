@@ -102,10 +102,10 @@ impl Skills {
             shown.contains(&listed.skill.name) && last.is_none_or(|last| now - last >= TimeDelta::days(1))
         };
         let due: Vec<String> = listed.iter().filter(is_due).map(|listed| listed.skill.name.to_string()).collect();
-        if due.is_empty() || !inner.store.place.may_write() {
+        if due.is_empty() || !inner.store.folder.may_write() {
             return;
         }
-        if let Err(error) = inner.store.place.change_skill_state(|state| {
+        if let Err(error) = self.state().change(|state| {
             for name in &due {
                 state.use_of(name, now);
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::{Deserialize, Serialize};
 
-use super::truth::Mark;
+use super::playbook_file::Mark;
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{self, Outcome};
 use crate::lesson::{LessonId, ReceiptId, TextHash};

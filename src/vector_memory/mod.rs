@@ -97,7 +97,7 @@ impl VectorMemory {
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.0.log.place.folder.path()
+        self.0.log.folder.path()
     }
 
     /// The document with this id.

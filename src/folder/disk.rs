@@ -1,4 +1,4 @@
-//! The only place where files are written: each operation that can fail, one by one.
+//! The seam to the file system: each operation that can fail is a method, and nothing else writes files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -6,29 +6,29 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::entry::Entry;
 use super::mapped::Mapped;
-use crate::inbox::Entry;
 
-/// A file that was changed less than this long before it was looked at may change again within the same tick of its clock.
+/// A file that was changed less than this long before its stat may change again within the same tick of its clock.
 const TICK: Duration = Duration::from_secs(2);
 
-/// By what a changed file is told without reading it.
+/// What a change of a file is detected by, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) inode: u64,
     pub(crate) length: u64,
     pub(crate) modified: Option<SystemTime>,
-    /// True when the file is so young that the same stamp can stand for another content.
-    pub(crate) is_young: bool,
+    /// True when the file is so young that another content can have the same stamp.
+    pub(crate) is_racy: bool,
 }
 
 impl Stamp {
-    /// True when both surely stand for the same content.
+    /// True when both are certainly of the same content.
     pub(crate) fn is_surely(&self, now: &Self) -> bool {
-        !self.is_young && self.is_alike(now)
+        !self.is_racy && self.is_alike(now)
     }
 
-    /// True when nothing speaks for a change.
+    /// True when there is no sign of a change.
     pub(crate) fn is_alike(&self, now: &Self) -> bool {
         (self.inode, self.length, self.modified) == (now.inode, now.length, now.modified)
     }
@@ -37,7 +37,7 @@ impl Stamp {
 /// A lock that is held until it is dropped; the kernel frees it when the process dies.
 pub(crate) type Lock = Box<dyn Send>;
 
-/// What the store does to a disk. Real, or with faults in the tests.
+/// The operations on a disk. Real, or with faults in the tests.
 pub(crate) trait Disk: Send + Sync {
     fn create_folder(&self, path: &Path) -> io::Result<()>;
     /// The whole file from `offset` on; `NotFound` when there is none.
@@ -60,8 +60,8 @@ pub(crate) trait Disk: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Removes a folder that is empty; any other is an error.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// What stands there; a link is not followed.
-    fn look(&self, path: &Path) -> io::Result<Entry>;
+    /// What is there; a link is not followed.
+    fn entry(&self, path: &Path) -> io::Result<Entry>;
     /// The path without links in it.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
     /// Who may do what with a file, where the system has it.
@@ -110,7 +110,7 @@ fn n_links(_: &fs::Metadata) -> u64 {
     1
 }
 
-#[expect(clippy::disallowed_methods, reason = "their home: everything else writes through here")]
+#[expect(clippy::disallowed_methods, reason = "everything else writes through here")]
 impl Disk for RealDisk {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
@@ -153,8 +153,8 @@ impl Disk for RealDisk {
         };
         let modified = metadata.modified().ok();
         let now = SystemTime::now();
-        let is_young = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
-        Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_young }))
+        let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
+        Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_racy }))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
@@ -200,7 +200,7 @@ impl Disk for RealDisk {
         fs::remove_dir(path)
     }
 
-    fn look(&self, path: &Path) -> io::Result<Entry> {
+    fn entry(&self, path: &Path) -> io::Result<Entry> {
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             // A part above it is a file.
@@ -276,47 +276,3 @@ fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Optio
 fn open_lock(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
 }
-
-/// The folder's files by name.
-#[derive(Clone, Debug)]
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self(path)
-    }
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-    pub(crate) fn truth(&self) -> PathBuf {
-        self.0.join("skills_playbook.json")
-    }
-    pub(crate) fn backup(&self) -> PathBuf {
-        self.0.join("skills_playbook.json.bak")
-    }
-    pub(crate) fn archive(&self) -> PathBuf {
-        self.0.join("archive.jsonl")
-    }
-    pub(crate) fn vectors(&self) -> PathBuf {
-        self.0.join("vectors.bin")
-    }
-    pub(crate) fn documents(&self) -> PathBuf {
-        self.0.join("documents.jsonl")
-    }
-    pub(crate) fn lock(&self) -> PathBuf {
-        self.0.join("lock")
-    }
-    pub(crate) fn quarantine(&self) -> PathBuf {
-        self.0.join("quarantine")
-    }
-    pub(crate) fn usage(&self, segment: u64) -> PathBuf {
-        self.0.join(format!("usage.{segment}.jsonl"))
-    }
-    /// A temporary file of this process beside the named one.
-    pub(crate) fn temporary(&self, name: &str) -> PathBuf {
-        self.0.join(format!("{TEMPORARY}{name}.{}", std::process::id()))
-    }
-}
-
-/// How our temporary files begin; those of dead processes are swept at an open.
-pub(crate) const TEMPORARY: &str = ".adage-tmp-";

@@ -4,13 +4,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::store::Access;
-use crate::store::disk::{Disk, RealDisk};
-use crate::store::faults::{Fault, FaultyDisk};
+use crate::folder::Access;
+use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::faults::{Fault, FaultyDisk};
+use crate::store::curation::CurationFiles;
+use crate::store::export::Exports;
+use crate::store::undo::undo_within;
 use crate::testing::at;
 
 /// A memory folder and another one.
@@ -34,8 +38,8 @@ impl Ground {
         fs::canonicalize(self.folder.path()).unwrap().join(name)
     }
 
-    fn place(&self, disk: Box<dyn Disk>) -> Place {
-        Place::open(self.path("memory"), disk, Access::ReadWrite).unwrap()
+    fn folder(&self, disk: Box<dyn Disk>) -> Folder {
+        Folder::open(self.path("memory"), disk, Access::ReadWrite).unwrap()
     }
 
     fn edit(&self, name: &str, before: Option<&str>, after: Option<&str>) -> FileEdit {
@@ -58,9 +62,9 @@ impl Ground {
         Reach { own: vec![self.path("memory")], files: vec![self.path("outside/b.md")], ..Reach::default() }
     }
 
-    fn apply(&self, place: &Place) -> Result<ChangeId> {
+    fn apply(&self, folder: &Folder) -> Result<ChangeId> {
         let transaction = Transaction { what: "a test".to_owned(), record: Record::Kept, edits: self.edits() };
-        place.edit_files(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
+        folder.edits().change(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
     }
 
     /// Contents and modes of all files but journals and the lock.
@@ -105,9 +109,9 @@ fn contents(state: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 #[test]
 fn all_files_change_together_and_back() {
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     let before = ground.state();
-    let id = ground.apply(&place).unwrap();
+    let id = ground.apply(&folder).unwrap();
     let after = ground.state();
     assert_eq!(contents(&after), [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")]);
     if cfg!(unix) {
@@ -115,13 +119,13 @@ fn all_files_change_together_and_back() {
         assert_eq!(after["memory/new/c.md"], "C 600");
     }
     assert_eq!(ground.journals(), ["done"]);
-    let (undone, journal) = place.undo_files(id, at(1), |_| Ok(ground.reach())).unwrap();
+    let (undone, journal) = undo_within(&folder, id, at(1), |_| Ok(ground.reach())).unwrap();
     assert_eq!((ground.state(), journal.files.len()), (before, 4));
-    let (_, journal) = place.undo_files(undone, at(2), |_| Ok(ground.reach())).unwrap();
+    let (_, journal) = undo_within(&folder, undone, at(2), |_| Ok(ground.reach())).unwrap();
     assert_eq!(ground.state(), after);
     assert_eq!(journal.what, "undo of a test");
     assert!(matches!(
-        place.undo_files(ChangeId::at(at(9), content_hash(b"")), at(3), |_| Ok(ground.reach())),
+        undo_within(&folder, ChangeId::at(at(9), content_hash(b"")), at(3), |_| Ok(ground.reach())),
         Err(Error::NoSuchChange { .. })
     ));
 }
@@ -129,18 +133,18 @@ fn all_files_change_together_and_back() {
 #[test]
 fn a_file_that_changed_is_left_and_so_are_the_others() {
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     fs::write(ground.path("outside/b.md"), "mine").unwrap();
     let before = ground.state();
-    let refused = ground.apply(&place).unwrap_err();
+    let refused = ground.apply(&folder).unwrap_err();
     let expected = format!("the edit is for content {}, it is content {}", content_hash(b"b"), content_hash(b"mine"));
     assert!(refused.to_string().ends_with(&expected), "{refused}");
     assert_eq!(ground.state(), before);
     fs::write(ground.path("outside/b.md"), "b").unwrap();
-    let id = ground.apply(&place).unwrap();
+    let id = ground.apply(&folder).unwrap();
     fs::write(ground.path("memory/gone.md"), "again").unwrap();
     let after = ground.state();
-    let refused = place.undo_files(id, at(1), |_| Ok(ground.reach())).unwrap_err();
+    let refused = undo_within(&folder, id, at(1), |_| Ok(ground.reach())).unwrap_err();
     assert!(refused.to_string().contains("the edit is for no file, it is content"), "{refused}");
     assert_eq!(ground.state(), after);
 }
@@ -152,13 +156,13 @@ fn every_operation(fault: Fault) -> usize {
         let before = ground.state();
         let done = Arc::new(AtomicUsize::new(0));
         // Opening is not what is tried here.
-        let mut place = ground.place(Box::new(RealDisk));
-        place.disk = Box::new(FaultyDisk { fault, at: number, done: Arc::clone(&done) });
-        let applied = ground.apply(&place);
-        let undone = applied.as_ref().ok().map(|id| place.undo_files(*id, at(1), |_| Ok(ground.reach())));
+        let mut folder = ground.folder(Box::new(RealDisk));
+        folder = folder.with_disk(Box::new(FaultyDisk { fault, at: number, done: Arc::clone(&done) }));
+        let applied = ground.apply(&folder);
+        let undone = applied.as_ref().ok().map(|id| undo_within(&folder, *id, at(1), |_| Ok(ground.reach())));
         let context = format!("{fault:?} at operation {number}: {applied:?}, {undone:?}");
-        drop(place);
-        ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+        drop(folder);
+        ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
         let state = ground.state();
         let has_changed = contents(&state) == [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")];
         // What was acknowledged holds; what failed either happened or not, and with a single failure it did not.
@@ -170,7 +174,7 @@ fn every_operation(fault: Fault) -> usize {
         assert!(ground.journals().iter().all(|stage| stage == "done"), "{context}: {:?}", ground.journals());
         // And it goes on.
         if state == before {
-            ground.apply(&ground.place(Box::new(RealDisk))).unwrap_or_else(|error| panic!("{context}: {error}"));
+            ground.apply(&ground.folder(Box::new(RealDisk))).unwrap_or_else(|error| panic!("{context}: {error}"));
         }
         if done.load(Ordering::SeqCst) < number {
             assert!(matches!(undone, Some(Ok(_))), "{context}");
@@ -199,16 +203,16 @@ fn recovery_survives_failures_too() {
         for number in (1..).step_by(4) {
             let ground = Ground::new();
             let before = ground.state();
-            let run = |at: usize, what: &dyn Fn(&Place) -> Result<()>| {
+            let run = |at: usize, what: &dyn Fn(&Folder) -> Result<()>| {
                 let done = Arc::new(AtomicUsize::new(0));
-                let mut place = ground.place(Box::new(RealDisk));
-                place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at, done: Arc::clone(&done) });
-                let _ = what(&place);
+                let mut folder = ground.folder(Box::new(RealDisk));
+                folder = folder.with_disk(Box::new(FaultyDisk { fault: Fault::Freeze, at, done: Arc::clone(&done) }));
+                let _ = what(&folder);
                 done.load(Ordering::SeqCst) < at
             };
-            is_through = run(died, &|place| ground.apply(place).map(drop));
-            let is_recovered = run(number, &Place::recover_edits);
-            ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+            is_through = run(died, &|folder| ground.apply(folder).map(drop));
+            let is_recovered = run(number, &|folder: &Folder| folder.edits().recover());
+            ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
             let state = ground.state();
             let has_changed =
                 contents(&state) == [("memory/a.md", "A"), ("memory/new/c.md", "C"), ("outside/b.md", "B")];
@@ -229,16 +233,16 @@ fn recovery_survives_failures_too() {
 fn what_somebody_edits_after_a_death_is_theirs() {
     for number in 1.. {
         let ground = Ground::new();
-        let mut place = ground.place(Box::new(RealDisk));
-        place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::default() });
-        assert!(ground.apply(&place).is_err());
+        let mut folder = ground.folder(Box::new(RealDisk));
+        folder = folder.with_disk(Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::default() }));
+        assert!(ground.apply(&folder).is_err());
         let is_between = fs::read_to_string(ground.path("memory/a.md")).unwrap() == "A"
             && fs::read_to_string(ground.path("outside/b.md")).unwrap() == "b";
         if !is_between {
             continue;
         }
         fs::write(ground.path("outside/b.md"), "mine").unwrap();
-        ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+        ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
         let state = ground.state();
         assert_eq!(contents(&state), [("memory/a.md", "a"), ("memory/gone.md", "gone"), ("outside/b.md", "mine")]);
         break;
@@ -261,10 +265,11 @@ fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
         let mut n_met = 0;
         for number in 1.. {
             let ground = Ground::new();
-            let mut place = ground.place(Box::new(RealDisk));
+            let mut folder = ground.folder(Box::new(RealDisk));
             let done = Arc::new(AtomicUsize::new(0));
-            place.disk = Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::clone(&done) });
-            let applied = ground.apply(&place);
+            folder =
+                folder.with_disk(Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::clone(&done) }));
+            let applied = ground.apply(&folder);
             if done.load(Ordering::SeqCst) < number {
                 break;
             }
@@ -277,15 +282,15 @@ fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
                 fs::remove_file(staged.unwrap().path()).unwrap();
             }
             spoil(&ground.path("memory/new/c.md"));
-            let place = ground.place(Box::new(RealDisk));
-            place.recover_edits().unwrap_or_else(|error| panic!("{what}, died at {number}: {error}"));
+            let folder = ground.folder(Box::new(RealDisk));
+            folder.edits().recover().unwrap_or_else(|error| panic!("{what}, died at {number}: {error}"));
             assert_eq!(ground.journals(), left, "{what}, died at {number}");
             let read = |name: &str| fs::read_to_string(ground.path(name)).unwrap();
             let others = ["memory/a.md", "memory/gone.md", "outside/b.md"].map(read);
             assert_eq!(others, ["a", "gone", "b"], "{what}, died at {number}: the others are taken back");
             let edit = ground.edit("memory/next.md", None, Some("x"));
             let next = Transaction { what: "next".to_owned(), record: Record::Kept, edits: vec![edit] };
-            place.edit_files(at(1), || Ok((Some(next), ()))).unwrap();
+            folder.edits().change(at(1), || Ok((Some(next), ()))).unwrap();
         }
         assert!(n_met > 3, "{what}: {n_met}");
     }
@@ -316,7 +321,7 @@ fn a_forged_journal_changes_nothing_outside() {
                 };
                 let name = format!("memory/edits/{}.{stage}", journal.id);
                 fs::write(ground.path(&name), render(&journal).unwrap()).unwrap();
-                ground.place(Box::new(RealDisk)).recover_edits().unwrap();
+                ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
                 assert_eq!(ground.state(), before, "{path} {stage}");
                 n_forged += 1;
             }
@@ -325,7 +330,7 @@ fn a_forged_journal_changes_nothing_outside() {
     // What is followed no further is kept aside; what asks for nothing is over.
     assert!(ground.journals().iter().all(|stage| stage == "broken" || stage == "done"), "{:?}", ground.journals());
     assert_eq!(ground.journals().iter().filter(|stage| *stage == "broken").count(), 8);
-    ground.apply(&ground.place(Box::new(RealDisk))).unwrap();
+    ground.apply(&ground.folder(Box::new(RealDisk))).unwrap();
 }
 
 /// What an undo may reach is not for the journal to say.
@@ -333,14 +338,15 @@ fn a_forged_journal_changes_nothing_outside() {
 #[test]
 fn a_forged_record_is_not_undone_elsewhere() {
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     fs::create_dir_all(ground.path("memory/edits")).unwrap();
     fs::create_dir_all(ground.path("roots/x")).unwrap();
     fs::create_dir_all(ground.path("memory/skills")).unwrap();
     std::os::unix::fs::symlink(ground.path("outside"), ground.path("memory/link")).unwrap();
     let own = |name: &str| Reach { own: vec![ground.path(name)], ..Reach::default() };
     let file = |name: &str| Reach { files: vec![ground.path(name)], ..Reach::default() };
-    let roots = || Reach { skills: vec![ground.path("roots")], ..Reach::default() };
+    let roots =
+        || Reach { named: vec![NamedBelow { root: ground.path("roots"), name: "SKILL.md" }], ..Reach::default() };
     let check = |n: i64, path: &str, reach: Reach, is_reached: bool| {
         let (before, after) = if is_reached { (None, Some(b"b".to_vec())) } else { (Some(b"forged".to_vec()), None) };
         let written = ground.path(path);
@@ -351,7 +357,7 @@ fn a_forged_record_is_not_undone_elsewhere() {
         let file = JournalFile { path: written.clone(), before, after, mode: None };
         let journal = Journal { id, at: at(0), what: "forged".to_owned(), record: Record::Kept, files: vec![file] };
         fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal).unwrap()).unwrap();
-        let undone = place.undo_files(id, at(n), |_| Ok(reach));
+        let undone = undo_within(&folder, id, at(n), |_| Ok(reach));
         if is_reached {
             assert!(undone.is_ok() && !written.exists(), "{path}: {undone:?}");
         } else {
@@ -387,7 +393,7 @@ fn a_forged_record_is_not_undone_elsewhere() {
 #[test]
 fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     for folder in ["memory/edits", "memory/skills/x", "memory/skills-archive"] {
         fs::create_dir_all(ground.path(folder)).unwrap();
     }
@@ -403,39 +409,42 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     let before = ground.state();
     for (n, path) in ["outside/x.md", "memory/skills/../../outside/x.md", "memory/x.md"].into_iter().enumerate() {
         let id = forge(i64::try_from(n).unwrap(), "curation: 2 files", &["memory/skills/x/SKILL.md", path]);
-        let undone = place.undo_skill_edits(id, at(9));
+        let undone = CurationFiles::new(&folder).undo(id, at(9));
         assert!(matches!(undone, Err(Error::CannotApply { .. })), "{path}: {undone:?}");
     }
     let file = ground.path("outside/x.md");
     let what = format!("export: {}", file.display());
     let id = forge(3, &what, &["outside/x.md", "outside/y.md"]);
-    assert!(matches!(place.undo_rewrite(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
+    assert!(matches!(Exports::new(&folder).undo(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
     let id = forge(4, &what, &["outside/y.md"]);
-    assert!(matches!(place.undo_rewrite(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
+    assert!(matches!(Exports::new(&folder).undo(id, &file, at(9)), Err(Error::NoSuchChange { .. })));
     let id = forge(5, &what, &["outside/x.md"]);
-    assert!(matches!(place.undo_rewrite(id, &ground.path("outside/y.md"), at(9)), Err(Error::CannotApply { .. })));
+    assert!(matches!(
+        Exports::new(&folder).undo(id, &ground.path("outside/y.md"), at(9)),
+        Err(Error::CannotApply { .. })
+    ));
     assert_eq!(ground.state(), before);
-    place.undo_rewrite(id, &file, at(9)).unwrap();
+    Exports::new(&folder).undo(id, &file, at(9)).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "x");
     let id = forge(6, "curation: 2 files", &["memory/skills/x/SKILL.md", "memory/skills-archive/x.0.md"]);
-    place.undo_skill_edits(id, at(9)).unwrap();
+    CurationFiles::new(&folder).undo(id, at(9)).unwrap();
     assert_eq!(fs::read_to_string(ground.path("memory/skills/x/SKILL.md")).unwrap(), "x");
 }
 
 #[test]
 fn only_so_many_can_be_undone() {
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     let mut ids = Vec::new();
     for n in 0..40 {
         let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
         let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
-        ids.extend(place.edit_files(at(n), || Ok((Some(transaction), ()))).unwrap().0);
+        ids.extend(folder.edits().change(at(n), || Ok((Some(transaction), ()))).unwrap().0);
     }
-    let known: Vec<ChangeId> = place.done_edits().unwrap().into_iter().map(|journal| journal.id).collect();
+    let known: Vec<ChangeId> = folder.edits().done().unwrap().into_iter().map(|journal| journal.id).collect();
     assert_eq!(known, ids[8..]);
-    assert!(matches!(place.undo_files(ids[0], at(50), |_| Ok(ground.reach())), Err(Error::NoSuchChange { .. })));
-    place.undo_files(ids[39], at(50), |_| Ok(ground.reach())).unwrap();
+    assert!(matches!(undo_within(&folder, ids[0], at(50), |_| Ok(ground.reach())), Err(Error::NoSuchChange { .. })));
+    undo_within(&folder, ids[39], at(50), |_| Ok(ground.reach())).unwrap();
 }
 
 /// What a person removed does not stay in the records for ever.
@@ -443,19 +452,19 @@ fn only_so_many_can_be_undone() {
 fn records_go_after_thirty_days() {
     const DAY: i64 = 24 * 60 * 60;
     let ground = Ground::new();
-    let place = ground.place(Box::new(RealDisk));
+    let folder = ground.folder(Box::new(RealDisk));
     let edit = |n: i64| {
         let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));
         let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
-        place.edit_files(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
+        folder.edits().change(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
     };
-    let days = || -> Vec<String> { place.done_edits().unwrap().into_iter().map(|journal| journal.what).collect() };
+    let days = || -> Vec<String> { folder.edits().done().unwrap().into_iter().map(|journal| journal.what).collect() };
     (0..3).for_each(edit);
     let broken = format!("memory/edits/{}.broken", ChangeId::at(at(0), content_hash(b"forged")));
     fs::write(ground.path(&broken), "not a journal").unwrap();
-    place.forget_old_edits(at(30 * DAY)).unwrap();
+    folder.edits().remove_outdated(at(30 * DAY)).unwrap();
     assert_eq!(days(), ["0", "1", "2"]);
-    place.forget_old_edits(at(30 * DAY + 1)).unwrap();
+    folder.edits().remove_outdated(at(30 * DAY + 1)).unwrap();
     assert_eq!((days(), ground.path(&broken).exists()), (vec!["1".to_owned(), "2".to_owned()], false));
     // Whoever edits next drops them too.
     edit(32);

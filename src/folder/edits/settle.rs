@@ -1,82 +1,85 @@
-//! Finishing or taking back what was left in the middle, by a dead process or a failure.
+//! Finishing or rolling back what a dead process or a failure left unfinished.
 
 use std::io::ErrorKind;
 
 use super::journal::{JournalFile, content_hash, render};
-use super::{Journal, Stage, beside, token_path};
+use super::{Edits, Journal, Journals, Stage, beside, token_name};
 use crate::error::{Error, Result};
-use crate::inbox::Entry;
-use crate::store::Place;
+use crate::folder::{Entry, Name};
+use crate::id::ChangeId;
 
-impl Place {
-    /// The caller holds the lock.
-    pub(super) fn settle_edits(&self) -> Result<()> {
-        for (id, stage) in self.journals()? {
-            if matches!(stage, Stage::Done | Stage::Broken) {
-                continue;
-            }
-            let path = self.journal_path(id, stage);
-            // One journal that cannot be followed may not hold up every edit from then on.
-            let Some(journal) = mended(self.read_journal(id, stage))?.flatten() else {
-                if stage == Stage::Staging && matches!(self.look(&path)?, Entry::File { .. }) {
-                    // It was being written: nothing else had been.
-                    self.remove_if_there(&path)?;
-                } else {
-                    tracing::warn!(journal = %path.display(), "a journal of edits was broken and is left aside");
-                    self.advance(id, stage, Stage::Broken)?;
-                }
-                continue;
-            };
-            if stage == Stage::Staging {
-                mended(self.clear_beside(&journal))?;
-                self.remove_if_there(&path)?;
-                continue;
-            }
-            if self.is_settled(&journal, stage)? {
-                // Only the tidying up was left.
-                match stage {
-                    Stage::Pending => {
-                        mended(self.finish(&journal))?;
-                    }
-                    _ => self.tidy_undone(&journal, Whole::Yes)?,
-                }
-                continue;
-            }
-            if mended(self.may_follow(&journal))? != Some(true) {
-                tracing::warn!(journal = %path.display(), "a journal of edits leads where it may not and is left aside");
-                self.advance(id, stage, Stage::Broken)?;
-                continue;
-            }
-            tracing::warn!(what = journal.what, "edits were left unfinished");
-            match stage {
-                Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => {
-                    mended(self.finish(&journal))?;
-                }
-                Stage::Pending => {
-                    self.advance(id, Stage::Pending, Stage::Undoing)?;
-                    self.roll_back(&journal)?;
-                }
-                _ => self.roll_back(&journal)?,
+/// Settles the journals of a folder. Whoever has one holds the folder's lock.
+pub(super) struct Settlement<'a>(pub(super) Edits<'a>);
+
+impl Settlement<'_> {
+    pub(super) fn settle_all(&self) -> Result<()> {
+        for (id, stage) in self.0.journals().list()? {
+            if !stage.is_over() {
+                self.settle(id, stage)?;
             }
         }
         Ok(())
     }
 
-    /// Brings every file to what it was to become, unless one is neither that nor what it was.
+    fn settle(&self, id: ChangeId, stage: Stage) -> Result<()> {
+        let journals = self.0.journals();
+        // One journal that cannot be followed may not hold up every edit from then on.
+        let Some(journal) = mended(journals.read(id, stage))?.flatten() else {
+            let name = Journals::name(id, stage);
+            if stage == Stage::Staging && matches!(journals.0.entry(name)?, Entry::File { .. }) {
+                // It was being written: nothing else had been.
+                return journals.remove(id, stage);
+            }
+            return self.set_aside(id, stage, "a journal of edits was broken and is left aside");
+        };
+        if stage == Stage::Staging {
+            mended(self.0.clear_beside(&journal))?;
+            return journals.remove(id, stage);
+        }
+        if self.is_settled(&journal, stage)? {
+            // Only the tidying up was left.
+            return match stage {
+                Stage::Pending => mended(self.0.finish(&journal)).map(drop),
+                _ => self.tidy_undone(&journal, Whole::Yes),
+            };
+        }
+        if mended(self.may_follow(&journal))? != Some(true) {
+            return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
+        }
+        tracing::warn!(what = journal.what, "edits were left unfinished");
+        match stage {
+            Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => {
+                mended(self.0.finish(&journal)).map(drop)
+            }
+            Stage::Pending => {
+                journals.advance(id, Stage::Pending, Stage::Undoing)?;
+                self.roll_back(&journal)
+            }
+            _ => self.roll_back(&journal),
+        }
+    }
+
+    fn set_aside(&self, id: ChangeId, stage: Stage, why: &str) -> Result<()> {
+        let journals = self.0.journals();
+        tracing::warn!(journal = %journals.0.path_of(Journals::name(id, stage)).display(), "{why}");
+        journals.advance(id, stage, Stage::Broken)
+    }
+
+    /// Brings every file to its new content, unless one is neither that nor what it was.
     fn roll_forward(&self, journal: &Journal) -> Result<Forward> {
         for (n, file) in journal.files.iter().enumerate() {
             if mended(self.bring_forward(journal, n, file))? != Some(Forward::Finished) {
                 return Ok(Forward::Changed);
             }
         }
-        Ok(match mended(self.sync_parents(journal))? {
+        Ok(match mended(self.0.sync_parents(journal))? {
             Some(()) => Forward::Finished,
             None => Forward::Changed,
         })
     }
 
     fn bring_forward(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<Forward> {
-        let found = self.hash_of(&file.path)?;
+        let found = self.0.hash_of(file)?;
         let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
         if found != after {
             if found != before {
@@ -88,39 +91,40 @@ impl Place {
     }
 
     /// Brings every file back to what it was. One that somebody else changed is left to them; the journal of one that cannot be
-    /// looked at or written is kept, since it may hold the only copy.
+    /// read or written is kept, since it may hold the only copy.
     pub(super) fn roll_back(&self, journal: &Journal) -> Result<()> {
         let mut whole = Whole::Yes;
         for (n, file) in journal.files.iter().enumerate() {
             whole = whole.and(mended(self.bring_back(journal, n, file))?);
         }
-        whole = whole.and(mended(self.sync_parents(journal))?);
+        whole = whole.and(mended(self.0.sync_parents(journal))?);
         self.tidy_undone(journal, whole)
     }
 
     fn bring_back(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<()> {
-        let found = self.hash_of(&file.path)?;
+        let found = self.0.hash_of(file)?;
         let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
         if found == before {
             return Ok(());
         }
         if found != after {
-            tracing::warn!(file = %file.path.display(), "a file was changed while edits were taken back; it is left");
+            tracing::warn!(file = %file.path.display(), "a file was changed while edits were rolled back; it is left");
             return Ok(());
         }
         self.bring_to(journal, n, file, file.before.as_deref())
     }
 
     fn bring_to(&self, journal: &Journal, n: usize, file: &JournalFile, content: Option<&[u8]>) -> Result<()> {
-        let Some(content) = content else { return self.remove_if_there(&file.path) };
-        self.write_beside(journal.id, n, file, content)?;
-        self.rename(&beside(&file.path, journal.id, n), &file.path)
+        let (directory, name) = self.0.folder.locate(&file.path);
+        let Some(content) = content else { return directory.remove_if_exists(name) };
+        self.0.write_beside(journal.id, n, file, content)?;
+        directory.rename(beside(journal.id, n), name)
     }
 
     fn tidy_undone(&self, journal: &Journal, whole: Whole) -> Result<()> {
-        match whole.and(mended(self.clear_beside(journal))?) {
-            Whole::Yes => self.remove_if_there(&self.journal_path(journal.id, Stage::Undoing)),
-            Whole::No => self.advance(journal.id, Stage::Undoing, Stage::Broken),
+        match whole.and(mended(self.0.clear_beside(journal))?) {
+            Whole::Yes => self.0.journals().remove(journal.id, Stage::Undoing),
+            Whole::No => self.0.journals().advance(journal.id, Stage::Undoing, Stage::Broken),
         }
     }
 
@@ -128,24 +132,27 @@ impl Place {
     fn is_settled(&self, journal: &Journal, stage: Stage) -> Result<bool> {
         for file in &journal.files {
             let goal = if stage == Stage::Pending { &file.after } else { &file.before };
-            if mended(self.hash_of(&file.path))? != Some(goal.as_deref().map(content_hash)) {
+            if mended(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether every file of a journal lies inside the folder, or beside a token of this journal.
+    /// Whether every file of a journal is inside the folder, or beside a token of this journal.
     fn may_follow(&self, journal: &Journal) -> Result<bool> {
         let token = render(journal).map(|bytes| content_hash(&bytes).to_string()).unwrap_or_default();
         for file in &journal.files {
-            let Some(parent) = file.path.parent() else { return Ok(false) };
-            if self.is_inside(parent)? {
+            let (directory, name) = self.0.folder.locate(&file.path);
+            if name == Name::TOP {
+                return Ok(false);
+            }
+            if self.0.is_inside(&directory)? {
                 continue;
             }
-            let path = token_path(parent, journal.id);
-            let is_file = matches!(self.look(&path)?, Entry::File { .. });
-            if !is_file || self.read_or_empty(&path, 0)? != token.as_bytes() {
+            let name = token_name(journal.id);
+            let is_file = matches!(directory.entry(&name)?, Entry::File { .. });
+            if !is_file || directory.read_or_empty(name, 0)? != token.as_bytes() {
                 return Ok(false);
             }
         }
@@ -153,7 +160,7 @@ impl Place {
     }
 }
 
-/// Whether taking back got through.
+/// Whether rolling back got through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whole {
     Yes,

@@ -19,9 +19,9 @@ pub(crate) struct Mark {
     pub(crate) offset: u64,
 }
 
-/// What the playbook file says.
+/// The content of the playbook file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Truth {
+pub(crate) struct PlaybookFile {
     pub(crate) generation: u64,
     /// Up to where the archive belongs to this generation.
     pub(crate) archive_length: u64,
@@ -36,11 +36,11 @@ pub(crate) struct Truth {
 /// What a file turned out to be.
 #[derive(Debug)]
 pub(crate) enum Parsed {
-    Truth(Truth),
+    Current(PlaybookFile),
     /// A newer version wrote it; as much as can be understood.
     Newer {
         found: u64,
-        truth: Truth,
+        file: PlaybookFile,
     },
 }
 
@@ -49,55 +49,54 @@ pub(crate) enum Parsed {
 /// # Errors
 /// The reason when it is neither a playbook of ours nor a bare array of rows.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
-    let file = match serde_json::from_slice(bytes) {
+    let mut keys = match serde_json::from_slice(bytes) {
         Ok(Value::Array(rows)) => {
             let book = Arc::new(read_book(rows, clock));
-            return Ok(Parsed::Truth(Truth { book, is_unmarked: true, ..Truth::default() }));
+            return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
         }
-        Ok(Value::Object(file)) => file,
+        Ok(Value::Object(keys)) => keys,
         Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
         Err(error) => return Err(error.to_string()),
     };
-    let mut file = file;
-    let version = file.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
-    let Some(Value::Array(rows)) = file.remove("lessons") else {
+    let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
+    let Some(Value::Array(rows)) = keys.remove("lessons") else {
         return Err("it has no list `lessons`".to_owned());
     };
     let mut book = read_book(rows, clock);
-    // What cannot be read is kept, and told by a check.
-    for row in take_list(&mut file, "removed") {
+    // What cannot be read is kept, and reported by a check.
+    for row in take_list(&mut keys, "removed") {
         match read_removed(&row, clock) {
             Some(removed) => book.removed.push(removed),
             None => book.unread.push(row),
         }
     }
-    for row in take_list(&mut file, "waiting") {
+    for row in take_list(&mut keys, "waiting") {
         match read_waiting(&row, clock) {
             Some(waiting) => book.waiting.push(waiting),
             None => book.unread.push(row),
         }
     }
-    book.unread.extend(take_list(&mut file, "unread"));
-    let drawn = take_list(&mut file, "drawn");
+    book.unread.extend(take_list(&mut keys, "unread"));
+    let drawn = take_list(&mut keys, "drawn");
     book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
-    for row in take_list(&mut file, "skips") {
+    for row in take_list(&mut keys, "skips") {
         match Skip::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
             Err(_) => book.unread.push(row),
         }
     }
-    let mut number = |key: &str| file.remove(key).and_then(|number| number.as_u64());
+    let mut number = |key: &str| keys.remove(key).and_then(|number| number.as_u64());
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
-    let usage = file.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
-    let truth = Truth {
+    let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
+    let file = PlaybookFile {
         generation,
         is_unmarked: archive_length.is_none() || usage.is_none(),
         archive_length: archive_length.unwrap_or(0),
         usage: usage.unwrap_or_default(),
         book: Arc::new(book),
-        extra: file,
+        extra: keys,
     };
-    Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, truth } } else { Parsed::Truth(truth) })
+    Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, file } } else { Parsed::Current(file) })
 }
 
 /// The file, in the order in which a person reads it.
@@ -142,8 +141,8 @@ struct WaitingRow<'a> {
 ///
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
-pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread, mined_texts, skips } = truth.book.as_ref();
+pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
+    let Book { lessons, waiting, removed, unread, mined_texts, skips } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -152,20 +151,20 @@ pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
         lesson: removed.lesson.as_deref(),
     });
     let waiting = waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
-    let file = File {
+    let rows = File {
         schema_version: SCHEMA_VERSION,
-        generation: truth.generation,
-        archive_len: truth.archive_length,
-        usage: truth.usage,
+        generation: file.generation,
+        archive_len: file.archive_length,
+        usage: file.usage,
         removed: removed.collect(),
         lessons,
         waiting: waiting.collect(),
         unread,
         drawn: mined_texts,
         skips,
-        extra: &truth.extra,
+        extra: &file.extra,
     };
-    let mut bytes = serde_json::to_vec_pretty(&file)?;
+    let mut bytes = serde_json::to_vec_pretty(&rows)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
@@ -225,18 +224,18 @@ mod tests {
     use crate::testing::{at, lesson};
     use serde_json::json;
 
-    fn read(bytes: &[u8]) -> Truth {
+    fn read(bytes: &[u8]) -> PlaybookFile {
         match parse(bytes, &ManualClock::new(at(0))) {
-            Ok(Parsed::Truth(truth)) => truth,
+            Ok(Parsed::Current(file)) => file,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut truth = Truth { generation: 7, archive_length: 12, ..Truth::default() };
-        truth.usage = Mark { segment: 2, offset: 99 };
-        let book = Arc::make_mut(&mut truth.book);
+        let mut file = PlaybookFile { generation: 7, archive_length: 12, ..PlaybookFile::default() };
+        file.usage = Mark { segment: 2, offset: 99 };
+        let book = Arc::make_mut(&mut file.book);
         book.put(lesson("t", "s"));
         book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
         let gone = lesson("gone", "s");
@@ -251,25 +250,25 @@ mod tests {
                 && !book.remember_mined(TextHash::of(&["session", "text"]))
         );
         book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
-        truth.extra.insert("note".into(), json!({"by": "hand"}));
-        assert_eq!(read(&render(&truth).unwrap()), truth);
+        file.extra.insert("note".into(), json!({"by": "hand"}));
+        assert_eq!(read(&render(&file).unwrap()), file);
     }
 
     #[test]
     fn a_bare_list_opens_and_what_is_no_lesson_is_kept() {
-        let truth =
+        let file =
             read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
-        assert_eq!(truth.book.lessons.len(), 2);
-        assert_eq!(truth.book.unread, [json!(5), json!({"mood": "good"})]);
+        assert_eq!(file.book.lessons.len(), 2);
+        assert_eq!(file.book.unread, [json!(5), json!({"mood": "good"})]);
     }
 
     #[test]
     fn a_copied_row_gets_a_name_of_its_own_the_same_for_every_reader() {
         let row = json!(lesson("t", "s"));
-        let file = json!({"lessons": [row, row]}).to_string();
-        let ids = |truth: &Truth| truth.book.lessons.iter().map(|lesson| lesson.id).collect::<BTreeSet<_>>();
-        assert_eq!(ids(&read(file.as_bytes())).len(), 2);
-        assert_eq!(ids(&read(file.as_bytes())), ids(&read(file.as_bytes())));
+        let rows = json!({"lessons": [row, row]}).to_string();
+        let ids = |file: &PlaybookFile| file.book.lessons.iter().map(|lesson| lesson.id).collect::<BTreeSet<_>>();
+        assert_eq!(ids(&read(rows.as_bytes())).len(), 2);
+        assert_eq!(ids(&read(rows.as_bytes())), ids(&read(rows.as_bytes())));
     }
 
     #[test]

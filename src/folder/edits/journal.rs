@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use crate::lesson::{ChangeId, TextHash};
+use crate::hash::TextHash;
+use crate::id::ChangeId;
 
 /// The version of the journal that this program writes.
 const SCHEMA: u64 = 1;

@@ -1,6 +1,6 @@
-//! Files as memory: the one place of the crate with `unsafe` in it.
+//! Files as memory.
 
-#![expect(unsafe_code, reason = "a memory map has no safe constructor; the argument stands at the call")]
+#![expect(unsafe_code, reason = "a memory map has no safe constructor; the argument is at the call")]
 
 use std::fs::File;
 use std::io;
