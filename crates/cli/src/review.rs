@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use adage::{Inbox, Proposal};
+use adage::{ChangeId, Inbox, Proposal};
 
 use crate::editor;
 use crate::global::{Access, Global};
@@ -102,13 +102,14 @@ fn ask_about(
 ) -> Result<Decision, Box<dyn Error>> {
     loop {
         let (name, summary) = (&proposal.name, &proposal.summary);
-        match inbox.show(&proposal) {
-            Ok(shown) => write!(out, "\n({number}) {name}: {summary}\n\n{}", coloured(&shown))?,
+        let shown = match inbox.show(&proposal) {
+            Ok(shown) => coloured(&shown),
             Err(error) => {
                 writeln!(out, "{name}: {}", chain(&error))?;
                 return Ok(Decision::Left);
             }
-        }
+        };
+        write!(out, "\n({number}) {name}: {summary}\n\n{shown}")?;
         let one = std::slice::from_ref(&proposal);
         let (change, decision) = match answer(input, out)? {
             Answer::Yes => (inbox.apply(one).map(|applied| applied.change), Decision::Applied),
@@ -124,16 +125,24 @@ fn ask_about(
                 continue;
             }
         };
-        match change {
-            Ok(Some(change)) => writeln!(out, "done; undo with: adage inbox undo {change}")?,
-            Ok(None) => writeln!(out, "done")?,
-            Err(error) => {
-                writeln!(out, "not done: {}", chain(&error))?;
-                return Ok(Decision::Left);
-            }
-        }
-        return Ok(decision);
+        return report(change, decision, out);
     }
+}
+
+fn report(
+    change: adage::Result<Option<ChangeId>>,
+    decision: Decision,
+    out: &mut dyn Write,
+) -> Result<Decision, Box<dyn Error>> {
+    match change {
+        Ok(Some(change)) => writeln!(out, "done; undo with: adage inbox undo {change}")?,
+        Ok(None) => writeln!(out, "done")?,
+        Err(error) => {
+            writeln!(out, "not done: {}", chain(&error))?;
+            return Ok(Decision::Left);
+        }
+    }
+    Ok(decision)
 }
 
 /// Asks until there is an answer; the end of the input means to quit.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use adage::{MatchTier, MatchedBy, Skills};
+use adage::{MatchTier, MatchedBy, SkillMatch, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -25,17 +25,7 @@ pub(crate) struct Match {
 pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
     let task = skills.for_task(&asked.text)?;
     let found = &task.matches;
-    let rows: Vec<Value> = (found.matches.iter())
-        .map(|found| match &found.by {
-            MatchedBy::Words { score, points } => {
-                let points: Vec<Value> = points.iter().map(|point| json!({
-                    "query_word": point.query_word, "skill_word": point.skill_word, "reason": point.reason.name(), "points": point.points,
-                })).collect();
-                json!({"name": found.name.as_str(), "score": score, "points": points})
-            }
-            MatchedBy::Meaning { cosine } => json!({"name": found.name.as_str(), "cosine": cosine}),
-        })
-        .collect();
+    let rows: Vec<Value> = found.matches.iter().map(row).collect();
     let tier = match found.tier {
         MatchTier::Meaning => "meaning",
         MatchTier::Words => "words",
@@ -74,4 +64,16 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
         say(&format!("{name} does not fit: it needs {tokens} tokens"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn row(found: &SkillMatch) -> Value {
+    match &found.by {
+        MatchedBy::Words { score, points } => {
+            let points: Vec<Value> = points.iter().map(|point| json!({
+                "query_word": point.query_word, "skill_word": point.skill_word, "reason": point.reason.name(), "points": point.points,
+            })).collect();
+            json!({"name": found.name.as_str(), "score": score, "points": points})
+        }
+        MatchedBy::Meaning { cosine } => json!({"name": found.name.as_str(), "cosine": cosine}),
+    }
 }
