@@ -30,27 +30,33 @@
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all default); `cli` builds the command line; `http-llm` adds a client of
+//! all-MiniLM-L6-v2 (all default); `http-llm` adds a client of
 //! OpenAI-compatible servers. Without an engine the crate takes the host's [`Embedder`] or
 //! retrieves by words.
 
 mod capture;
 mod clock;
 mod config;
+mod difference;
 mod document;
 mod embed;
 mod error;
 mod exchange;
 mod gate;
+mod hash;
+mod id;
 mod inbox;
 mod learn;
 mod lesson;
 mod lexical;
 mod playbook;
 mod retrieve;
-mod shelf;
 mod skills;
+mod sorted_blocks;
+mod state;
 mod store;
+#[cfg(test)]
+mod testing;
 mod vector_memory;
 
 /// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
@@ -61,9 +67,9 @@ pub mod index {
     };
 }
 
-/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+/// Removing secrets and invisible characters from text, as every lesson is before it is kept; and cutting it for display.
 pub mod redact {
-    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+    pub use adage_redact::{Part, Redactor, Secret, Traced, one_line, shorten, strip_invisible, strip_terminal};
 }
 
 /// Sessions as agents write them down, read into one shape; and what a command line does.
@@ -94,6 +100,7 @@ pub use config::{
     LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
     UtilityPolicy,
 };
+pub use difference::{Difference, Field, ValueKind};
 pub use document::Document;
 pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
@@ -104,11 +111,10 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::book::Skip;
-pub use learn::{Difference, Field, Learned, Outcome, Refusal, ReviewReason, ValueKind, Verification, utility};
+pub use learn::{Learned, Outcome, Verification};
 pub use lesson::{
-    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, SCHEMA_VERSION,
-    TextHash, Trust, build_lesson,
+    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
+    SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
@@ -124,6 +130,7 @@ pub use skills::{
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
+pub use state::{ReviewReason, Skip, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::{Lesson, LessonDraft, NotALesson};
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
@@ -111,8 +111,8 @@ fn clean(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use crate::learn::testing::at;
     use crate::lesson::build_lesson;
+    use crate::testing::at;
 
     fn admit(draft: LessonDraft) -> Result<Lesson, Refusal> {
         super::admit(draft, &LearnConfig::default(), &ManualClock::new(at(0)))

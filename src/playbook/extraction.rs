@@ -156,7 +156,7 @@ impl Inner {
     /// user said in one of the last turns; by words where there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
         let max = self.config.extract.max_existing;
-        let all: Vec<&Arc<Lesson>> = view.library.visible(realm).take(max + 1).collect();
+        let all: Vec<&Arc<Lesson>> = view.recall.visible(realm).take(max + 1).collect();
         if all.len() <= max {
             return all.into_iter().cloned().collect();
         }
@@ -172,7 +172,7 @@ impl Inner {
             if !matches!(error, Error::NoEmbedder) {
                 tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");
             }
-            view.library.sharing_words(&said.join("\n"), realm, max)
+            view.recall.sharing_words(&said.join("\n"), realm, max)
         });
         near.into_iter().filter_map(|id| view.snapshot.book().get(id).cloned()).collect()
     }

@@ -9,8 +9,8 @@ use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::Learned;
-use crate::learn::book::{Book, Skip};
 use crate::lesson::Trust;
+use crate::state::{Book, Skip};
 use crate::store::{Decision, Step};
 
 /// What a session suggests.

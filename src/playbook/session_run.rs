@@ -251,9 +251,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::learn::testing::at;
     use crate::store::disk::{Disk, RealDisk};
     use crate::store::faults::{Fault, FaultyDisk};
+    use crate::testing::at;
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, clock: &Arc<ManualClock>, disk: Box<dyn Disk>) -> Result<Playbook> {

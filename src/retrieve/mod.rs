@@ -1,8 +1,6 @@
 //! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
 
 mod fuse;
-mod library;
-mod part;
 mod render;
 mod tiers;
 
@@ -14,8 +12,6 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
-pub(crate) use library::{Library, Triggers};
-pub(crate) use part::Part;
 pub(crate) use render::{estimated_tokens, recent_failures, render};
 pub(crate) use tiers::Ranked;
 

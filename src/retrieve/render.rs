@@ -93,7 +93,7 @@ mod tests {
     use adage_redact::block::BlockLines;
 
     use super::*;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
         let hits = lessons.iter().map(|lesson| Hit { lesson: Arc::new(lesson.clone()), distance: None, score: None });

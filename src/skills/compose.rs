@@ -12,7 +12,7 @@ use crate::capture::Candidate;
 use crate::clock::ManualClock;
 use crate::config::LearnConfig;
 use crate::gate;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::{Lesson, TextHash, Trust};
 
 const MAX_TITLE_CHARS: usize = 100;
@@ -271,8 +271,8 @@ fn shared_topics(sources: &[Source<'_>], topics: &[String]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::capture::Heuristic;
-    use crate::learn::testing::lesson;
     use crate::lesson::{Evidence, build_lesson};
+    use crate::testing::lesson;
 
     fn tainted(trigger: &str, solution: &str) -> Lesson {
         let mut lesson = lesson(trigger, solution);

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top. Modules of one layer may use each other.
-const LAYERS: [&[&str]; 5] = [
-    &["clock", "config", "document", "error", "lesson", "shelf"],
+const LAYERS: [&[&str]; 6] = [
+    &["clock", "config", "document", "error", "hash", "id", "lesson", "sorted_blocks", "testing"],
     &["embed", "lexical"],
+    &["difference", "state"],
     &["capture", "exchange", "gate", "inbox", "learn", "retrieve", "skills"],
     &["store"],
     &["playbook", "vector_memory", "lib", "main", "cli"],

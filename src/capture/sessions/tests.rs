@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{Ineligible, Ripeness, SessionEntry, SessionSummary, Standing, index, intent, recurring, workflow};
 use crate::capture::{Candidate, Heuristic};
 use crate::config::SessionsConfig;
-use crate::learn::testing::at;
 use crate::lesson::build_lesson;
+use crate::testing::at;
 
 fn call(tool: &str, input: Value, status: Status) -> Turn {
     Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: None, status })

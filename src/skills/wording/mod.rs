@@ -171,7 +171,7 @@ fn has_known_code(text: &str, draft: &str) -> bool {
 mod tests {
     use super::*;
     use crate::capture::ScriptedModel;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     fn draft() -> Skill {
         let mut lesson = lesson("building the docs", "1. Run `mkdocs build --strict`.\n2. Run `mkdocs gh-deploy`.");
