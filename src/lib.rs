@@ -15,8 +15,8 @@
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
 //! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
-//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a [`Transcript`](transcript::Transcript), and reports what is not
-//!   in it.
+//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a
+//!   [`Transcript`](transcript::Transcript), and reports what is not in it.
 //! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
 //! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a transcript teaches and takes only what it
 //!   can show in the user's own words: [`find_evidence`].
