@@ -15,8 +15,8 @@
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
 //! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
-//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a [`Transcript`](transcript::Transcript), and reports what is not
-//!   in it.
+//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a
+//!   [`Transcript`](transcript::Transcript), and reports what is not in it.
 //! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
 //! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a transcript teaches and takes only what it
 //!   can show in the user's own words: [`find_evidence`].
@@ -68,9 +68,9 @@ pub mod index {
     };
 }
 
-/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+/// Removing secrets and invisible characters from text, as every lesson is before it is kept; and cutting it for display.
 pub mod redact {
-    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+    pub use adage_redact::{Part, Redactor, Secret, Traced, one_line, shorten, strip_invisible, strip_terminal};
 }
 
 /// Sessions as agents write them down, read into one shape; and what a command line does.

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use adage::redact::one_line;
 use adage::{ChangeId, Error, LessonId, Outcome, ReceiptId, Settled, Undone, Verification};
 use clap::ValueEnum;
 use serde_json::json;
 
 use crate::global::Global;
-use crate::output::{Output, short};
+use crate::output::Output;
 use crate::result::{Done, Usage};
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -121,8 +122,11 @@ pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     let rows = changes.iter().map(|change| {
-        let lessons: Vec<String> =
-            change.lessons.iter().map(|touched| format!("{} {}", touched.what, short(&touched.trigger, 40))).collect();
+        let lessons: Vec<String> = change
+            .lessons
+            .iter()
+            .map(|touched| format!("{} {}", touched.what, one_line(&touched.trigger, 40)))
+            .collect();
         let undone = if change.is_undone { "undone" } else { "" };
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();
         vec![change.id.to_string(), at, change.action.to_owned(), undone.to_owned(), lessons.join("; ")]

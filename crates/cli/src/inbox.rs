@@ -4,13 +4,14 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use adage::redact::one_line;
 use adage::{ChangeId, Inbox as ReviewInbox, Playbook, Proposal, ProposalKind, ProposalName};
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, say, short};
+use crate::output::{Output, say};
 use crate::result::{Done, chain, exit_code};
 
 #[derive(Args)]
@@ -132,7 +133,7 @@ pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
             fields.insert("lesson".to_owned(), json!(*waiting.lesson));
         }
         out.object(&object)?;
-        rows.push(vec![proposal.name.to_string(), short(&proposal.summary, 90)]);
+        rows.push(vec![proposal.name.to_string(), one_line(&proposal.summary, 90)]);
     }
     if rows.is_empty() {
         out.line("nothing awaits review")?;
@@ -277,7 +278,7 @@ fn history(inbox: &ReviewInbox, out: &mut Output) -> Done {
     }
     let rows = changes.iter().map(|change| {
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();
-        vec![change.id.to_string(), at, short(&change.what, 90)]
+        vec![change.id.to_string(), at, one_line(&change.what, 90)]
     });
     if changes.is_empty() {
         out.line("nothing can be undone")?;

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::redact::one_line;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{
     AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, RunEnd, SavedSkill,
@@ -17,7 +18,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, progress, say, short};
+use crate::output::{Output, progress, say};
 use crate::result::{Done, Usage, chain, exit_code};
 
 /// Depth below a folder of sessions to which files are found.
@@ -198,7 +199,8 @@ impl Miner<'_> {
                 let proposed = proposed.iter();
                 outcomes.extend(proposed.map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
                 for refused in refused {
-                    let what = format!("{}: the model's {:?} was rejected", file.display(), short(&refused.rule, 60));
+                    let what =
+                        format!("{}: the model's {:?} was rejected", file.display(), one_line(&refused.rule, 60));
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
                 }
             }
@@ -263,7 +265,7 @@ impl Outcome {
         let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
         let heuristic = candidate.heuristic.name();
         Self {
-            title: format!("{heuristic}  {}  (turns {})", candidate.name, short(&turns.join(", "), 40)),
+            title: format!("{heuristic}  {}  (turns {})", candidate.name, one_line(&turns.join(", "), 40)),
             suggestion: json!({
                 "heuristic": heuristic, "name": candidate.name, "turns": candidate.turns, "score": candidate.score,
                 "lesson": candidate.draft.to_json(),
@@ -347,8 +349,8 @@ fn print(
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
         out.line(&format!(
             "{title}\n  when  {}\n  do    {}\n  {}",
-            short(text("trigger"), 160),
-            short(text("correct_pattern"), 400),
+            one_line(text("trigger"), 160),
+            one_line(text("correct_pattern"), 400),
             learned.as_deref().unwrap_or("not learned: a dry run"),
         ))?;
     }

@@ -64,16 +64,6 @@ pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
     bar
 }
 
-/// A text on one line, cut to a width.
-pub(crate) fn short(text: &str, width: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= width {
-        return line;
-    }
-    let cut: String = line.chars().take(width.saturating_sub(1)).collect();
-    format!("{cut}…")
-}
-
 /// A path on one line, whatever characters are in its names.
 pub(crate) fn on_a_line(path: &Path) -> String {
     path.display().to_string().replace(char::is_control, "\u{fffd}")

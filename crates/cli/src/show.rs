@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use adage::redact::one_line;
 use adage::{Considered, Lesson, Listing, Playbook, Request, TierChoice, Window};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::global::Global;
-use crate::output::{Output, say, short, table};
+use crate::output::{Output, say, table};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -133,7 +134,7 @@ fn considered(considered: &[Considered]) -> String {
             number(considered.distance),
             number(Some(considered.overlap)),
             number(Some(considered.score)),
-            short(&considered.trigger, 60),
+            one_line(&considered.trigger, 60),
         ]
     });
     table(&["passed", "distance", "overlap", "score", "trigger"], rows)
@@ -184,7 +185,7 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
             format!("{:.3}", playbook.utility(lesson)),
             format!("{}/{}", lesson.helpful_retrievals, lesson.retrievals),
             if lesson.verified { "✓" } else { "·" }.to_owned(),
-            short(&lesson.trigger, 60),
+            one_line(&lesson.trigger, 60),
         ]
     });
     out.table(&["id", "learned", "utility", "helped", "ok", "trigger"], rows)?;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::redact::one_line;
 use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash, Trust};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::global::Global;
-use crate::output::{Output, on_a_line, say, short};
+use crate::output::{Output, on_a_line, say};
 use crate::result::Done;
 use crate::skill_matching::{self, Match};
 use crate::verification::Check;
@@ -97,7 +98,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 skill.quality.name().to_owned(),
                 if listed.needs_review { "awaits review" } else { "yes" }.to_owned(),
                 listed.used.count.to_string(),
-                short(&visible(&skill.description), 60),
+                one_line(&visible(&skill.description), 60),
             ]
         });
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;

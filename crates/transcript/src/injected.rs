@@ -1,7 +1,7 @@
 //! What a harness writes in a person's place, recognised in one place.
 //!
 //! A user message can be all the harness's (a compaction summary, the output of a local command), all a person's, or both:
-//! a reminder behind a question, lessons recalled before it. [`split`] tells them apart. In doubt text is the harness's: a
+//! a reminder behind a question, lessons recalled before it. [`split`] separates them. In doubt text is the harness's: a
 //! lost sentence costs a lesson, a sentence that nobody typed can forge one.
 //!
 //! What a person typed behind a slash command (`<command-args>`) is theirs; the command's own text is not. A quotation
@@ -81,7 +81,7 @@ const EDITOR: (&str, &str) = ("# Context from my IDE setup:", "## My request for
 /// A refused tool call carries what the person said instead.
 const REFUSAL: &str = "To tell you how to proceed, the user said:";
 
-/// A user message, told apart.
+/// A user message, divided by who wrote it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Split {
     /// What a person typed, the parts joined by a newline; empty when there is none.

@@ -13,7 +13,7 @@ use regex::{Regex, RegexSet};
 
 use crate::transcript::Status;
 
-/// What the record of a call says of its end, beside the output.
+/// What the record of a call says of its end, excluding the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// The status, an error mark or an exit code.
@@ -69,7 +69,7 @@ pub fn error_line(output: &str) -> Option<&str> {
     error_span(output).and_then(|span| output.get(span))
 }
 
-/// Where [`error_line`] stands. An exit code, and the heading of a Python traceback, are reported only where no other line says
+/// Where [`error_line`] is. An exit code, and the heading of a Python traceback, are reported only where no other line says
 /// why.
 pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
     let mut only = None;
@@ -102,7 +102,7 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
     }
 }
 
-/// True when a test runner says at the end that all went well, and nothing of a failed test stands before it: the errors in
+/// True when a test runner says at the end that all went well, and no failed test is reported before it: the errors in
 /// between are what the tests made.
 fn ends_well(output: &str) -> bool {
     static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
@@ -111,8 +111,8 @@ fn ends_well(output: &str) -> bool {
     last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
 }
 
-/// True when an output tells of a failure that the status of its command does not: a failed test before a filter, an exit
-/// code that the command line printed itself. `EXIT=` without a code tells nothing, hence no success.
+/// True when an output reports a failure that the status of its command does not: a failed test before a filter, an exit
+/// code that the command line printed itself. `EXIT=` without a code says nothing, hence no success.
 #[must_use]
 pub fn tells_of_failure(output: &str) -> bool {
     static PRINTED: LazyLock<Option<Regex>> =
@@ -132,7 +132,7 @@ pub fn is_failed_test(line: &str) -> bool {
 }
 
 /// The exit code that a harness wrote above the output, as Codex and Claude Code do: among the first lines, a line of its
-/// own. What stands below `Output:` is the program's.
+/// own. What follows `Output:` is the program's.
 pub(crate) fn told_code(output: &str) -> Option<u64> {
     static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^(?:(?:process )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):?|exit[_ ]?code[:=]) (\d{1,10})[.\s]*$").ok()

@@ -9,9 +9,9 @@ use crate::tool_call::ToolCall;
 pub struct Transcript {
     /// The agent's name of it; empty when the source has none.
     pub session: String,
-    /// The project it was about: the working folder where the source tells it, else empty.
+    /// The project it was about: the working folder where the source names it, else empty.
     pub project: String,
-    /// When its first turn was, where the source tells it.
+    /// When its first turn was, where the source says so.
     pub started: Option<DateTime<FixedOffset>>,
     /// What was said and done.
     pub turns: Vec<Turn>,
@@ -39,6 +39,6 @@ pub enum Status {
     Succeeded,
     /// The source says that it failed, or its output does.
     Failed,
-    /// There is no result to tell it by.
+    /// There is no result to judge it by.
     Unknown,
 }

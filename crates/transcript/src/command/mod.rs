@@ -1,4 +1,4 @@
-//! Command lines, as far as capture has to understand them: which program, which subcommand, what changed.
+//! Command lines: which program, which subcommand, what it is for, and what differs between two of them.
 
 mod normal;
 mod program;
@@ -70,8 +70,8 @@ impl CommandLine {
         self.program().map(str::to_lowercase).filter(|topic| !topic.is_empty()).unwrap_or_else(|| "unknown".to_owned())
     }
 
-    /// The line reduced to what it does, for comparing: programs and subcommands stay, flags, values, paths, versions and
-    /// quoted text go, URLs become `<url>`. Several commands are joined by ` && `.
+    /// The line reduced to what it does, for comparing: programs and subcommands are kept, flags, values, paths, versions
+    /// and quoted text are left out, URLs become `<url>`. Several commands are joined by ` && `.
     #[must_use]
     pub fn normal_form(&self) -> String {
         let mut forms: Vec<String> = self.main_parts().into_iter().map(normal::form).collect();
@@ -104,8 +104,8 @@ impl CommandLine {
         if acts { Effect::Acts } else { Effect::Looks }
     }
 
-    /// The commands of the line that are worth running again as they stand, in order: no errands, nothing narrowed to one
-    /// test, nothing in a folder for the occasion. For these files and their folders stand placeholders.
+    /// The commands of the line that are worth running again as they were written, in order: no errands, nothing narrowed to one
+    /// test, nothing in a temporary folder. These files and the folders they are in are replaced by placeholders.
     #[must_use]
     pub fn steps(&self, files: &[&str]) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
@@ -118,7 +118,7 @@ impl CommandLine {
         self.parts.iter().any(|part| matches!(normal::form(part).as_str(), "git commit" | "hg commit" | "svn commit"))
     }
 
-    /// True for a line of which every command has to do with version control or its host: what follows a commit.
+    /// True when every command of the line has to do with version control or its host: what follows a commit.
     #[must_use]
     pub fn publishes(&self) -> bool {
         self.main_parts().iter().all(|part| program::is_version_control(part.program()))
@@ -142,8 +142,8 @@ impl CommandLine {
         if purposes.all(|purpose| purpose == first) { first } else { Purpose::Other }
     }
 
-    /// The line without what only cuts its output or comments on it, where all else of it can be run as it stands; else the
-    /// line as it was written.
+    /// The line without what only cuts its output or comments on it, where the rest of it can be run as it was written; otherwise
+    /// the whole line.
     #[must_use]
     pub fn plain_text(&self) -> String {
         let acting = self.main_parts();
@@ -169,7 +169,7 @@ impl CommandLine {
     }
 }
 
-/// Lower-case letters, digits and single hyphens, at most 60 characters; `unknown` when nothing is left.
+/// A text as a name: lower-case letters, digits and single hyphens, at most 60 characters; `unknown` when nothing is left.
 #[must_use]
 pub fn slug(text: &str) -> String {
     const MAX_CHARS: usize = 60;

@@ -243,7 +243,7 @@ pub(super) fn effect(part: &Part) -> Effect {
     if part.output == Output::File { Effect::Acts } else { own_effect(part) }
 }
 
-/// What it does beside writing its output somewhere.
+/// What it does, excluding writing its output somewhere.
 pub(super) fn own_effect(part: &Part) -> Effect {
     let program = part.program();
     let has_flag = |flag: &str| part.arguments.iter().any(|word| word.text == flag);
@@ -289,7 +289,7 @@ pub(super) fn family(program: &str) -> &str {
     }
 }
 
-/// True for an operand that stands there as written.
+/// True for an operand that the shell takes as it is written.
 pub(super) fn is_plain(word: &Word) -> bool {
     word.form == Form::Plain && !word.text.starts_with('-')
 }

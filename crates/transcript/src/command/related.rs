@@ -48,7 +48,7 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
     pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
 }
 
-/// The words of the second stand in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.
+/// The words of the second are in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.
 /// A single plain word is no sign: `git commit -m make` has nothing to do with `make`.
 fn holds(longer: &Part, shorter: &Part) -> bool {
     let words: Vec<&str> = shorter.words().collect();

@@ -15,7 +15,7 @@ pub(super) struct Word {
 /// How a word was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As it stands.
+    /// As it was written.
     Plain,
     /// With quotes or an expansion in it.
     Quoted,
@@ -60,12 +60,12 @@ pub(super) struct Part {
     pub(super) input: Input,
     pub(super) output: Output,
     pub(super) standing: Standing,
-    /// What stands before the program, as it was typed: settings, `sudo`.
+    /// What is before the program, as it was typed: settings, `sudo`.
     pub(super) lead: Vec<Word>,
 }
 
 impl Part {
-    /// A command that stands [`Within`](Standing::Within) its line. None without a word that names a program.
+    /// A command [`Within`](Standing::Within) its line. None without a word that names a program.
     pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
         let mut words = words.into_iter();
         let first = words.next()?;
@@ -130,7 +130,7 @@ fn n_blocks(text: &str) -> usize {
     words + nested
 }
 
-/// Where in the line a node stands.
+/// Where in the line a node is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// It runs once, whatever else the line does.
@@ -274,7 +274,7 @@ fn unquote(raw: &str) -> String {
     }
 }
 
-/// What is left when the grammar does not fit: words, and the operators that stand alone or end a word.
+/// What is left when the grammar does not fit: words, and the operators that are words of their own or end one.
 fn split_by_words(text: &str) -> Vec<Part> {
     // Only the first lines can name programs for certain: what follows may be a document.
     const MAX_LINES: usize = 3;

@@ -1,4 +1,4 @@
-//! A command of a line that can be run again as it stands: what a lesson may tell someone to run.
+//! A command of a line that can be run again as it was written: what a lesson may tell someone to run.
 
 use super::Effect;
 use super::program::{Purpose, own_effect, purpose};
@@ -13,7 +13,7 @@ const MAX_QUOTED_CHARS: usize = 60;
 /// Flags whose text is for people and different each time, in any program.
 const TEXT_FLAGS: [&str; 9] =
     ["-m", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
-/// What stands for such a text.
+/// What replaces such a text.
 const TEXT: &str = "\"<text>\"";
 
 /// One command, without what only cut its output; with the folder it was run in, where the line named one.
@@ -51,7 +51,7 @@ impl Step {
         program::is_version_control(self.program())
     }
 
-    /// None for what only looks, and for what cannot be run again as it stands: a part of a loop, a reader of a pipe or a
+    /// None for what only looks, and for what cannot be run again as it was written: a part of a loop, a reader of a pipe or a
     /// document, a text that the shell puts something into, a script.
     pub(super) fn of(part: &Part) -> Option<Self> {
         let Standing::Alone { folder } = &part.standing else { return None };

@@ -8,9 +8,9 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 /// Neighbouring words that were replaced, added or taken away. Displays as `request → requests`, `+ --force`, `− -x`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordChange {
-    /// The words that went; empty when some were added.
+    /// The words that were taken away; empty when some were only added.
     pub before: String,
-    /// The words that came; empty when some were taken away.
+    /// The words that were added; empty when some were only taken away.
     pub after: String,
 }
 

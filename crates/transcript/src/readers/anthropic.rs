@@ -30,12 +30,12 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     }
 }
 
-/// The status that an error mark tells.
+/// The status that an error mark means.
 pub(super) fn ended(is_error: bool) -> Status {
     if is_error { Status::Failed } else { Status::Succeeded }
 }
 
-/// The blocks of one message, in order; `told` says what a tool result's record tells of its status.
+/// The blocks of one message, in order; `told` reads the status out of a tool result's record.
 pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told: impl Fn(&Value) -> Option<Status>) {
     let say = |text: &str, recorder: &mut Recorder| {
         if role == "assistant" { recorder.assistant(text) } else { recorder.user(text) }

@@ -15,7 +15,7 @@
 //!
 //! Sidechains are another agent's conversation: skipped in a person's session; a file of nothing else is a sub-agent's and
 //! is read as [`Owner::Agent`]. Records with a `uuid` seen before, calls with an id seen before and texts repeated within a
-//! message id are one record told again by a resumed session. Branches that a person rewound are kept: they happened.
+//! message id are one record written again by a resumed session. Branches that a person rewound are kept: they happened.
 
 use serde_json::Value;
 

@@ -13,7 +13,7 @@
 //! | `compacted` | a system turn with the summary |
 //! | other `event_msg`, `reasoning`, … | skipped and counted: events mirror the items |
 //!
-//! Status: `success`, the `metadata.exit_code` of a JSON output, an exit code told by an event or above the output
+//! Status: `success`, the `metadata.exit_code` of a JSON output, an exit code in an event or above the output
 //! (`Exit code: N`, `Process exited with code N`); else the output.
 
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ use super::anthropic::ended;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::Status;
 
-/// Exit codes that events told of calls whose results are still to come.
+/// Exit codes that events gave of calls whose results are still to come.
 #[derive(Default)]
 pub(super) struct Codex {
     told: HashMap<String, Status>,
@@ -102,7 +102,7 @@ fn message(item: &Value, recorder: &mut Recorder) {
     }
 }
 
-/// The text of an output and what it tells of the status: a string (which may be JSON with `output` and `metadata`),
+/// The text of an output and the status that it gives: a string (which may be JSON with `output` and `metadata`),
 /// `{"content", "success"}`, or a list of parts.
 fn output(value: &Value, recorder: &mut Recorder) -> (String, Option<Status>) {
     let success = value.get("success").and_then(Value::as_bool).map(|success| ended(!success));

@@ -14,7 +14,7 @@ use super::record::{Bounded, MAX_VALUES};
 pub(super) type Take<'t> = &'t mut dyn FnMut(Value, bool, u64);
 
 /// Gives every message to `take`, and what else the document holds as a record of its own: before its messages, and
-/// what stands behind them after. Returns where and why the document broke off, if it did.
+/// what follows them after. Returns where and why the document broke off, if it did.
 pub(super) fn read(source: impl BufRead, max: usize, take: Take) -> io::Result<Option<(u64, BrokenReason)>> {
     let left = Cell::new(max);
     let line = Cell::new(1);

@@ -177,7 +177,7 @@ impl Session {
         Ok(())
     }
 
-    /// A record, or a list or document of records that stands on one line.
+    /// A record, or a list or document of records on one line.
     fn value(&mut self, value: Value, is_whole: bool, line: u64) {
         if !is_whole {
             self.recorder.skip("values past the 65536th of a record");

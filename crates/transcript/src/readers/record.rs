@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 }
 
-/// A text with each half of a UTF-16 pair that stands alone replaced; none when there is no such half. JavaScript writes
+/// A text with each half of a UTF-16 pair without its other half replaced; none when there is no such half. JavaScript writes
 /// them where it cuts a string within a pair.
 pub(super) fn mend_surrogates(text: &str) -> Option<String> {
     let unit = |at: usize| {

@@ -17,7 +17,7 @@ pub(super) struct Recorder {
     pub(super) transcript: Transcript,
     pub(super) report: ReadReport,
     limits: ReadLimits,
-    /// Calls without a result yet: where they stand.
+    /// Calls without a result yet: their places among the turns.
     open: HashMap<String, usize>,
     /// Every call and every text with a message id, so that a repeated history counts once.
     seen: HashSet<u64>,

@@ -93,7 +93,7 @@ pub enum BrokenReason {
 
 /// How many broken records are listed.
 const MAX_LISTED: usize = 20;
-/// How many kinds of skipped records are told apart; the rest are counted as `other`.
+/// How many kinds of skipped records are counted separately; the rest are counted as `other`.
 const MAX_KINDS: usize = 64;
 
 impl ReadReport {
