@@ -61,7 +61,7 @@ pub(crate) fn verified(lesson: &mut Lesson, verification: Verification, bonus: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
+    use crate::testing::{at, lesson};
 
     fn check(outcome: Outcome, confidence: f64, expected: (u64, u64, f64)) {
         let mut lesson = Lesson { confidence, ..lesson("t", "s") };

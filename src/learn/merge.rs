@@ -96,8 +96,8 @@ fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Evidence;
+    use crate::testing::{at, lesson};
 
     fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
         merge(existing, incoming, at(60), &LearnConfig::default())

@@ -1,40 +1,25 @@
 //! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
 
-pub(crate) mod book;
-mod direction;
 pub(crate) mod feedback;
-mod guard;
 mod learned;
 mod merge;
-mod polarity;
-mod ranking;
-pub(crate) mod register;
 pub(crate) mod retention;
 pub(crate) mod review;
-pub(crate) mod slots;
-pub(crate) mod space;
-pub(crate) mod timeline;
-mod token;
 pub(crate) mod undo;
-pub mod utility;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
-use crate::embed::UnitVector;
-use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, SCHEMA_VERSION, TextHash};
-pub use book::ReviewReason;
-use book::{Action, Book, Change, Edit, Waiting, Why};
+use crate::difference::{Difference, difference};
+use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use crate::state::{Action, Book, Change, DedupIndex, Edit, ReviewReason, Waiting, Why, change_id};
+use adage_index::UnitVector;
 use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
-pub(crate) use guard::difference;
-pub use guard::{Difference, Field};
-pub use learned::{Learned, Refusal};
-use register::Register;
+pub use learned::Learned;
 use retention::Trim;
-pub use token::Kind as ValueKind;
 
 /// How many duplicates are looked at, nearest first, before a lesson is taken for a new one.
 const MAX_DUPLICATES: usize = 16;
@@ -61,7 +46,7 @@ pub(crate) struct Learner<'a> {
     pub(crate) is_changed: bool,
     /// Whole texts that came out of a merge and whose vectors are not known yet.
     pub(crate) unembedded: Vec<String>,
-    register: Register,
+    dedup: DedupIndex,
     /// The texts that are here, by realm; made when a row is moved in.
     texts: Option<HashMap<(Realm, TextHash), LessonId>>,
     vector_of: &'a dyn Fn(&str) -> Option<UnitVector>,
@@ -73,9 +58,9 @@ struct Duplicate {
 }
 
 impl<'a> Learner<'a> {
-    /// `register` is that of the book; `vector_of` gives the vector of a whole text, as far as it is known.
+    /// `dedup` is that of the book; `vector_of` gives the vector of a whole text, as far as it is known.
     pub(crate) fn new(
-        (book, register): (Book, Register),
+        (book, dedup): (Book, DedupIndex),
         generation: u64,
         now: DateTime<FixedOffset>,
         config: &'a Config,
@@ -90,16 +75,16 @@ impl<'a> Learner<'a> {
             changes: Vec::new(),
             is_changed: false,
             unembedded: Vec::new(),
-            register,
+            dedup,
             texts: None,
             vector_of,
         }
     }
 
-    /// The register of the book as it is now.
-    pub(crate) fn register(&mut self) -> Register {
-        self.register.stand_at(&self.book.lessons);
-        self.register.clone()
+    /// The dedup of the book as it is now.
+    pub(crate) fn dedup(&mut self) -> DedupIndex {
+        self.dedup.set_lessons(&self.book.lessons);
+        self.dedup.clone()
     }
 
     /// Learns one lesson and says what became of it.
@@ -108,7 +93,7 @@ impl<'a> Learner<'a> {
         if let Some(reason) = self.refuse(&lesson, keeps_history) {
             return Learned::Refused { reason };
         }
-        if !keeps_history && let Some(reason) = self.refuse_drawn(&lesson) {
+        if !keeps_history && let Some(reason) = self.refuse_mined(&lesson) {
             return Learned::Refused { reason };
         }
         self.name(&mut lesson, keeps_history);
@@ -140,7 +125,7 @@ impl<'a> Learner<'a> {
         let mut apart = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
-                DedupPolicy::Guarded => guard::difference(&lesson, &duplicate.lesson),
+                DedupPolicy::Guarded => difference(&lesson, &duplicate.lesson),
                 DedupPolicy::Plain | DedupPolicy::Off => None,
             };
             match difference {
@@ -162,7 +147,7 @@ impl<'a> Learner<'a> {
         let n_changes = self.changes.len();
         let whole = (self.vector_of)(&old.whole_text());
         self.book.take(old.id);
-        self.register.replace(Some(old), None, |_| None);
+        self.dedup.replace(Some(old), None, |_| None);
         let mut learned = learn(self);
         let gone = Edit::gone(Why::Superseded, Arc::clone(old));
         match &mut learned {
@@ -215,13 +200,13 @@ impl<'a> Learner<'a> {
     }
 
     /// A session teaches each thing once, and only so many by itself (capture 5.4).
-    fn refuse_drawn(&mut self, lesson: &Lesson) -> Option<Refusal> {
+    fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
         let session = &lesson.provenance.session;
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {
             return None;
         }
         let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
-        if self.book.drawn.contains(&fingerprint) {
+        if self.book.mined_texts.contains(&fingerprint) {
             return Some(Refusal::DrawnBefore { session: session.clone() });
         }
         let is_of_session =
@@ -231,7 +216,7 @@ impl<'a> Learner<'a> {
         if self.book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max {
             return Some(Refusal::TooManyOfSession { session: session.clone(), max });
         }
-        self.is_changed |= self.book.draw(fingerprint);
+        self.is_changed |= self.book.remember_mined(fingerprint);
         None
     }
 
@@ -251,7 +236,7 @@ impl<'a> Learner<'a> {
 
     /// The lessons of the same realm that could be the same, nearest first; then those of the same task and trigger.
     fn duplicates(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Vec<Duplicate> {
-        let near = whole.map_or_else(Vec::new, |whole| self.register.nearest(&lesson.realm, whole, MAX_DUPLICATES));
+        let near = whole.map_or_else(Vec::new, |whole| self.dedup.nearest(&lesson.realm, whole, MAX_DUPLICATES));
         let near = near.into_iter().filter(|near| near.distance < self.config.learn.duplicate_distance);
         let mut found: Vec<Duplicate> = near
             .filter_map(|near| {
@@ -260,7 +245,7 @@ impl<'a> Learner<'a> {
             .collect();
         let is_new = |id: &LessonId| found.iter().all(|known| known.lesson.id != *id);
         let mut titled: Vec<Arc<Lesson>> =
-            self.register.titled(lesson).filter(is_new).filter_map(|id| self.book.get(id).cloned()).collect();
+            self.dedup.titled(lesson).filter(is_new).filter_map(|id| self.book.get(id).cloned()).collect();
         titled.sort_by(|one, other| one.newest_first(other));
         found.extend(titled.into_iter().map(|lesson| Duplicate { lesson, distance: None }));
         found
@@ -285,7 +270,7 @@ impl<'a> Learner<'a> {
         }];
         self.put(merged.clone(), vector.as_ref());
         self.is_changed = true;
-        let evicted = match retention::trim(&self.register.ranking, &merged, &self.config.retention) {
+        let evicted = match retention::trim(&self.dedup.ranking, &merged, &self.config.retention) {
             Trim::Evict(ids) => self.evict(&ids, &mut edits),
             Trim::NoRoomForHead => Vec::new(),
         };
@@ -303,7 +288,7 @@ impl<'a> Learner<'a> {
         let near = apart.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
         let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
-        let evicted = match retention::trim(&self.register.ranking, &lesson, &self.config.retention) {
+        let evicted = match retention::trim(&self.dedup.ranking, &lesson, &self.config.retention) {
             Trim::Evict(ids) => self.evict(&ids, &mut edits),
             Trim::NoRoomForHead => return self.wait(lesson, ReviewReason::WouldEvictTrusted, near),
         };
@@ -344,7 +329,7 @@ impl<'a> Learner<'a> {
     fn evict(&mut self, ids: &[LessonId], edits: &mut Vec<Edit>) -> Vec<LessonId> {
         for id in ids {
             if let Some(lesson) = self.book.take(*id) {
-                self.register.replace(Some(&lesson), None, |_| None);
+                self.dedup.replace(Some(&lesson), None, |_| None);
                 edits.push(Edit::gone(Why::Evicted, lesson));
             }
         }
@@ -361,37 +346,14 @@ impl<'a> Learner<'a> {
     fn put(&mut self, lesson: Lesson, whole: Option<&UnitVector>) {
         let lesson = Arc::new(lesson);
         let before = self.book.lessons.put(Arc::clone(&lesson));
-        self.register.replace(before.as_deref(), Some(&lesson), |_| whole.cloned());
+        self.dedup.replace(before.as_deref(), Some(&lesson), |_| whole.cloned());
     }
 
     /// Notes at a lesson, if it is still here, that another one is close to it.
     fn link(&mut self, id: LessonId, near: LessonId) {
         let before = self.book.get(id).cloned();
         self.book.update(id, |lesson| lesson.near.push(near));
-        self.register.replace(before.as_deref(), self.book.get(id).map(Arc::as_ref), self.vector_of);
-    }
-}
-
-/// The id of the `n`th change of a commit.
-pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -> ChangeId {
-    ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
-}
-
-#[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-    use crate::clock::ManualClock;
-    use serde_json::json;
-
-    /// An instant, some seconds after the tests' epoch.
-    pub(crate) fn at(seconds: i64) -> DateTime<FixedOffset> {
-        DateTime::parse_from_rfc3339("2026-01-01T00:00:00Z").unwrap() + chrono::TimeDelta::seconds(seconds)
-    }
-
-    /// A lesson without a mistake, named after its texts.
-    pub(crate) fn lesson(trigger: &str, solution: &str) -> Lesson {
-        let row = json!({"trigger": trigger, "solution": solution, "timestamp": at(0).to_rfc3339()});
-        Lesson::from_row(row, &ManualClock::new(at(0))).unwrap()
+        self.dedup.replace(before.as_deref(), self.book.get(id).map(Arc::as_ref), self.vector_of);
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::book::Book;
-use super::ranking::{Rank, Ranking};
-use super::utility;
 use crate::config::RetentionConfig;
 use crate::lesson::{Lesson, LessonId};
+use crate::state::{Book, Rank, Ranking, utility};
 
 /// A playbook with fewer lessons is not pruned; the earlier system's number.
 pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
@@ -72,8 +70,8 @@ mod tests {
 
     use super::*;
     use crate::config::UtilityPolicy;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Origin;
+    use crate::testing::{at, lesson};
     use proptest::prelude::*;
 
     fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::book::{Action, Book, Change, Edit, Why};
-use super::{Learned, Learner, Refusal, undo};
-use crate::embed::UnitVector;
+use super::{Learned, Learner, undo};
 use crate::error::{Error, Result};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Refusal, TextHash};
+use crate::state::{Action, Book, Change, Edit, Why};
+use adage_index::UnitVector;
 use chrono::{DateTime, FixedOffset};
 
 impl Learner<'_> {

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::testing::{at, lesson};
 use super::*;
+use crate::difference::Field;
 use crate::lesson::{Evidence, Trust};
+use crate::state::Removed;
+use crate::testing::{at, lesson};
 
 /// Texts and the angle at which their vectors lie: the distance of two is `1 − cos` of the angle between them.
 struct Bench {
@@ -39,8 +41,8 @@ impl Bench {
             UnitVector::new(&[angle.cos() as f32, angle.sin() as f32]).ok()
         };
         let book = self.book.clone();
-        let register = register(&book, &self.config, &vector_of);
-        let mut stage = Learner::new((book, register), self.generation, at(self.now), &self.config, &vector_of);
+        let dedup = dedup(&book, &self.config, &vector_of);
+        let mut stage = Learner::new((book, dedup), self.generation, at(self.now), &self.config, &vector_of);
         let whole = vector_of(&lesson.whole_text());
         let learned = stage.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: false });
         self.book = stage.book;
@@ -54,10 +56,10 @@ impl Bench {
 }
 
 /// Made from nothing.
-fn register(book: &Book, config: &Config, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> Register {
-    let mut register = Register::new(config);
-    register.follow(&book.lessons, vector_of);
-    register
+fn dedup(book: &Book, config: &Config, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> DedupIndex {
+    let mut dedup = DedupIndex::new(config);
+    dedup.follow(&book.lessons, vector_of);
+    dedup
 }
 
 /// The lesson at a place, the newest first.
@@ -230,7 +232,7 @@ fn what_a_person_removed_comes_back_by_hand_only() {
     let mut bench = Bench::new();
     let gone = lesson("gone", "s");
     let text_hash = gone.text_hash();
-    bench.book.removed.push(book::Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
+    bench.book.removed.push(Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
     let mut mined = gone.clone();
     mined.provenance.origin = Origin::Mined;
     assert_eq!(bench.learn(&mined), Learned::Refused { reason: Refusal::Removed });
@@ -249,8 +251,8 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     bench.learn(&first);
     let angles = bench.angles.clone();
     let vector_of = |text: &str| angles.get(text).map(|_| UnitVector::new(&[1.0, 0.0]).unwrap());
-    let register = register(&bench.book, &bench.config, &vector_of);
-    let mut learner = Learner::new((bench.book.clone(), register), 9, at(99), &bench.config, &vector_of);
+    let dedup = dedup(&bench.book, &bench.config, &vector_of);
+    let mut learner = Learner::new((bench.book.clone(), dedup), 9, at(99), &bench.config, &vector_of);
     let whole = vector_of(&second.whole_text());
     assert!(is_merged(&learner.learn(Newcomer { lesson: second, whole, keeps_history: false })));
     assert_eq!(
@@ -336,7 +338,7 @@ mod undoing {
             undoes: None,
             edits: vec![Edit::removed(Why::Removed, &gone)],
         };
-        let removed = book::Removed {
+        let removed = Removed {
             id: gone.id,
             text_hash: gone.text_hash(),
             at: at(0),
@@ -362,8 +364,8 @@ mod undoing {
 /// Learns several lessons in one go, without vectors.
 fn learn_all(book: &Book, lessons: &[Lesson], keeps_history: bool) -> (Book, Vec<Learned>) {
     let config = Config::default();
-    let register = register(book, &config, &|_| None);
-    let mut stage = Learner::new((book.clone(), register), 3, at(50), &config, &|_| None);
+    let dedup = dedup(book, &config, &|_| None);
+    let mut stage = Learner::new((book.clone(), dedup), 3, at(50), &config, &|_| None);
     let learn = |lesson: &Lesson| stage.learn(Newcomer { lesson: lesson.clone(), whole: None, keeps_history });
     let learned = lessons.iter().map(learn).collect();
     (stage.book, learned)
@@ -397,7 +399,7 @@ fn the_lessons_of_a_batch_are_named_in_its_order() {
 fn a_removed_name_is_not_moved_in_under_another_text() {
     let gone = lesson("gone", "s");
     let mut book = Book::default();
-    let removed = book::Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
+    let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
     book.removed.push(removed);
     let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
     assert_eq!(

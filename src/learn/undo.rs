@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::book::{Action, Book, Change, Edit, ReviewReason, Waiting, Why};
 use crate::error::{CannotUndo, Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId};
+use crate::state::{Action, Book, Change, Edit, ReviewReason, Waiting, Why};
 
 /// How long the text of a removed lesson is kept.
 pub(crate) const REMOVED_TEXT_DAYS: i64 = 30;

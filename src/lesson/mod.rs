@@ -1,17 +1,19 @@
 //! The lesson, schema v2 (playbook 2): what the playbook keeps, shows and counts.
 
 mod draft;
-mod id;
 mod provenance;
+mod refusal;
 mod row;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use crate::hash::TextHash;
+pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub use draft::{LessonDraft, build_lesson};
-pub use id::{ChangeId, LessonId, ReceiptId, TextHash};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
+pub use refusal::Refusal;
 pub(crate) use row::NotALesson;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{Listing, Playbook};
 use crate::error::{Error, Result};
 use crate::exchange::{ExchangeFormat, into_file, says_the_same, write_lessons};
-use crate::learn::{Learned, Refusal};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId};
+use crate::learn::Learned;
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 
 /// What an export wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,9 +107,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::learn::testing::at;
     use crate::store::disk::{Disk, RealDisk};
     use crate::store::faults::{Fault, FaultyDisk};
+    use crate::testing::at;
     use crate::{ManualClock, build_lesson};
 
     const NOTES: &str = "# Notes\n\nMine.\n";

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adage_transcript::{Transcript, Turn};
+
 use super::{AutoSaved, Inner, Mined, Playbook, View};
 use crate::capture::{
-    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
-    taint,
+    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, extract_lessons, taint,
 };
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
@@ -98,7 +99,8 @@ impl Playbook {
     /// was read before teaches nothing again.
     ///
     /// ```
-    /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
+    /// use adage::transcript::{Transcript, Turn};
+    /// use adage::{CancelToken, Playbook, ScriptedModel};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -154,7 +156,7 @@ impl Inner {
     /// user said in one of the last turns; by words where there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
         let max = self.config.extract.max_existing;
-        let all: Vec<&Arc<Lesson>> = view.library.visible(realm).take(max + 1).collect();
+        let all: Vec<&Arc<Lesson>> = view.recall.visible(realm).take(max + 1).collect();
         if all.len() <= max {
             return all.into_iter().cloned().collect();
         }
@@ -170,7 +172,7 @@ impl Inner {
             if !matches!(error, Error::NoEmbedder) {
                 tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");
             }
-            view.library.sharing_words(&said.join("\n"), realm, max)
+            view.recall.sharing_words(&said.join("\n"), realm, max)
         });
         near.into_iter().filter_map(|id| view.snapshot.book().get(id).cloned()).collect()
     }

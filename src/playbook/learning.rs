@@ -6,10 +6,9 @@ use super::{Decided, Inner, MAX_ROUNDS, Playbook, View};
 use crate::config::DedupPolicy;
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::book::{Action, Book, Change, Edit, Why};
-use crate::learn::register::Register;
-use crate::learn::{Learned, Learner, Newcomer, Verification, change_id, feedback, retention, undo};
+use crate::learn::{Learned, Learner, Newcomer, Verification, feedback, retention, undo};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm};
+use crate::state::{Action, Book, Change, DedupIndex, Edit, Why, change_id};
 use crate::store::{Decision, Snapshot, Step};
 
 /// What a prune took.
@@ -140,7 +139,7 @@ impl Inner {
         retention::prune(book, config.prune_min_retrievals, config.prune_max_fraction, config)
     }
 
-    /// Embeds what a decision will need, and makes the register complete for these realms, while nobody waits for the folder.
+    /// Embeds what a decision will need, and makes the dedup complete for these realms, while nobody waits for the folder.
     /// `false` when there is no embedder or it failed.
     pub(super) fn prepare(&self, texts: &[String], realms: &[&Realm]) -> bool {
         let Some(embedder) = &self.embedder else { return false };
@@ -151,13 +150,13 @@ impl Inner {
                 return Ok(());
             }
             let view = Arc::clone(&self.view.read());
-            let is_ready = |register: &Register| register.unknown(realms).is_empty();
-            view.register.get_or_make(is_ready, |known| {
-                let mut register = known.map_or_else(|| self.fresh_register(&view), |known| Register::clone(&known));
-                let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
+            let is_ready = |dedup: &DedupIndex| dedup.unknown(realms).is_empty();
+            view.dedup.get_or_make(is_ready, |known| {
+                let mut dedup = known.map_or_else(|| self.fresh_dedup(&view), |known| DedupIndex::clone(&known));
+                let wholes: Vec<String> = dedup.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
                 self.ensure_vectors(embedder.as_ref(), &wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
-                register.complete(realms, &vector_of);
-                Ok::<_, Error>(register)
+                dedup.complete(realms, &vector_of);
+                Ok::<_, Error>(dedup)
             })?;
             Ok(())
         });
@@ -179,15 +178,15 @@ impl Inner {
     ) -> Result<Decided<Round<Vec<Learned>>>> {
         let uses_vectors = has_vectors && self.config.learn.dedup != DedupPolicy::Off;
         let vector_of = |text: &str| self.vector(text);
-        let mut register = self.present_register(known, snapshot);
+        let mut dedup = self.present_dedup(known, snapshot);
         if uses_vectors {
-            let missing = self.missing_wholes(&mut register, realms)?;
+            let missing = self.missing_wholes(&mut dedup, realms)?;
             if !missing.is_empty() {
                 return Ok(Step::Nothing(Round::Embed(missing)).into());
             }
         }
         let now = self.clock.now();
-        let state = (Book::clone(snapshot.book()), register);
+        let state = (Book::clone(snapshot.book()), dedup);
         let mut learner = Learner::new(state, snapshot.truth.generation, now, &self.config, &vector_of);
         let mut outcomes = Vec::new();
         for draft in admitted {
@@ -199,7 +198,7 @@ impl Inner {
                 }
             });
         }
-        let register = learner.register();
+        let dedup = learner.dedup();
         let Learner { mut book, changes, unembedded, is_changed, .. } = learner;
         // The text of a merge may be new to the model. In the last round its vector is left for later: it is only missing.
         if uses_vectors && !unembedded.is_empty() && !is_last_round {
@@ -210,32 +209,31 @@ impl Inner {
         }
         undo::forget_old_removals(&mut book, now);
         let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes));
-        Ok(Decided { step, register: Some(register) })
+        Ok(Decided { step, dedup: Some(dedup) })
     }
 
-    /// The register of the state that is decided on.
-    pub(super) fn present_register(&self, known: &View, snapshot: &Snapshot) -> Register {
-        let mut register =
-            known.register.get().map_or_else(|| self.fresh_register(known), |register| Register::clone(&register));
-        register.follow(&snapshot.book().lessons, &|text| self.vector(text));
-        register
+    /// The dedup of the state that is decided on.
+    pub(super) fn present_dedup(&self, known: &View, snapshot: &Snapshot) -> DedupIndex {
+        let mut dedup = known.dedup.get().map_or_else(|| self.fresh_dedup(known), |dedup| DedupIndex::clone(&dedup));
+        dedup.follow(&snapshot.book().lessons, &|text| self.vector(text));
+        dedup
     }
 
-    fn fresh_register(&self, view: &View) -> Register {
-        let mut register = Register::new(&self.config);
-        register.follow(&view.snapshot.book().lessons, &|text| self.vector(text));
-        register
+    fn fresh_dedup(&self, view: &View) -> DedupIndex {
+        let mut dedup = DedupIndex::new(&self.config);
+        dedup.follow(&view.snapshot.book().lessons, &|text| self.vector(text));
+        dedup
     }
 
     /// Whole texts of these realms whose vectors are not known, perhaps because another process learned them.
-    fn missing_wholes(&self, register: &mut Register, realms: &[&Realm]) -> Result<Vec<String>> {
+    fn missing_wholes(&self, dedup: &mut DedupIndex, realms: &[&Realm]) -> Result<Vec<String>> {
         let vector_of = |text: &str| self.vector(text);
-        register.complete(realms, &vector_of);
-        let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
+        dedup.complete(realms, &vector_of);
+        let wholes: Vec<String> = dedup.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
         let missing = self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
         if missing.is_empty() && !wholes.is_empty() {
             // The folder had them.
-            register.complete(realms, &vector_of);
+            dedup.complete(realms, &vector_of);
         }
         Ok(missing)
     }

@@ -1,15 +1,16 @@
 //! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
 
+use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
 
 use super::Playbook;
-use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
+use crate::capture::{Candidate, Explanation, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::Learned;
-use crate::learn::book::{Book, Skip};
 use crate::lesson::Trust;
+use crate::state::{Book, Skip};
 use crate::store::{Decision, Step};
 
 /// What a session suggests.

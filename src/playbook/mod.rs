@@ -36,9 +36,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::learn::register::Register;
 use crate::lesson::TextHash;
-use crate::retrieve::{Library, Part};
+use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_files::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
@@ -118,28 +117,28 @@ struct Inner {
 /// A state with what was made of it.
 struct View {
     snapshot: Snapshot,
-    library: Library,
+    recall: RecallIndex,
     /// What learning looks lessons up in; made by the first learn.
-    register: Part<Register>,
+    dedup: Lazy<DedupIndex>,
 }
 
 impl View {
     fn new(snapshot: Snapshot) -> Arc<Self> {
-        let library = Library::new(Arc::clone(snapshot.book()));
-        Arc::new(Self { snapshot, library, register: Part::default() })
+        let recall = RecallIndex::new(Arc::clone(snapshot.book()));
+        Arc::new(Self { snapshot, recall, dedup: Lazy::default() })
     }
 }
 
 /// A decision with what it makes of the view, so that the next view is ready when the commit is.
 struct Decided<T> {
     step: Step<T>,
-    /// The register of the decided state, where the decision made one.
-    register: Option<Register>,
+    /// The dedup of the decided state, where the decision made one.
+    dedup: Option<DedupIndex>,
 }
 
 impl<T> From<Step<T>> for Decided<T> {
     fn from(step: Step<T>) -> Self {
-        Self { step, register: None }
+        Self { step, dedup: None }
     }
 }
 
@@ -225,15 +224,15 @@ impl Inner {
     fn show(&self, snapshot: Snapshot) -> Arc<View> {
         // A slower reader may bring an older state back; the next look at the file finds that out.
         let known = Arc::clone(&self.view.read());
-        self.show_after(&known.library, &known.register, snapshot)
+        self.show_after(&known.recall, &known.dedup, snapshot)
     }
 
-    /// Shows a state; library and register are moved on from those of another one by what differs.
-    fn show_after(&self, library: &Library, register: &Part<Register>, snapshot: Snapshot) -> Arc<View> {
+    /// Shows a state; recall and dedup are moved on from those of another one by what differs.
+    fn show_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
         let vector_of = |text: &str| self.vector(text);
-        let library = library.follow(Arc::clone(snapshot.book()), &vector_of);
-        let register = register.carried(|register| register.follow(&snapshot.book().lessons, &vector_of));
-        let view = Arc::new(View { snapshot, library, register });
+        let recall = recall.follow(Arc::clone(snapshot.book()), &vector_of);
+        let dedup = dedup.carried(|dedup| dedup.follow(&snapshot.book().lessons, &vector_of));
+        let view = Arc::new(View { snapshot, recall, dedup });
         *self.view.write() = Arc::clone(&view);
         view
     }
@@ -246,11 +245,11 @@ impl Inner {
             let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
             let mut next = None;
             let prepare = |snapshot: &Snapshot| {
-                let Decided { step, register } = decide(&known, snapshot)?.into();
+                let Decided { step, dedup } = decide(&known, snapshot)?.into();
                 if let Step::Commit(decision, _) = &step {
                     let vector_of = |text: &str| self.vector(text);
-                    let library = known.library.follow(Arc::new(decision.book.clone()), &vector_of);
-                    next = Some((library, register));
+                    let recall = known.recall.follow(Arc::new(decision.book.clone()), &vector_of);
+                    next = Some((recall, dedup));
                 }
                 Ok(step)
             };
@@ -258,8 +257,8 @@ impl Inner {
                 Ok((snapshot, value)) => {
                     match next {
                         None => self.show(snapshot),
-                        Some((library, None)) => self.show_after(&library, &known.register, snapshot),
-                        Some((library, Some(register))) => self.show_after(&library, &register.into(), snapshot),
+                        Some((recall, None)) => self.show_after(&recall, &known.dedup, snapshot),
+                        Some((recall, Some(dedup))) => self.show_after(&recall, &dedup.into(), snapshot),
                     };
                     return Ok(value);
                 }

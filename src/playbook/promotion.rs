@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Decided, Inner, Playbook, Removal};
 use crate::config::DedupPolicy;
 use crate::error::{Error, Result};
-use crate::learn::book::Book;
-use crate::learn::{Learned, Learner, change_id, review};
+use crate::learn::{Learned, Learner, review};
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, TextHash};
+use crate::state::{Book, change_id};
 use crate::store::{Decision, Step};
 
 impl Playbook {
@@ -39,8 +39,8 @@ impl Playbook {
         let wholes = inner.prepare_waiting(chosen)?;
         inner.commit(|known, snapshot| {
             let vector_of = |text: &str| inner.vector(text);
-            let register = inner.present_register(known, snapshot);
-            let state = (Book::clone(snapshot.book()), register);
+            let dedup = inner.present_dedup(known, snapshot);
+            let state = (Book::clone(snapshot.book()), dedup);
             let now = inner.clock.now();
             let mut learner = Learner::new(state, snapshot.truth.generation, now, &inner.config, &vector_of);
             let promoted: Vec<Learned> = chosen
@@ -48,10 +48,10 @@ impl Playbook {
                 .zip(&wholes)
                 .map(|((id, text), whole)| learner.promote(*id, *text, inner.vector(whole).as_ref()))
                 .collect::<Result<_>>()?;
-            let register = learner.register();
+            let dedup = learner.dedup();
             let Learner { book, changes, .. } = learner;
             let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, promoted);
-            Ok(Decided { step, register: Some(register) })
+            Ok(Decided { step, dedup: Some(dedup) })
         })
     }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::learn::book::{Action, Book, Change, Edit, Why};
-use crate::learn::{change_id, undo};
+use crate::learn::undo;
 use crate::lesson::{ChangeId, LessonId, LessonRef};
+use crate::state::{Action, Book, Change, Edit, Why, change_id};
 use crate::store::{Decision, Step};
 
 /// A lesson that was removed.

@@ -302,10 +302,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::learn::testing::at;
     use crate::skills::Quality;
     use crate::store::disk::{Disk, RealDisk};
     use crate::store::faults::{Fault, FaultyDisk};
+    use crate::testing::at;
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::{Playbook, Skills};
 use crate::error::{Error, Result};
-use crate::learn::book::Book;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
+use crate::state::Book;
 use crate::store::skill_files::{Existing, FoundSkill, Written, skill_file};
 use crate::store::{Decision, Step};
 

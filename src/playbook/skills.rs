@@ -247,9 +247,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::learn::testing::at;
     use crate::store::disk::{Disk, RealDisk};
     use crate::store::faults::{Fault, FaultyDisk};
+    use crate::testing::at;
     use crate::{Listing, ManualClock, build_lesson};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

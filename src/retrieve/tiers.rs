@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::library::{Library, Triggers};
+use adage_index::{IndexKind, UnitVector};
+
 use super::{Considered, NoneBecause, Tier};
-use crate::config::{IndexKind, RetrievalConfig};
-use crate::embed::UnitVector;
-use crate::learn::space::Near;
+use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
+use crate::state::{Near, RecallIndex, Triggers};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Ranked {
     pub(crate) considered: Vec<Considered>,
 }
 
-impl Library {
+impl RecallIndex {
     /// Nearest triggers (tier 1). A lesson without a vector is not found.
     pub(crate) fn by_vector(
         &self,
@@ -147,14 +147,14 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    use crate::config::IndexConfig;
-    use crate::learn::book::Book;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Trust;
-    use crate::retrieve::library::body;
+    use crate::state::Book;
+    use crate::state::recall_index::body;
+    use crate::testing::{at, lesson};
+    use adage_index::IndexConfig;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
-    fn library(lessons: &[(&str, f32)]) -> (Library, impl Fn(&str) -> Option<UnitVector>) {
+    fn recall(lessons: &[(&str, f32)]) -> (RecallIndex, impl Fn(&str) -> Option<UnitVector>) {
         let mut book = Book::default();
         for (place, (trigger, _)) in lessons.iter().enumerate() {
             let seconds = i64::try_from(place).unwrap();
@@ -166,17 +166,17 @@ mod tests {
             let cosine = 1.0 - distances.get(trigger)?;
             UnitVector::new(&[cosine, (1.0 - cosine * cosine).max(0.0).sqrt()]).ok()
         };
-        (Library::new(Arc::new(book)), vector_of)
+        (RecallIndex::new(Arc::new(book)), vector_of)
     }
 
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoneBecause>) {
-        let (library, vector_of) = library(lessons);
+        let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let config = RetrievalConfig::default();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = library.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
         let sizes = (limit, threshold);
-        let ranked = library.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
+        let ranked = recall.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
         assert_eq!(ranked.index, Some(IndexKind::Exact));
         (ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect(), ranked.none_because)
     }
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn words_must_cover_three_tenths_of_the_query() {
-        let (library, _) = library(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
+        let (recall, _) = recall(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
         let config = RetrievalConfig::default();
-        let ask = |query: &str| library.by_words(query, &Realm::default(), 5, &config);
+        let ask = |query: &str| recall.by_words(query, &Realm::default(), 5, &config);
         assert_eq!(ask("how do I rotate keys?").hits.len(), 1);
         // idf of a term in one of two lessons: ln(1 + 1.5/1.5) = 0.693; of an unknown one: ln(1 + 2.5/0.5) = 1.792.
         // One known, one unknown: 0.693/2.485 = 0.279 < 0.30.
@@ -253,10 +253,10 @@ mod tests {
         assert_eq!(body(&lesson), "guessed the format\nask for the zone");
         let mut book = Book::default();
         book.put(lesson);
-        let library = Library::new(Arc::new(book));
+        let recall = RecallIndex::new(Arc::new(book));
         let config = RetrievalConfig::default();
         for query in ["which zone?", "guessed the format", "dates"] {
-            assert_eq!(library.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
+            assert_eq!(recall.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
         }
     }
 
@@ -282,24 +282,24 @@ mod tests {
         for lesson in [elsewhere, here, tainted, promoted, lesson("global", "s")] {
             book.put(lesson);
         }
-        let library = Library::new(Arc::new(book));
+        let recall = RecallIndex::new(Arc::new(book));
         let seen = |project: &str| {
             let realm = Realm { project: project.into(), role: String::new() };
             let mut seen: Vec<String> =
-                library.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
+                recall.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
             seen.sort();
             seen
         };
         assert_eq!(seen("mine"), ["global", "here", "promoted"]);
         assert_eq!(seen(""), ["global", "promoted"]);
-        let none = Library::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
+        let none = RecallIndex::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
         assert_eq!(none.none_because, Some(NoneBecause::NoLessons));
     }
 
     #[test]
     fn recency_is_newest_first_up_to_the_limit() {
-        let (library, _) = library(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
-        let hits = library.by_time(&Realm::default(), 2).hits;
+        let (recall, _) = recall(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
+        let hits = recall.by_time(&Realm::default(), 2).hits;
         assert_eq!(hits.iter().map(|hit| hit.lesson.trigger.as_str()).collect::<Vec<_>>(), ["third", "second"]);
     }
 }

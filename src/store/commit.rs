@@ -9,8 +9,8 @@ use chrono::{DateTime, FixedOffset};
 
 use super::{Event, Mark, Seen, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
 use crate::error::{Error, Result};
-use crate::learn::book::{Book, Change};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change};
 
 /// A vector cache is swept when it is larger than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;

@@ -12,7 +12,7 @@ use super::disk::{Disk, Lock, RealDisk, Stamp};
 use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
 use crate::inbox::Entry;
-use crate::learn::testing::at;
+use crate::testing::at;
 use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
 
 /// How the disk fails.

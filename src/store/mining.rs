@@ -234,9 +234,9 @@ impl Record for Mining {
 #[expect(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 mod tests {
     use super::*;
-    use crate::learn::testing::at;
     use crate::store::Access;
     use crate::store::disk::RealDisk;
+    use crate::testing::at;
 
     fn place(folder: &Path, access: Access) -> Place {
         Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
@@ -256,7 +256,7 @@ mod tests {
             last_record: None,
             n_user_turns: 10,
             n_turns: 20,
-            owner: crate::Owner::Person,
+            owner: adage_transcript::Owner::Person,
             intent: String::new(),
             workflow: String::new(),
         };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::truth::{self, Parsed};
 use super::{Seen, Snapshot, Store, Truth, archive};
 use crate::error::{Error, Result};
-use crate::learn::book::{Action, Book, Change, Removed};
 use crate::lesson::TextHash;
+use crate::state::{Action, Book, Change, Removed};
 
 /// What an open had to do about a broken playbook file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -117,9 +117,9 @@ mod tests {
 
     use super::*;
     use crate::error::Error;
-    use crate::learn::testing::at;
     use crate::store::Access;
     use crate::store::disk::RealDisk;
+    use crate::testing::at;
 
     fn place(folder: &Path, access: Access) -> Place {
         Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()

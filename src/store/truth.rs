@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::learn::book::{Book, Removed, ReviewReason, Skip, Waiting};
-use crate::learn::timeline::Timeline;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
+use crate::state::LessonsByTime;
+use crate::state::{Book, Removed, ReviewReason, Skip, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     }
     book.unread.extend(take_list(&mut file, "unread"));
     let drawn = take_list(&mut file, "drawn");
-    book.drawn = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
+    book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
     for row in take_list(&mut file, "skips") {
         match Skip::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
@@ -108,7 +108,7 @@ struct File<'a> {
     archive_len: u64,
     usage: Mark,
     removed: Vec<RemovedRow<'a>>,
-    lessons: &'a Timeline,
+    lessons: &'a LessonsByTime,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
@@ -143,7 +143,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread, drawn, skips } = truth.book.as_ref();
+    let Book { lessons, waiting, removed, unread, mined_texts, skips } = truth.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -161,7 +161,7 @@ pub(crate) fn render(truth: &Truth) -> serde_json::Result<Vec<u8>> {
         lessons,
         waiting: waiting.collect(),
         unread,
-        drawn,
+        drawn: mined_texts,
         skips,
         extra: &truth.extra,
     };
@@ -222,7 +222,7 @@ fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use crate::learn::testing::{at, lesson};
+    use crate::testing::{at, lesson};
     use serde_json::json;
 
     fn read(bytes: &[u8]) -> Truth {
@@ -246,7 +246,10 @@ mod tests {
         let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
         book.waiting.push(waiting);
         book.unread.push(json!("a note"));
-        assert!(book.draw(TextHash::of(&["session", "text"])) && !book.draw(TextHash::of(&["session", "text"])));
+        assert!(
+            book.remember_mined(TextHash::of(&["session", "text"]))
+                && !book.remember_mined(TextHash::of(&["session", "text"]))
+        );
         book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
         truth.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&truth).unwrap()), truth);

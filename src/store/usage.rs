@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::truth::Mark;
 use crate::config::FeedbackConfig;
-use crate::learn::book::Book;
 use crate::learn::feedback::{self, Outcome};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
+use crate::state::Book;
 
 /// A segment longer than this is closed at the next commit.
 pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
@@ -211,8 +211,8 @@ fn credit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Lesson;
+    use crate::testing::{at, lesson};
 
     fn receipt(number: i64) -> ReceiptId {
         ReceiptId::at(at(number), TextHash::of(&[number.to_string()]))

@@ -2,7 +2,7 @@
 
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::Trust;
 use crate::skills::{NotWorded, Quality, Skill, SkillName};
 

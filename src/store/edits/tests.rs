@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::learn::testing::at;
 use crate::store::Access;
 use crate::store::disk::{Disk, RealDisk};
 use crate::store::faults::{Fault, FaultyDisk};
+use crate::testing::at;
 
 /// A memory folder and another one.
 struct Ground {

@@ -10,7 +10,7 @@ pub(super) type Edges = BTreeMap<(String, String), String>;
 /// The imports of a crate between its top-level modules. The root names them all; it is left out, but `lib` for who imports it.
 pub(super) fn edges(sources: &Sources) -> Edges {
     let mut edges = Edges::new();
-    for (path, module) in &sources.modules {
+    for (path, module) in sources.modules.iter().filter(|(_, module)| module.file != sources.root) {
         let Some(from) = path.first() else { continue };
         for written in &module.paths {
             let Some(to) = sources.top_level(path, written) else { continue };

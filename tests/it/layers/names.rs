@@ -66,14 +66,21 @@ impl Finder<'_> {
         globs.into_iter().find_map(|glob| self.lookup(&glob, name, visited))
     }
 
-    /// A path that begins with a re-export of the root, as the module that it comes from.
+    /// A path through names and modules of the root's file, as the module that it comes from.
     fn from_root(&self, absolute: Absolute) -> Absolute {
-        let Some((first, rest)) = absolute.split_first() else { return absolute };
-        if self.sources.modules.contains_key(std::slice::from_ref(first)) {
-            return absolute;
-        }
-        match self.lookup(&[], first, &mut BTreeSet::new()) {
-            Some(found) if found != std::slice::from_ref(first) => self.from_root([found, rest.to_vec()].concat()),
+        // The longest beginning that is a module in the root's file: at least the root itself.
+        let is_root = |length: &usize| {
+            let module = absolute.get(..*length).and_then(|path| self.sources.modules.get(path));
+            module.is_some_and(|module| module.file == self.sources.root)
+        };
+        let n_root = (0..=absolute.len()).rev().find(is_root).unwrap_or(0);
+        let (module, rest) = absolute.split_at(n_root);
+        let Some((name, rest)) = rest.split_first() else { return Absolute::new() };
+        match self.lookup(module, name, &mut BTreeSet::new()) {
+            Some(found) if found != [module, std::slice::from_ref(name)].concat() => {
+                self.from_root([found, rest.to_vec()].concat())
+            }
+            Some(found) if self.sources.modules.contains_key(&found) => absolute,
             _ => Absolute::new(),
         }
     }

@@ -36,6 +36,8 @@ pub(super) struct Module {
 /// A crate.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
+    /// The root's file. Modules that are written in it are the root's own.
+    pub(super) root: PathBuf,
     pub(super) modules: BTreeMap<Absolute, Module>,
     /// The files of its modules, those of its tests among them.
     pub(super) reached: BTreeSet<PathBuf>,
@@ -47,14 +49,15 @@ impl Sources {
     /// # Panics
     /// On what this reader does not follow: a file that does not parse, `#[path]`, `include!`, a module without a file.
     pub(super) fn read(files: &BTreeMap<PathBuf, String>, root: &str) -> Self {
-        let mut sources = Self::default();
+        let mut sources = Self { root: root.into(), ..Self::default() };
         sources.add_file(files, Path::new(root), &[], false);
         sources
     }
 
     /// The folders and files directly below the root.
     pub(super) fn top_level_modules(&self) -> BTreeSet<String> {
-        self.modules.keys().filter_map(|path| path.first().cloned()).collect()
+        let below = self.modules.iter().filter(|(_, module)| module.file != self.root);
+        below.filter_map(|(path, _)| path.first().cloned()).collect()
     }
 
     fn add_file(&mut self, files: &BTreeMap<PathBuf, String>, path: &Path, module: &[String], is_test: bool) {

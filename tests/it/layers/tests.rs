@@ -70,6 +70,19 @@ fn a_type_at_the_root_is_followed_to_its_module() {
 }
 
 #[test]
+fn a_module_in_the_root_file_is_followed_to_what_it_brings() {
+    let root =
+        format!("{ROOT} pub mod files {{ pub use crate::store::Place; pub mod more {{ pub use crate::words::*; }} }}");
+    let with_root = |text| upward(&[("lib.rs", &root), ("stage/deep.rs", text)]);
+    let expected = ["stage → store leads up, stage/deep.rs:1: crate::files::Place"];
+    assert_eq!(with_root("use crate::files::Place;"), expected);
+    let none: [&str; 0] = [];
+    assert_eq!(with_root("use crate::files::more::Word;"), none);
+    let all = ["stage → lib leads up, stage/deep.rs:1: crate::files::*"];
+    assert_eq!(with_root("use crate::files::*;"), all);
+}
+
+#[test]
 fn super_is_followed() {
     check("use super::super::store::Place;", "1: super::super::store::Place");
     check("fn f() { self::super::super::store::Place::open() }", "1: self::super::super::store::Place::open");
