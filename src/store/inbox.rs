@@ -1,4 +1,4 @@
-//! The inbox on disk (skills 4.1): what lies there, what stands where a proposal leads, and what goes aside.
+//! The inbox on disk (docs/spec/skills.md, 4.1): what lies there, what stands where a proposal leads, and what goes aside.
 //!
 //! ```text
 //! .inbox/private/extraction.patch      with extraction.base.json: what the targets held when it was proposed
