@@ -98,11 +98,18 @@ mod tests {
         /// Whatever it says, the heading that comes after it is one.
         #[test]
         fn it_stays_where_it_is_put(text in "(`{1,5}|~{1,4}|#{1,3} |<!--|-->|<pre>|---|===|\\n| |a|> |- |1\\. |\t){0,30}") {
-            for body in [paragraphs(&text), fenced(&text, ""), quotation(&text), item("", &text)] {
+            let bodies = [
+                (paragraphs(&text), &[][..]),
+                (fenced(&text, ""), &[]),
+                (quotation(&text), &["> ", ">"]),
+                (item("", &text), &["- ", "  "]),
+            ];
+            for (body, container) in bodies {
                 let mut fence: Option<String> = None;
                 for line in body.lines() {
-                    let line = line.trim_start_matches([' ', '>']);
-                    let line = line.strip_prefix("- ").unwrap_or(line);
+                    // Only the container's own prefix: inside a fence, a further `>` is code.
+                    let line = container.iter().find_map(|prefix| line.strip_prefix(prefix)).unwrap_or(line);
+                    let line = line.trim_start();
                     let was_open = fence.is_some();
                     fence = match (fence, fence_of(line)) {
                         (None, Some((marks, _))) => Some(marks),

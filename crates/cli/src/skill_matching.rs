@@ -1,4 +1,4 @@
-//! Which skills a text asks for, and why.
+//! The skills that match a text, and why.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,8 @@ use adage::{MatchTier, MatchedBy, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::{Done, Output, say};
+use crate::output::{Output, say};
+use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Match {
@@ -16,7 +17,7 @@ pub(crate) struct Match {
     /// Show every point
     #[arg(long)]
     explain: bool,
-    /// Print the texts of the skills, as they go into a prompt
+    /// Print the skills' texts as they go into a prompt
     #[arg(long, conflicts_with = "explain")]
     block: bool,
 }
