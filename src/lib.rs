@@ -15,10 +15,10 @@
 //!   stays.
 //! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
 //! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
-//! - Sessions: a [`TranscriptReader`] reads what an agent wrote down of one into a [`Transcript`], and reports what is not
+//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a [`Transcript`](transcript::Transcript), and reports what is not
 //!   in it.
 //! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
-//! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a [`Transcript`] teaches and takes only what it
+//! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a transcript teaches and takes only what it
 //!   can show in the user's own words: [`find_evidence`].
 //! - Skills: [`Playbook::skills`] lists, matches, exports and promotes `SKILL.md` files; [`Skills::for_task`] is the block for a
 //!   prompt, [`Skills::curate`] keeps drafts in order.
@@ -72,6 +72,14 @@ pub mod redact {
     pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
 }
 
+/// Sessions as agents write them down, read into one shape; and what a command line does.
+pub mod transcript {
+    pub use adage_transcript::{
+        Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Status,
+        ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line,
+    };
+}
+
 /// The crate of the times in the interface.
 pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
@@ -80,13 +88,11 @@ pub use ndarray;
 #[cfg(feature = "http-llm")]
 pub use capture::HttpModel;
 pub use capture::{
-    AgentJob, AgentTool, Because, Broken, BrokenReason, CancelHook, CancelToken, Candidate, CommandLine, Completion,
-    Denied, Existing, Explanation, ExtractRequest, Extracted, Extraction, Format as TranscriptFormat, Ground,
-    Heuristic, Hurdle, Ineligible, LanguageModel, MIN_QUOTE_WORDS, ModelError, NoEvidence, Owner, ReadLimits,
-    ReadReport, Reading, Recurrence, Refused, RefusedBecause, Relation, Ripeness, ScriptedModel, SessionEntry,
-    SessionSummary, Speaker, Standing, Status, Suggestions, ToolCall, ToolPolicy, Transcript, TranscriptReader, Turn,
-    Unreadable, WordChange, check_evidence, error_line, extract_lessons, find_evidence, index as session_index,
-    recurring, suggest,
+    AgentJob, AgentTool, Because, CancelHook, CancelToken, Candidate, Completion, Denied, Existing, Explanation,
+    ExtractRequest, Extracted, Extraction, Ground, Heuristic, Hurdle, Ineligible, LanguageModel, MIN_QUOTE_WORDS,
+    ModelError, NoEvidence, Recurrence, Refused, RefusedBecause, Ripeness, ScriptedModel, SessionEntry, SessionSummary,
+    Speaker, Standing, Suggestions, ToolPolicy, Unreadable, check_evidence, extract_lessons, find_evidence,
+    index as session_index, recurring, suggest,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{

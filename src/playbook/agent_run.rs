@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use adage_transcript::Reading;
+
 use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
 use crate::capture::agent::{Briefing, job};
-use crate::capture::{AgentJob, AgentTool, Denied, Reading, redacted_record};
+use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};

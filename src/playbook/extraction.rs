@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adage_transcript::{Transcript, Turn};
+
 use super::{AutoSaved, Inner, Mined, Playbook, View};
 use crate::capture::{
-    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
-    taint,
+    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, extract_lessons, taint,
 };
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
@@ -98,7 +99,8 @@ impl Playbook {
     /// was read before teaches nothing again.
     ///
     /// ```
-    /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
+    /// use adage::transcript::{Transcript, Turn};
+    /// use adage::{CancelToken, Playbook, ScriptedModel};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;

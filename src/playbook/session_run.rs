@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use adage_redact::{Redactor, one_line};
+use adage_transcript::Reading;
 
 use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
-use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
+use crate::capture::{CancelToken, Extraction, LanguageModel, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
 use crate::store::disk::Lock;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

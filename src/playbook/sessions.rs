@@ -234,7 +234,9 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let (summary, error) = match file.read(config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
-        Err(error @ (Error::Io { .. } | Error::TranscriptSource { .. })) => return Err(error),
+        Err(error @ (Error::Io { .. } | Error::Transcript(adage_transcript::Error::Source { .. }))) => {
+            return Err(error);
+        }
         Err(error) => (None, Some(error.to_string())),
     };
     Ok(SeenFile { version: SessionSummary::VERSION, n_bytes: file.n_bytes, modified: file.modified, summary, error })

@@ -256,7 +256,7 @@ mod tests {
             last_record: None,
             n_user_turns: 10,
             n_turns: 20,
-            owner: crate::Owner::Person,
+            owner: adage_transcript::Owner::Person,
             intent: String::new(),
             workflow: String::new(),
         };

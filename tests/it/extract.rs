@@ -1,9 +1,10 @@
 //! Lessons drawn from a session by a model, from the transcript to the playbook.
 
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
     Completion, Config, Evidence, Existing, ExtractConfig, ExtractRequest, Extracted, Extraction, LanguageModel,
     Learned, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
-    Speaker, Status, ToolCall, Transcript, Turn, Unreadable, extract_lessons,
+    Speaker, Unreadable, extract_lessons,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

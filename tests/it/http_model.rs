@@ -6,9 +6,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use adage::transcript::{Transcript, Turn};
 use adage::{
     CancelToken, Completion, ExtractConfig, ExtractRequest, Extraction, HttpModel, LanguageModel, ModelError,
-    Transcript, Turn, extract_lessons,
+    extract_lessons,
 };
 use serde_json::{Value, json};
 

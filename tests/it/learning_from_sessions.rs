@@ -4,11 +4,11 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
     AutoSaveConfig, CancelToken, Config, Declined, Extraction, HashingEmbedder, Learned, LessonDraft, LessonId,
     Listing, ManualClock, ModelError, NotWorded, Origin, Playbook, Provenance, Quality, Ran, Request, ReviewReason,
-    ScriptedModel, SessionLessons, Skill, Status, ToolCall, Transcript, Turn, Verification, build_lesson,
-    find_evidence,
+    ScriptedModel, SessionLessons, Skill, Verification, build_lesson, find_evidence,
 };
 use serde_json::json;
 

@@ -1,8 +1,9 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    Config, Error, Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status, TextHash,
-    ToolCall, Transcript, Turn, build_lesson,
+    Config, Error, Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, TextHash,
+    build_lesson,
 };
 use serde_json::json;
 use std::path::Path;
@@ -169,7 +170,9 @@ fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
             {"role": "assistant", "content": "All is installed."},
         ])
         .to_string();
-        let reading = adage::TranscriptReader::new().read(source.as_bytes(), adage::TranscriptFormat::Auto).unwrap();
+        let reading = adage::transcript::TranscriptReader::new()
+            .read(source.as_bytes(), adage::transcript::Format::Auto)
+            .unwrap();
         let transcript = Transcript { session: format!("round {round}"), ..reading.transcript };
         let typed: Vec<&Turn> = transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).collect();
         assert_eq!(typed, [&Turn::User("Install the dependencies.".into())]);

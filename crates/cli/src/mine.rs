@@ -6,9 +6,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{
-    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, ReadReport, Reading,
-    RunEnd, SavedSkill, Selection, SessionLessons, Skips, Transcript, TranscriptFormat, TranscriptReader, Waiting,
+    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, RunEnd, SavedSkill,
+    Selection, SessionLessons, Skips, Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -34,7 +35,7 @@ pub(crate) struct Mine {
     sessions: Option<PathBuf>,
     /// auto, claude-code, codex, gemini, openai or anthropic
     #[arg(long, default_value = "auto")]
-    format: TranscriptFormat,
+    format: Format,
     /// Everything that the rules find, not only the best of each rule
     #[arg(long)]
     all: bool,
@@ -129,7 +130,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
 }
 
 impl Miner<'_> {
-    fn read_files(&mut self, files: &[PathBuf], format: TranscriptFormat) {
+    fn read_files(&mut self, files: &[PathBuf], format: Format) {
         self.bar = progress(files.len(), "sessions");
         for file in files {
             if self.cancel.is_cancelled() {
@@ -152,7 +153,7 @@ impl Miner<'_> {
                 Due::Waiting(waiting) => say(&why(&waiting)),
                 Due::Sessions(due) => {
                     let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
-                    self.read_files(&files, TranscriptFormat::default());
+                    self.read_files(&files, Format::default());
                 }
             }
             return Ok(());
@@ -287,7 +288,7 @@ fn why(waiting: &Waiting) -> String {
     }
 }
 
-fn read(file: &Path, format: TranscriptFormat) -> Result<Reading, Box<dyn Error>> {
+fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
     let source = File::open(file)?;
     let is_gzipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let source: Box<dyn Read> = if is_gzipped { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };

@@ -9,8 +9,8 @@ mod quotable;
 
 use std::fmt;
 
-use super::{Transcript, Turn};
 use crate::lesson::Evidence;
+use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
 
 /// A quote of fewer words proves nothing: "yes", "do it" and "no" stand in nearly every session, beside any lesson.
@@ -90,7 +90,8 @@ pub enum NoEvidence {
 /// is in the transcript.
 ///
 /// ```
-/// use adage::{NoEvidence, Transcript, Turn, find_evidence};
+/// use adage::transcript::{Transcript, Turn};
+/// use adage::{NoEvidence, find_evidence};
 ///
 /// let transcript = Transcript {
 ///     turns: vec![Turn::Assistant("I run npm install.".into()), Turn::User("No. Use pnpm\nhere, always.".into())],

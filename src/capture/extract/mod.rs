@@ -12,9 +12,10 @@ mod reply;
 mod tags;
 
 use super::evidence::UserTurns;
-use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence, Transcript};
+use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence};
 use crate::config::ExtractConfig;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm};
+use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
 use reply::Reply;
@@ -151,7 +152,8 @@ pub enum RefusedBecause {
 /// The session is redacted before the model sees it. A call that failed for a reason that passes is tried once more.
 ///
 /// ```
-/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, Transcript, Turn, extract_lessons};
+/// use adage::transcript::{Transcript, Turn};
+/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, extract_lessons};
 ///
 /// let transcript = Transcript {
 ///     turns: vec![

@@ -1,14 +1,14 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
 use adage_redact::one_line;
+use adage_transcript::command::{Purpose, slug};
+use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::error_line::{blames_the_command, error_line, is_finding};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::listed;
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{CommandLine, Purpose, Relation, WordChange, slug};
-use crate::capture::{ToolCall, outcome, terminal};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -246,8 +246,8 @@ fn edit_told(call: &ToolCall) -> Option<String> {
     /// More is a rewrite.
     const MAX_LINES: usize = 2;
     const MAX_LINE_CHARS: usize = 100;
-    let file = terminal::changed_file(call)?;
-    let (old, new) = terminal::replaced(call)?;
+    let file = call.changed_file()?;
+    let (old, new) = call.replaced()?;
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {

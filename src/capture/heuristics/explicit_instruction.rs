@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use adage_redact::one_line;
+use adage_transcript::command::slug;
 use regex::Regex;
 
 use super::session::{Session, TerminalCall};
 use super::wording::{char_range, sentences};
 use super::{Candidate, Ground, Heuristic, Trial, mined};
-use crate::capture::command::slug;
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_COMMANDS: usize = 8;

@@ -1,6 +1,8 @@
 //! `user-correction`: the user corrects what is being done, and the corrected action succeeds.
 
 use adage_redact::one_line;
+use adage_transcript::command::slug;
+use adage_transcript::{CommandLine, Status, ToolCall, Turn};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cues;
@@ -10,8 +12,6 @@ use super::request;
 use super::session::{Act, Session};
 use super::wording::{char_range, listed, sentences};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{CommandLine, slug};
-use crate::capture::{Status, ToolCall, Turn, terminal};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_WORDS_CHARS: usize = 400;
@@ -279,9 +279,9 @@ impl Target<'_, '_> {
     /// The program, the file, the tool; none for an edit that does not name its file.
     fn topic(&self) -> Option<String> {
         match self {
-            Self::Refused(call) => match terminal::command(call) {
+            Self::Refused(call) => match call.command() {
                 Some(command) => Some(CommandLine::parse(&command).topic()),
-                None if terminal::changes_files(call) => terminal::changed_file(call),
+                None if call.changes_files() => call.changed_file(),
                 None => Some(call.tool.clone()),
             },
             Self::Edits(files) => files.last().map(|place| base(place).to_owned()),
@@ -292,10 +292,10 @@ impl Target<'_, '_> {
     /// What was being done, in words that hold outside the session; none where it has no name.
     fn doing(&self) -> Option<String> {
         Some(match self {
-            Self::Refused(call) => match (terminal::command(call), terminal::changed_place(call)) {
+            Self::Refused(call) => match (call.command(), call.changed_place()) {
                 (Some(command), _) => format!("running {}", named(&command)),
                 (None, Some(file)) => format!("changing {file}"),
-                (None, None) if terminal::changes_files(call) => return None,
+                (None, None) if call.changes_files() => return None,
                 (None, None) => match asked_for(call) {
                     Some(what) => format!("using {} for {what}", call.tool),
                     None => format!("using {}", call.tool),
@@ -310,10 +310,10 @@ impl Target<'_, '_> {
     /// What the user objected to, in a line.
     fn mistake(&self) -> String {
         match self {
-            Self::Refused(call) => match (terminal::command(call), terminal::changed_file(call)) {
+            Self::Refused(call) => match (call.command(), call.changed_file()) {
                 (Some(command), _) => format!("the user refused {}", named(&command)),
                 (None, Some(file)) => format!("the user refused a change of {file}"),
-                (None, None) if terminal::changes_files(call) => "the user refused a change of a file".to_owned(),
+                (None, None) if call.changes_files() => "the user refused a change of a file".to_owned(),
                 (None, None) => match asked_for(call) {
                     Some(what) => format!("the user refused a call of {} for {what}", call.tool),
                     None => format!("the user refused a call of {}", call.tool),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::capture::command::CommandLine;
+use adage_transcript::CommandLine;
+
 use crate::capture::{Candidate, Heuristic};
 
 /// How much speaks for a workflow.

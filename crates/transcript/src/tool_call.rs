@@ -1,8 +1,21 @@
-//! Which tool calls are commands at a terminal, which change files, and what the command is.
+//! A call of a tool: whether it is a command at a terminal, whether it changes files, and which.
 
 use serde_json::{Map, Value};
 
-use super::ToolCall;
+use crate::transcript::Status;
+
+/// A call of a tool, with its result where the source has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// The tool, as the agent names it.
+    pub tool: String,
+    /// What it was called with.
+    pub input: Value,
+    /// What came back, cut to its head and tail; none when the source has no result.
+    pub result: Option<String>,
+    /// How it ended.
+    pub status: Status,
+}
 
 /// The tools that run a command, as the agents name them; compared without case.
 const TERMINALS: [&str; 20] = [
@@ -40,11 +53,52 @@ const KEEPING: [&str; 5] = ["todo", "todos", "task", "plan", "memory"];
 const PATH_FIELDS: [&str; 7] =
     ["file_path", "path", "filePath", "filename", "target_file", "TargetFile", "notebook_path"];
 
-/// The command that a call ran at a terminal; none for any other tool, and for an empty command.
-pub(crate) fn command(call: &ToolCall) -> Option<String> {
-    let is_terminal = TERMINALS.iter().any(|name| call.tool.eq_ignore_ascii_case(name));
-    let text = if is_terminal { command_in(&call.input)? } else { return None };
-    Some(text).filter(|text| !text.trim().is_empty())
+impl ToolCall {
+    /// The command that a call ran at a terminal; none for any other tool, and for an empty command.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
+        let is_terminal = TERMINALS.iter().any(|name| self.tool.eq_ignore_ascii_case(name));
+        let text = if is_terminal { command_in(&self.input)? } else { return None };
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+
+    /// True for a tool that changes files.
+    #[must_use]
+    pub fn changes_files(&self) -> bool {
+        let words = name_words(&self.tool);
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        has(&CHANGING) && !has(&KEEPING)
+    }
+
+    /// The file that a call changed: as its input names it, else as its result does.
+    #[must_use]
+    pub fn changed_path(&self) -> Option<&str> {
+        let named = self.input.as_object().and_then(|row| first(row, &PATH_FIELDS)).and_then(Value::as_str);
+        named.or_else(|| file_in_result(self.result.as_deref()?)).map(str::trim)
+    }
+
+    /// The file that a call changed, with the folder that it is in: `auth/provider.go`.
+    #[must_use]
+    pub fn changed_place(&self) -> Option<String> {
+        let path = self.changed_path()?;
+        let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
+        let file = parts.next()?;
+        Some(parts.next().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}")))
+    }
+
+    /// The base name of the file that a call changed.
+    #[must_use]
+    pub fn changed_file(&self) -> Option<String> {
+        self.changed_path()?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
+    }
+
+    /// What an edit took out and what it put there; none where the call does not say.
+    #[must_use]
+    pub fn replaced(&self) -> Option<(&str, &str)> {
+        let row = self.input.as_object()?;
+        let text = |fields: &[&str]| first(row, fields).and_then(Value::as_str);
+        Some((text(&["old_string", "old_str", "oldText"])?, text(&["new_string", "new_str", "newText"])?))
+    }
 }
 
 fn command_in(input: &Value) -> Option<String> {
@@ -80,32 +134,6 @@ fn join(words: &[&str]) -> Option<String> {
     }
 }
 
-/// True for a tool that changes files.
-pub(crate) fn changes_files(call: &ToolCall) -> bool {
-    let words = name_words(&call.tool);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    has(&CHANGING) && !has(&KEEPING)
-}
-
-/// The file that a call changed: as its input names it, else as its result does.
-pub(crate) fn changed_path(call: &ToolCall) -> Option<&str> {
-    let named = call.input.as_object().and_then(|row| first(row, &PATH_FIELDS)).and_then(Value::as_str);
-    named.or_else(|| file_in_result(call.result.as_deref()?)).map(str::trim)
-}
-
-/// The file that a call changed, with the folder that it is in: `auth/provider.go`.
-pub(crate) fn changed_place(call: &ToolCall) -> Option<String> {
-    let path = changed_path(call)?;
-    let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
-    let file = parts.next()?;
-    Some(parts.next().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}")))
-}
-
-/// The base name of the file that a call changed.
-pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
-    changed_path(call)?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
-}
-
 /// `The file /a/b.rs has been updated`, `File created successfully at: /a/b.rs`.
 fn file_in_result(result: &str) -> Option<&str> {
     result.lines().take(5).find_map(|line| {
@@ -113,13 +141,6 @@ fn file_in_result(result: &str) -> Option<&str> {
             line.split_once("The file ").and_then(|(_, rest)| rest.split_once(" has been ")).map(|(path, _)| path);
         after.or_else(|| line.split_once("File created successfully at: ").map(|(_, path)| path))
     })
-}
-
-/// What an edit took out and what it put there; none where the call does not say.
-pub(crate) fn replaced(call: &ToolCall) -> Option<(&str, &str)> {
-    let row = call.input.as_object()?;
-    let text = |fields: &[&str]| first(row, fields).and_then(Value::as_str);
-    Some((text(&["old_string", "old_str", "oldText"])?, text(&["new_string", "new_str", "newText"])?))
 }
 
 fn first<'a>(row: &'a Map<String, Value>, fields: &[&str]) -> Option<&'a Value> {
@@ -148,7 +169,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::capture::Status;
 
     fn call(tool: &str, input: Value) -> ToolCall {
         ToolCall { tool: tool.to_owned(), input, result: None, status: Status::Unknown }
@@ -171,7 +191,7 @@ mod tests {
             ("Read", json!({"command": "ls"}), None),
             ("BashOutput", json!({"command": "ls"}), None),
         ] {
-            assert_eq!(command(&call(tool, input.clone())).as_deref(), expected, "{tool} {input}");
+            assert_eq!(call(tool, input.clone()).command().as_deref(), expected, "{tool} {input}");
         }
     }
 
@@ -189,19 +209,19 @@ mod tests {
             ("ExitPlanMode", false),
             ("Credit", false),
         ] {
-            assert_eq!(changes_files(&call(tool, json!({}))), expected, "{tool}");
+            assert_eq!(call(tool, json!({})).changes_files(), expected, "{tool}");
         }
-        assert_eq!(changed_file(&call("Edit", json!({"file_path": "/a/b.rs"}))).as_deref(), Some("b.rs"));
-        assert_eq!(changed_file(&call("Edit", json!({"path": "/"}))), None);
+        assert_eq!(call("Edit", json!({"file_path": "/a/b.rs"})).changed_file().as_deref(), Some("b.rs"));
+        assert_eq!(call("Edit", json!({"path": "/"})).changed_file(), None);
         let told = |result: &str| {
             let edit = ToolCall { result: Some(result.to_owned()), ..call("Edit", json!({})) };
-            changed_file(&edit)
+            edit.changed_file()
         };
         assert_eq!(told("```\nThe file /a/b.rs has been updated successfully.\n```").as_deref(), Some("b.rs"));
         assert_eq!(told("File created successfully at: /a/c.rs").as_deref(), Some("c.rs"));
         assert_eq!(told("no such text"), None);
         let edit = call("Edit", json!({"old_string": "x", "new_string": ""}));
-        assert_eq!(replaced(&edit), Some(("x", "")));
-        assert_eq!(replaced(&call("Edit", json!({"old_string": "x"}))), None);
+        assert_eq!(edit.replaced(), Some(("x", "")));
+        assert_eq!(call("Edit", json!({"old_string": "x"})).replaced(), None);
     }
 }

@@ -7,9 +7,9 @@ mod shell;
 mod step;
 mod word_diff;
 
-pub(crate) use program::Purpose;
+pub use program::Purpose;
 pub use related::Relation;
-pub(crate) use step::Step;
+pub use step::Step;
 pub use word_diff::WordChange;
 
 use shell::Part;
@@ -17,10 +17,10 @@ use shell::Part;
 /// A command line, split by shell grammar. Nothing of it is ever run.
 ///
 /// ```
-/// let line = adage::CommandLine::parse("cd /srv && sudo docker build -t myapp:v1 . | tail -5");
+/// let line = adage_transcript::CommandLine::parse("cd /srv && sudo docker build -t myapp:v1 . | tail -5");
 /// assert_eq!(line.topic(), "docker");
 /// assert_eq!(line.normal_form(), "docker build");
-/// assert_eq!(adage::CommandLine::parse("").topic(), "unknown");
+/// assert_eq!(adage_transcript::CommandLine::parse("").topic(), "unknown");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
@@ -31,7 +31,7 @@ pub struct CommandLine {
 
 /// Whether a command line changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub enum Effect {
     /// It lists, prints, searches.
     Looks,
     /// It builds, tests, installs, writes; also whatever is not known.
@@ -60,7 +60,7 @@ impl CommandLine {
     }
 
     /// Every program that the line runs, preparation and filters too.
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> {
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(Part::program)
     }
 
@@ -97,30 +97,36 @@ impl CommandLine {
         word_diff::changes(&self.text, &other.text)
     }
 
-    pub(crate) fn effect(&self) -> Effect {
+    /// Whether the line changes anything.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
         let acts = self.main_parts().iter().any(|part| program::effect(part) == Effect::Acts);
         if acts { Effect::Acts } else { Effect::Looks }
     }
 
     /// The commands of the line that are worth running again as they stand, in order: no errands, nothing narrowed to one
     /// test, nothing in a folder for the occasion. For these files and their folders stand placeholders.
-    pub(crate) fn steps(&self, files: &[&str]) -> Vec<Step> {
+    #[must_use]
+    pub fn steps(&self, files: &[&str]) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
         steps.filter(Step::is_lasting).collect()
     }
 
     /// True for a line that commits to version control.
-    pub(crate) fn commits(&self) -> bool {
+    #[must_use]
+    pub fn commits(&self) -> bool {
         self.parts.iter().any(|part| matches!(normal::form(part).as_str(), "git commit" | "hg commit" | "svn commit"))
     }
 
     /// True for a line of which every command has to do with version control or its host: what follows a commit.
-    pub(crate) fn publishes(&self) -> bool {
+    #[must_use]
+    pub fn publishes(&self) -> bool {
         self.main_parts().iter().all(|part| program::is_version_control(part.program()))
     }
 
     /// True for a line that closes an issue, a task, a ticket.
-    pub(crate) fn closes(&self) -> bool {
+    #[must_use]
+    pub fn closes(&self) -> bool {
         let closes = |part: &Part| {
             let form = normal::form(part);
             form.split(' ').skip(1).any(|word| matches!(word, "close" | "done" | "finish" | "complete" | "resolve"))
@@ -129,7 +135,8 @@ impl CommandLine {
     }
 
     /// What the line is for: the purpose of its commands where they share one.
-    pub(crate) fn purpose(&self) -> Purpose {
+    #[must_use]
+    pub fn purpose(&self) -> Purpose {
         let mut purposes = self.main_parts().into_iter().map(program::purpose);
         let first = purposes.next().unwrap_or(Purpose::Other);
         if purposes.all(|purpose| purpose == first) { first } else { Purpose::Other }
@@ -137,7 +144,8 @@ impl CommandLine {
 
     /// The line without what only cuts its output or comments on it, where all else of it can be run as it stands; else the
     /// line as it was written.
-    pub(crate) fn plain_text(&self) -> String {
+    #[must_use]
+    pub fn plain_text(&self) -> String {
         let acting = self.main_parts();
         let steps: Vec<Step> = acting.iter().filter_map(|part| Step::of(part)).collect();
         if steps.is_empty() || steps.len() < acting.len() {
@@ -162,7 +170,8 @@ impl CommandLine {
 }
 
 /// Lower-case letters, digits and single hyphens, at most 60 characters; `unknown` when nothing is left.
-pub(crate) fn slug(text: &str) -> String {
+#[must_use]
+pub fn slug(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     let mut slug = String::new();
     for character in text.chars().flat_map(char::to_lowercase) {

@@ -9,7 +9,6 @@ use super::{CommandLine, normal};
 
 /// How a later command line relates to an earlier one, the nearest kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Relation {
     /// The same once more.
     Rerun,

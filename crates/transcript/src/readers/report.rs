@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Format;
-use crate::capture::Transcript;
+use crate::Transcript;
 
 /// A session that was read, and how that went.
 #[derive(Clone, Debug, PartialEq)]

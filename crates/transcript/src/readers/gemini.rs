@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::Owner;
 use super::recorder::{Recorder, str_of, text_of};
-use crate::capture::{Status, Turn};
+use crate::{Status, Turn};
 
 /// The messages so far, each as the turns it became.
 #[derive(Default)]

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
-use crate::capture::injected::{is_not_made, said_at_refusal, split};
-use crate::capture::outcome::{Said, error_span, status_of};
-use crate::capture::{Status, ToolCall, Transcript, Turn};
+use crate::injected::{is_not_made, said_at_refusal, split};
+use crate::outcome::{Said, error_span, status_of};
+use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript being written and the account of it.
 pub(super) struct Recorder {

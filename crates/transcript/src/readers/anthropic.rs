@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::recorder::{Recorder, is_set, str_of, text_of};
-use crate::capture::Status;
+use crate::Status;
 
 pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let missing = Value::Null;

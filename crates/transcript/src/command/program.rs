@@ -144,13 +144,14 @@ const ERRANDS: [&str; 30] = [
 
 /// What running a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// It passes or fails.
     Checks,
     /// It puts code into shape.
     Formats,
     /// It does something to this one thing.
     Errand,
+    /// None of these.
     Other,
 }
 

@@ -1,7 +1,8 @@
-//! The shape that every agent's session is read into (capture 1.1).
+//! The shape that every agent's session is read into.
 
 use chrono::{DateTime, FixedOffset};
-use serde_json::Value;
+
+use crate::tool_call::ToolCall;
 
 /// One session, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,8 +18,9 @@ pub struct Transcript {
 }
 
 /// What was said or done at one point of a session.
+///
+/// There are these four kinds and no others: whoever redacts or judges a session must decide on each.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Turn {
     /// What a person typed, whole. What a harness injects in a user's role is a [`Turn::System`].
     User(String),
@@ -30,20 +32,7 @@ pub enum Turn {
     System(String),
 }
 
-/// A call of a tool, with its result where the source has one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolCall {
-    /// The tool, as the agent names it.
-    pub tool: String,
-    /// What it was called with.
-    pub input: Value,
-    /// What came back, cut to its head and tail; none when the source has no result.
-    pub result: Option<String>,
-    /// How it ended.
-    pub status: Status,
-}
-
-/// How a call ended (capture 1.4).
+/// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It did what it was asked to.

@@ -1,4 +1,4 @@
-//! Sessions as agents write them down, read into one [`Transcript`] (capture 1.2, 1.6).
+//! Sessions as agents write them down, read into one [`Transcript`] (`docs/spec/capture.md`).
 //!
 //! A source is read once, front to back, a line or a message at a time; what is kept of it is what people typed and the
 //! heads and tails of the rest, so that memory follows what was said and not what was printed. One bad line costs that
@@ -30,7 +30,7 @@ use self::gemini::Gemini;
 use self::lines::{Line, next_line};
 use self::meter::Meter;
 use self::recorder::Recorder;
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 pub use format::Format;
 pub use report::{Broken, BrokenReason, Owner, ReadReport, Reading};
@@ -59,12 +59,12 @@ impl Default for ReadLimits {
 /// Reads what an agent wrote down of a session.
 ///
 /// ```
-/// use adage::{TranscriptFormat, TranscriptReader, Turn};
+/// use adage_transcript::{Format, TranscriptReader, Turn};
 /// let source = r#"[{"role": "user", "content": "no, use pnpm"}, {"role": "assistant", "content": "Right."}]"#;
-/// let reading = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Auto)?;
-/// assert_eq!(reading.report.format, TranscriptFormat::OpenAi);
+/// let reading = TranscriptReader::new().read(source.as_bytes(), Format::Auto)?;
+/// assert_eq!(reading.report.format, Format::OpenAi);
 /// assert_eq!(reading.transcript.turns[0], Turn::User("no, use pnpm".into()));
-/// # Ok::<(), adage::Error>(())
+/// # Ok::<(), adage_transcript::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TranscriptReader {
@@ -87,14 +87,14 @@ impl TranscriptReader {
     /// Reads a session to its end. A source without a turn is an empty transcript; look at the report.
     ///
     /// # Errors
-    /// [`Error::UnknownTranscript`] when the format is [`Format::Auto`] and the first records are of none, or there is no
-    /// record; [`Error::TranscriptSource`] when the source cannot be read any further.
-    pub fn read(&self, source: impl Read, format: Format) -> Result<Reading> {
+    /// [`Error::UnknownFormat`] when the format is [`Format::Auto`] and the first records are of none, or there is no
+    /// record; [`Error::Source`] when the source cannot be read any further.
+    pub fn read(&self, source: impl Read, format: Format) -> Result<Reading, Error> {
         let meter = Meter::new(self.limits.max_source_bytes);
         let mut source = BufReader::with_capacity(1 << 16, meter.count(source));
-        let failed = |source| Error::TranscriptSource { n_bytes: meter.n_bytes(), source };
+        let failed = |source| Error::Source { n_bytes: meter.n_bytes(), source };
         let (peeked, looks) = looked_at(&mut source, format, self.limits.max_record_bytes).map_err(failed)?;
-        let format = looks.format.ok_or(Error::UnknownTranscript { n_bytes: peeked.len() })?;
+        let format = looks.format.ok_or(Error::UnknownFormat { n_bytes: peeked.len() })?;
         let mut session = Session::new(format, self.limits);
         let source = Cursor::new(peeked).chain(source);
         match looks.layout {

@@ -8,10 +8,10 @@ use crate::error::Error;
 /// What wrote a session down.
 ///
 /// ```
-/// use adage::TranscriptFormat;
-/// assert_eq!("claude-code".parse::<TranscriptFormat>()?, TranscriptFormat::ClaudeCode);
-/// assert_eq!(TranscriptFormat::OpenAi.to_string(), "openai");
-/// # Ok::<(), adage::Error>(())
+/// use adage_transcript::Format;
+/// assert_eq!("claude-code".parse::<Format>()?, Format::ClaudeCode);
+/// assert_eq!(Format::OpenAi.to_string(), "openai");
+/// # Ok::<(), adage_transcript::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

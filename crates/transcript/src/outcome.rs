@@ -1,8 +1,8 @@
-//! How a call ended (capture 1.4): what the source says of it first, then what its output says.
+//! How a call ended (`docs/spec/capture.md`): what the source says of it first, then what its output says.
 //!
 //! The signs of a failure are the one list in [`SIGNS`]. They are read line by line, whole words, in any case; a line that
 //! calls itself a warning, a count of nothing ("0 errors", "error: none") and a line of source code that was printed are no
-//! failures. Where a test runner says at the end that all went well, the errors before it are what the tests made. *Measured* (`tests/it/transcripts.rs`): 179 of 211 recorded outputs of failing commands are recognised; of 302
+//! failures. Where a test runner says at the end that all went well, the errors before it are what the tests made. *Measured* (`tests/it/transcripts.rs` of adage): 179 of 211 recorded outputs of failing commands are recognised; of 302
 //! commands of real sessions whose harness told the status, the output alone takes 4 successes for failures and misses 5 failures.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use adage_redact::strip_terminal;
 use regex::{Regex, RegexSet};
 
-use super::transcript::Status;
+use crate::transcript::Status;
 
 /// What the record of a call says of its end, beside the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ const WARNING: &str = r"^\W*(?:[\d:./ TZ-]+\W*)?(?:\w+: )?\[?warn(?:ing)?\b";
 /// The line that says what went wrong: the first sign of a failure, else nothing. Colours may be in it.
 ///
 /// ```
-/// assert_eq!(adage::error_line("Compiling\nerror: no such crate\n1 error"), Some("error: no such crate"));
-/// assert_eq!(adage::error_line("0 errors, 2 warnings"), None);
+/// assert_eq!(adage_transcript::error_line("Compiling\nerror: no such crate\n1 error"), Some("error: no such crate"));
+/// assert_eq!(adage_transcript::error_line("0 errors, 2 warnings"), None);
 /// ```
 #[must_use]
 pub fn error_line(output: &str) -> Option<&str> {
@@ -113,7 +113,8 @@ fn ends_well(output: &str) -> bool {
 
 /// True when an output tells of a failure that the status of its command does not: a failed test before a filter, an exit
 /// code that the command line printed itself. `EXIT=` without a code tells nothing, hence no success.
-pub(crate) fn tells_of_failure(output: &str) -> bool {
+#[must_use]
+pub fn tells_of_failure(output: &str) -> bool {
     static PRINTED: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(?:(\d+)\b|$)").ok());
     let is_printed = |line: &str| {
@@ -124,7 +125,8 @@ pub(crate) fn tells_of_failure(output: &str) -> bool {
 }
 
 /// True for a test runner's line that a test, a package or all of it failed.
-pub(crate) fn is_failed_test(line: &str) -> bool {
+#[must_use]
+pub fn is_failed_test(line: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
     line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&strip_terminal(line)))
 }

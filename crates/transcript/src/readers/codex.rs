@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use super::Owner;
 use super::anthropic::ended;
 use super::recorder::{Recorder, arguments, str_of, text_of};
-use crate::capture::Status;
+use crate::Status;
 
 /// Exit codes that events told of calls whose results are still to come.
 #[derive(Default)]

@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::anthropic::{blocks, ended};
 use super::recorder::{Recorder, is_set, str_of, text_of};
 use super::{Owner, ReadLimits, ReadReport};
-use crate::capture::Status;
+use crate::Status;
 
 /// Both conversations a file can hold, until it is clear whose it is.
 pub(super) struct ClaudeCode {

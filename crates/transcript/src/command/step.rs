@@ -18,14 +18,15 @@ const TEXT: &str = "\"<text>\"";
 
 /// One command, without what only cut its output; with the folder it was run in, where the line named one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub struct Step {
     /// Program and subcommand, for comparing.
-    pub(crate) form: String,
-    pub(crate) purpose: Purpose,
+    pub form: String,
+    /// What it is for.
+    pub purpose: Purpose,
     /// The folder that the line went to before.
-    pub(crate) folder: Option<String>,
+    pub folder: Option<String>,
     /// The words as they were typed.
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
 }
 
 /// Flags that narrow a check to what their value names.
@@ -45,7 +46,8 @@ impl Step {
     }
 
     /// True for version control and its hosts.
-    pub(crate) fn is_version_control(&self) -> bool {
+    #[must_use]
+    pub fn is_version_control(&self) -> bool {
         program::is_version_control(self.program())
     }
 
@@ -70,23 +72,27 @@ impl Step {
     }
 
     /// Its base name.
-    pub(crate) fn program(&self) -> &str {
+    #[must_use]
+    pub fn program(&self) -> &str {
         self.form.split(' ').next().unwrap_or_default()
     }
 
     /// The base name of what it writes with `-o`.
-    pub(crate) fn built(&self) -> Option<String> {
+    #[must_use]
+    pub fn built(&self) -> Option<String> {
         let place = self.words.iter().position(|word| word == "-o" || word == "--output")?;
         self.words.get(place + 1).map(|path| base_name(path).to_owned())
     }
 
     /// The command, to be run.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         self.words.join(" ")
     }
 
     /// True where no operand names a part: `go test ./...`, `npm test`.
-    pub(crate) fn takes_all(&self) -> bool {
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
         let is_part = |word: &&String| !word.starts_with('-') && word.contains(['/', '<']) && word.as_str() != "./...";
         self.words.iter().skip(1).find(is_part).is_none()
     }

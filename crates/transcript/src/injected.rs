@@ -1,4 +1,4 @@
-//! What a harness writes in a person's place, recognised in one place (capture 1.3).
+//! What a harness writes in a person's place, recognised in one place.
 //!
 //! A user message can be all the harness's (a compaction summary, the output of a local command), all a person's, or both:
 //! a reminder behind a question, lessons recalled before it. [`split`] tells them apart. In doubt text is the harness's: a
