@@ -1,5 +1,5 @@
-//! From what an agent wrote down of a session to candidates for lessons (capture 1–3). Pure stages over one
-//! [`Transcript`](adage_transcript::Transcript).
+//! From what an agent wrote down of a session to candidates for lessons (docs/spec/capture.md, 1–3). Pure stages over
+//! one [`Transcript`](adage_transcript::Transcript).
 
 pub(crate) mod agent;
 mod cancel;

@@ -1,4 +1,4 @@
-//! Where a session began to read what nobody vouches for (capture 5.2).
+//! Where a session began to read what nobody vouches for (docs/spec/capture.md, 5.2).
 
 use std::path::{Component, Path};
 

@@ -1,4 +1,4 @@
-//! The merge guard (playbook 3.3): two texts can lie close and still say different things.
+//! The merge guard (docs/spec/playbook.md, 3.3): two texts can lie close and still say different things.
 //!
 //! An embedding hardly sees values: "pin numpy below 2.0" and "pin numpy above 2.0" are nearly the same point. The guard
 //! aligns the two texts field by field and looks at what stands in the same place. It is a pure function of the texts and

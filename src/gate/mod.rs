@@ -1,4 +1,4 @@
-//! The gate: what a draft has to pass before it can be learned (playbook 3.1, capture 5).
+//! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};

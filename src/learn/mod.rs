@@ -1,4 +1,4 @@
-//! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
+//! Learning: from an admitted lesson to what the playbook becomes (docs/spec/playbook.md, 3). A pure stage.
 
 pub(crate) mod feedback;
 mod learned;
@@ -199,7 +199,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// A session teaches each thing once, and only so many by itself (capture 5.4).
+    /// A session teaches each thing once, and only so many by itself (docs/spec/capture.md, 5.4).
     fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
         let session = &lesson.provenance.session;
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {

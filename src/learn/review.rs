@@ -1,4 +1,5 @@
-//! What a person decides about lessons that wait: exactly this text comes in, or it goes for good (playbook 3.7, skills 4.4).
+//! What a person decides about lessons that wait: exactly this text comes in, or it goes for good
+//! (docs/spec/playbook.md, 3.7; docs/spec/skills.md, 4.4).
 
 use std::sync::Arc;
 

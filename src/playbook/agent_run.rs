@@ -1,4 +1,5 @@
-//! A run of the host's agent over past sessions (skills 5): what it is given, what it reads, what becomes of what it wrote.
+//! A run of the host's agent over past sessions (docs/spec/skills.md, 5): what it is given, what it reads, what becomes
+//! of what it wrote.
 
 use std::path::{Path, PathBuf};
 

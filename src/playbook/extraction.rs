@@ -1,5 +1,5 @@
-//! Learning from sessions through the host's language model (capture 3): what it is shown of the playbook, and what of its
-//! answer is let in.
+//! Learning from sessions through the host's language model (docs/spec/capture.md, 3): what it is shown of the
+//! playbook, and what of its answer is admitted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

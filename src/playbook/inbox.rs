@@ -1,4 +1,4 @@
-//! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
+//! The review inbox of a playbook (docs/spec/skills.md, 4): what waits for a person, shown, applied, dismissed.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
+//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (docs/spec/capture.md, 2 and 5).
 
 use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};

@@ -1,4 +1,4 @@
-//! Past sessions: what there is in a folder, and what is due to be read (capture 4).
+//! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Saving suggested skills, and keeping the saved ones in order (skills 3).
+//! Saving suggested skills, and keeping the saved ones in order (docs/spec/skills.md, 3).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

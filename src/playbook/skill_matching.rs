@@ -1,4 +1,4 @@
-//! Which skills a turn's text asks for, with the embedder where there is one (skills 2).
+//! Which skills a turn's text asks for, with the embedder where there is one (docs/spec/skills.md, 2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Skills as a person and a host see them: listed, promoted, checked, counted (skills 1.3 to 1.5).
+//! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

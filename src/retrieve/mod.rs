@@ -1,4 +1,4 @@
-//! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
+//! Retrieval: from a request and the playbook to the block that goes into a prompt (docs/spec/playbook.md, 5). A pure stage.
 
 mod fuse;
 mod render;

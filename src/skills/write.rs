@@ -1,4 +1,4 @@
-//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (skills 1.1).
+//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (docs/spec/skills.md, 1.1).
 
 use std::fmt::Write;
 

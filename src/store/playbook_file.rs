@@ -1,4 +1,4 @@
-//! The playbook file: pretty JSON that a person can read and mend (playbook 1).
+//! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -154,7 +154,7 @@ impl UsageLog {
         }
     }
 
-    /// Lessons with a retrieval since `from` that is not settled yet (playbook 6.4).
+    /// Lessons with a retrieval since `from` that is not settled yet (docs/spec/playbook.md, 6.4).
     ///
     /// Where the receipts are gone, the lesson's own times tell.
     pub(crate) fn unsettled_since(&self, from: DateTime<FixedOffset>, book: &Book) -> Vec<Text> {

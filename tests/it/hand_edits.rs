@@ -1,4 +1,5 @@
-//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost (playbook 1, store 2).
+//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost
+//! (docs/spec/playbook.md, 1; docs/spec/folder-format.md, 2).
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (playbook 1, 2; store, opening).
+//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (docs/spec/playbook.md, 1, 2;
+//! docs/spec/folder-format.md, 4).
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -263,7 +263,7 @@ struct Model {
 
 type Checked<T = ()> = Result<T, TestCaseError>;
 
-/// Case, punctuation and blanks do not tell tasks apart (playbook 3.2).
+/// Case, punctuation and blanks do not tell tasks apart (docs/spec/playbook.md, 3.2).
 fn plain(text: &str) -> String {
     let letters: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
     letters.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -321,7 +321,7 @@ impl Model {
         rows
     }
 
-    /// Own lessons and global ones (playbook 5.3).
+    /// Own lessons and global ones (docs/spec/playbook.md, 5.3).
     fn visible(&self, project: usize) -> Vec<&Row> {
         self.sorted().into_iter().filter(|row| row.project == 0 || row.project == project).collect()
     }

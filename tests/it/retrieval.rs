@@ -1,4 +1,4 @@
-//! What is shown: three tiers, and nothing when nothing is relevant (playbook 5).
+//! What is shown: three tiers, and nothing when nothing is relevant (docs/spec/playbook.md, 5).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

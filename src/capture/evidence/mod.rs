@@ -1,4 +1,5 @@
-//! Evidence (capture 3.4, 5.1): the user's own words that a lesson stands on, found again in the transcript or refused.
+//! Evidence (docs/spec/capture.md, 3.4, 5.1): the user's own words that a lesson stands on, found again in the
+//! transcript or refused.
 //!
 //! A quote counts when it is a span of whole words of one turn that a person typed, character by character; runs of blanks
 //! and newlines are equal, composed and decomposed letters are, nothing else is. Both sides are compared as they are

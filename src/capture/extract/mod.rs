@@ -1,4 +1,4 @@
-//! Lessons drawn from a session by a language model (capture 3), each of which has to show the user's own words.
+//! Lessons drawn from a session by a language model (docs/spec/capture.md, 3), each of which has to show the user's own words.
 //!
 //! The model decides and proposes; what it says is believed in nothing. A proposal becomes a draft only with evidence that
 //! is found in what a person typed, and the gate looks at the draft again when it is learned.

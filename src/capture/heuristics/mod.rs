@@ -1,4 +1,5 @@
-//! Five rules that find lessons in a transcript, without a model (capture 2). Pure: the same transcript, the same suggestions.
+//! Five rules that find lessons in a transcript, without a model (docs/spec/capture.md, 2). Pure: the same transcript,
+//! the same suggestions.
 
 mod cues;
 mod error_line;

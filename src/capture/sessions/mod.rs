@@ -1,4 +1,4 @@
-//! Past sessions as an index: a line for each, from which to choose what is worth reading (capture 4). Pure.
+//! Past sessions as an index: a line for each, from which to choose what is worth reading (docs/spec/capture.md, 4). Pure.
 
 mod eligibility;
 mod entry;

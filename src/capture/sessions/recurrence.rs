@@ -1,4 +1,4 @@
-//! What was suggested by more than one session (capture 4.5).
+//! What was suggested by more than one session (docs/spec/capture.md, 4.5).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! A draft worded better by the host's language model (skills 3.0). The model words; what is done stays what was observed.
+//! A draft worded better by the host's language model (docs/spec/skills.md, 3.0). The model words; what is done stays
+//! what was observed.
 
 use adage_redact::{Redactor, strip_invisible};
 use serde::Deserialize;
