@@ -13,10 +13,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adage::index::IndexKind;
 use adage::ndarray::Array2;
 use adage::{
-    Config, EmbedError, Embedder, IndexKind, Learned, LessonDraft, Playbook, Request, Role, TextHash, TierChoice,
-    build_lesson,
+    Config, EmbedError, Embedder, Learned, LessonDraft, Playbook, Request, Role, TextHash, TierChoice, build_lesson,
 };
 
 const DIMENSION: usize = 384;

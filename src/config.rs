@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use adage_index::IndexConfig;
+
 use crate::error::{Error, Result};
 use crate::lesson::Lesson;
 
@@ -185,62 +187,6 @@ pub struct FeedbackConfig {
 impl Default for FeedbackConfig {
     fn default() -> Self {
         Self { helpful_step: 0.05, harmful_step: 0.1, credit_window: Duration::from_mins(5) }
-    }
-}
-
-/// Which way of searching answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IndexKind {
-    /// Every row is looked at: the answer is exact.
-    Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
-    Graph,
-    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. It says nowhere that the
-    /// same rows always give the same graph, so answers may differ from run to run. Never chosen but by name.
-    #[cfg(feature = "hnsw_rs")]
-    HnswRs,
-}
-
-/// How an index searches.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct IndexConfig {
-    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
-    pub kind: Option<IndexKind>,
-    /// Rows from which the graph is faster. Default 12,000: at 10,000 the two are
-    /// alike at recall .996. At least 1.
-    pub graph_from: usize,
-    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
-    pub links: usize,
-    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
-    pub ef_construction: usize,
-    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
-    pub ef: usize,
-}
-
-impl Default for IndexConfig {
-    fn default() -> Self {
-        Self { kind: None, graph_from: 12_000, links: 16, ef_construction: 200, ef: 128 }
-    }
-}
-
-impl IndexConfig {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
-    pub fn validate(&self) -> Result<()> {
-        let sizes = [
-            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
-            ("index.links", self.links, 4..=64, "in 4..=64"),
-            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
-            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
-        ];
-        for (setting, value, range, expected) in sizes {
-            check(setting, &value, range.contains(&value), expected)?;
-        }
-        Ok(())
     }
 }
 

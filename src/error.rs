@@ -8,6 +8,8 @@ mod patch;
 
 use std::path::{Path, PathBuf};
 
+use adage_index::{InvalidSetting, VectorError};
+
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 pub use inbox::{BadName, CannotApply, TargetError};
@@ -329,29 +331,6 @@ pub enum DocumentError {
     Twice,
 }
 
-/// Why a vector cannot be used. Nothing was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum VectorError {
-    /// It has another length than the embedder's vectors.
-    #[error("the vector has {found} dimensions, the embedder's have {expected}")]
-    Dimension {
-        /// The vector's length.
-        found: usize,
-        /// The embedder's dimension.
-        expected: usize,
-    },
-    /// A component is NaN or infinite.
-    #[error("component {position} of the vector is not finite")]
-    NotFinite {
-        /// Index of the first such component.
-        position: usize,
-    },
-    /// Its length is zero, so it has no direction.
-    #[error("the vector has no direction: its length is zero")]
-    Zero,
-}
-
 /// Why texts could not be embedded.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -422,6 +401,12 @@ impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<InvalidSetting> for Error {
+    fn from(InvalidSetting { setting, value, expected }: InvalidSetting) -> Self {
+        Self::Config { setting, value, expected }
     }
 }
 

@@ -30,7 +30,7 @@
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all default); `cli` builds the command line; `http-llm` adds a client of
+//! all-MiniLM-L6-v2 (all default); `http-llm` adds a client of
 //! OpenAI-compatible servers. Without an engine the crate takes the host's [`Embedder`] or
 //! retrieves by words.
 
@@ -43,8 +43,9 @@ mod embed;
 mod error;
 mod exchange;
 mod gate;
+mod hash;
+mod id;
 mod inbox;
-mod index;
 mod learn;
 mod lesson;
 mod lexical;
@@ -57,6 +58,19 @@ mod store;
 #[cfg(test)]
 mod testing;
 mod vector_memory;
+
+/// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
+pub mod index {
+    pub use adage_index::{
+        IndexConfig, IndexKind, InvalidSetting, KeySet, Keys, Neighbour, SearchResult, SearchScope, UnitVector,
+        VectorError, VectorIndex,
+    };
+}
+
+/// Taking secrets out of text, and what a person does not see: what every lesson passes before it is kept.
+pub mod redact {
+    pub use adage_redact::{Part, Redactor, Secret, Traced, strip_invisible, strip_terminal};
+}
 
 /// The crate of the times in the interface.
 pub use chrono;
@@ -77,22 +91,20 @@ pub use capture::{
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::{
     AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
-    IndexConfig, IndexKind, LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection,
-    SessionsConfig, SkillsConfig, UtilityPolicy,
+    LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
+    UtilityPolicy,
 };
 pub use difference::{Difference, Field, ValueKind};
 pub use document::Document;
-pub use embed::{Embedder, HashingEmbedder, Role, UnitVector};
+pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use embed::{Engine, Model, OnnxEmbedder};
 pub use error::{
     BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
-    TargetError, VectorError,
+    TargetError,
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
-pub use gate::{Redactor, Secret};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use index::{Among, Answer, KeySet, Neighbour, VectorIndex};
 pub use learn::{Learned, Outcome, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,

@@ -11,7 +11,7 @@
 //! [its protocol](https://github.com/openai/codex/blob/main/codex-rs/protocol/src/protocol.rs) (`*_OPEN_TAG`); gemini-cli's
 //! from [its services](https://github.com/google-gemini/gemini-cli/tree/main/packages/core/src).
 
-use crate::retrieve::BlockLines;
+use adage_redact::block::BlockLines;
 
 /// Tags whose content is the harness's.
 const TAGS: [&str; 31] = [

@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use adage_redact::strip_terminal;
 use regex::{Regex, RegexSet};
 
 use super::transcript::Status;
@@ -106,7 +107,7 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
 fn ends_well(output: &str) -> bool {
     static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
     let Some(passed) = PASSED.as_ref() else { return false };
-    let last = output.lines().rev().find(|line| passed.is_match(without_colours(line).trim_end()) || is_error(line));
+    let last = output.lines().rev().find(|line| passed.is_match(strip_terminal(line).trim_end()) || is_error(line));
     last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn tells_of_failure(output: &str) -> bool {
 /// True for a test runner's line that a test, a package or all of it failed.
 pub(crate) fn is_failed_test(line: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
-    line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&without_colours(line)))
+    line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&strip_terminal(line)))
 }
 
 /// The exit code that a harness wrote above the output, as Codex and Claude Code do: among the first lines, a line of its
@@ -157,7 +158,7 @@ fn is_error(line: &str) -> bool {
     if line.len() > LONGEST_MESSAGE || line.trim().is_empty() {
         return false;
     }
-    let plain = without_colours(line);
+    let plain = strip_terminal(line);
     let Some(sign) = ERROR.as_ref().and_then(|error| error.find(&plain)) else { return false };
     !is_code(&plain, sign.start()) && !HARMLESS.as_ref().is_some_and(|harmless| harmless.is_match(&plain))
 }
@@ -177,15 +178,7 @@ fn starts_as_error(line: &str) -> bool {
     static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^\W*(?:<tool_use_error>|fatal:|\w*error(?:\[\w+\])?:|error (?:while|when|executing|running|calling)\b)").ok()
     });
-    START.as_ref().is_some_and(|start| start.is_match(&without_colours(line)))
-}
-
-fn without_colours(line: &str) -> std::borrow::Cow<'_, str> {
-    static COLOUR: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("\u{1b}\\[[0-9;?]*[A-Za-z]").ok());
-    if !line.contains('\u{1b}') {
-        return line.into();
-    }
-    COLOUR.as_ref().map_or(line.into(), |colour| colour.replace_all(line, ""))
+    START.as_ref().is_some_and(|start| start.is_match(&strip_terminal(line)))
 }
 
 /// Lines with where they start, without their ends.

@@ -6,12 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use adage_redact::visible;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::name::PatchKind;
 use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
-use crate::retrieve::visible;
 
 /// Files that agents take instructions from where they find them, whatever the case.
 const INSTRUCTIONS: [&str; 14] = [

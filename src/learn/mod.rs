@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, difference};
-use crate::embed::UnitVector;
 use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Book, Change, DedupIndex, Edit, ReviewReason, Waiting, Why, change_id};
+use adage_index::UnitVector;
 use chrono::{DateTime, FixedOffset};
 pub use feedback::{Outcome, Verification};
 pub use learned::Learned;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Learned, Learner, undo};
-use crate::embed::UnitVector;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Action, Book, Change, Edit, Why};
+use adage_index::UnitVector;
 use chrono::{DateTime, FixedOffset};
 
 impl Learner<'_> {

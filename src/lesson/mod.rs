@@ -1,7 +1,6 @@
 //! The lesson, schema v2 (playbook 2): what the playbook keeps, shows and counts.
 
 mod draft;
-mod id;
 mod provenance;
 mod refusal;
 mod row;
@@ -10,8 +9,9 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use crate::hash::TextHash;
+pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub use draft::{LessonDraft, build_lesson};
-pub use id::{ChangeId, LessonId, ReceiptId, TextHash};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
 pub(crate) use row::NotALesson;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, IndexKind};
 use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -11,9 +12,7 @@ use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
 use crate::state::{DedupIndex, RecallIndex};
 use crate::testing::at;
-use crate::{
-    Config, IndexConfig, IndexKind, Listing, ManualClock, Outcome, Request, TierChoice, Verification, build_lesson,
-};
+use crate::{Config, Listing, ManualClock, Outcome, Request, TierChoice, Verification, build_lesson};
 
 impl Playbook {
     /// Compares every index and order that the view carries with one made from nothing.

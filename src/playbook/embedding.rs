@@ -1,7 +1,9 @@
 //! Getting vectors: from the cache, from the folder, from the model. No lock of the folder is held while a model runs.
 
+use adage_index::UnitVector;
+
 use super::{Inner, Playbook};
-use crate::embed::{Embedder, Role, UnitVector, embed_units};
+use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::store::Snapshot;
 

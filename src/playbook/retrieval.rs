@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use adage_index::{UnitVector, VectorError};
+use adage_redact::Redactor;
+use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
-use crate::embed::{Role, UnitVector, embed_units};
-use crate::error::{Error, Result, VectorError};
-use crate::gate::Redactor;
+use crate::embed::{Role, embed_units};
+use crate::error::{Error, Result};
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
+use crate::retrieve::{Context, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
 use crate::skills::RenderedSkills;
 use crate::state::Triggers;
 use crate::store::{Event, Text};

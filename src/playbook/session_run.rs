@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use adage_redact::{Redactor, one_line};
+
 use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
 use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
-use crate::gate::Redactor;
 use crate::store::disk::Lock;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
@@ -237,8 +238,7 @@ impl Sessions {
 
 /// An error as it can be kept: on one line, short, without secrets.
 fn presentable(error: &str) -> String {
-    let line = Redactor::shared().redact(error).replace(char::is_control, " ");
-    line.chars().take(MAX_ERROR_CHARS).collect()
+    one_line(&Redactor::shared().redact(error).replace(char::is_control, " "), MAX_ERROR_CHARS)
 }
 
 #[cfg(test)]

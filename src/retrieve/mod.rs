@@ -6,15 +6,13 @@ mod tiers;
 
 use std::fmt;
 
+use adage_index::IndexKind;
 use serde::Serialize;
 
-use crate::config::IndexKind;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
-pub(crate) use render::{
-    BlockLines, EMPTY_PLAYBOOK, estimated_tokens, fence_for, fence_of, forges, recent_failures, render, tame, visible,
-};
+pub(crate) use render::{estimated_tokens, recent_failures, render};
 pub(crate) use tiers::Ranked;
 
 /// What is asked. A query about something can never be answered by what happens to be new.

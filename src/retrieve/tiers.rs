@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use adage_index::{IndexKind, UnitVector};
+
 use super::{Considered, NoneBecause, Tier};
-use crate::config::{IndexKind, RetrievalConfig};
-use crate::embed::UnitVector;
+use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
 use crate::state::{Near, RecallIndex, Triggers};
@@ -146,11 +147,11 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    use crate::config::IndexConfig;
     use crate::lesson::Trust;
     use crate::state::Book;
     use crate::state::recall_index::body;
     use crate::testing::{at, lesson};
+    use adage_index::IndexConfig;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
     fn recall(lessons: &[(&str, f32)]) -> (RecallIndex, impl Fn(&str) -> Option<UnitVector>) {

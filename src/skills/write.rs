@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use adage_redact::visible;
+
 use super::{Quality, Skill};
 use crate::lesson::Trust;
-use crate::retrieve::visible;
 
 /// What stands under `metadata` for us. Version and author are the specification's own example; the others begin so that
 /// nobody else has them.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use adage_index::UnitVector;
+
 use super::lessons_by_time::LessonsByTime;
 use super::ranking::Ranking;
 use super::realm_vectors::{Near, RealmVectors};
 use crate::config::{Config, DedupPolicy};
-use crate::embed::UnitVector;
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
 use crate::sorted_blocks::SortedBlocks;
 

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
+
 use super::id_map::IdMap;
-use crate::config::{IndexConfig, IndexKind};
-use crate::embed::UnitVector;
-use crate::index::{Among, VectorIndex};
 use crate::lesson::{LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
 
@@ -149,7 +148,7 @@ impl RealmIndex {
         let k = k.min(n_all);
         let mut wanted = (k + 1).min(n_all);
         loop {
-            let Ok(answer) = self.vectors.search(query, wanted, Among::All) else { return IndexKind::Exact };
+            let Ok(answer) = self.vectors.search(query, wanted, SearchScope::All) else { return IndexKind::Exact };
             let nearest = answer.neighbours;
             let distance = |place: usize| nearest.get(place).map(|neighbour| neighbour.distance);
             let is_tied = k > 0 && distance(k - 1) == distance(wanted - 1);

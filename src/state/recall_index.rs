@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, IndexKind, UnitVector};
+
 use super::book::Book;
 use super::id_map::IdMap;
 use super::lazy::Lazy;
 use super::lessons_by_time::LessonsByTime;
 use super::realm_vectors::{Near, RealmVectors};
-use crate::config::{IndexConfig, IndexKind};
-use crate::embed::UnitVector;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use adage::index::IndexKind;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, IndexKind, Learned, LessonDraft, Playbook, Request, Role, TextHash,
-    Tier, build_lesson,
+    Config, Context, EmbedError, Embedder, Error, Learned, LessonDraft, Playbook, Request, Role, TextHash, Tier,
+    build_lesson,
 };
 use ndarray::Array2;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom to the top. Modules of one layer may use each other.
 const LAYERS: [&[&str]; 6] = [
-    &["clock", "config", "document", "error", "lesson", "sorted_blocks", "testing"],
-    &["embed", "index", "lexical"],
+    &["clock", "config", "document", "error", "hash", "id", "lesson", "sorted_blocks", "testing"],
+    &["embed", "lexical"],
     &["difference", "state"],
     &["capture", "exchange", "gate", "inbox", "learn", "retrieve", "skills"],
     &["store"],

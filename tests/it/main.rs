@@ -12,10 +12,6 @@
 
 mod agent;
 mod bench;
-#[cfg(feature = "cli")]
-mod cli;
-#[cfg(feature = "cli")]
-mod cli_mine;
 mod curation;
 mod exchange;
 mod extract;
@@ -25,8 +21,6 @@ mod hand_edits;
 mod http_model;
 mod inbox;
 mod inbox_agents;
-#[cfg(feature = "cli")]
-mod inbox_cli;
 mod large;
 mod layers;
 mod learning_from_sessions;
@@ -40,16 +34,14 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
-#[cfg(feature = "cli")]
-mod processes;
 mod redaction;
 mod related;
 mod retrieval;
+#[cfg(feature = "http-llm")]
+mod server;
 mod sessions;
 mod skill_files;
 mod skill_matching;
 mod skills;
-#[cfg(feature = "cli")]
-mod skills_cli;
 mod transcripts;
 mod vector_memory;

@@ -5,9 +5,10 @@ use std::fmt::{Debug, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use adage::redact::Redactor;
 use adage::{
-    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Redactor, Request, Role,
-    TextHash, TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
+    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Request, Role, TextHash,
+    TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
 };
 use ndarray::Array2;
 use parking_lot::Mutex;

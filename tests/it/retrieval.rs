@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use adage::index::VectorError;
 use adage::{
     Config, Context, EmbedError, Embedder, Error, HashingEmbedder, Learned, LessonDraft, NoneBecause, Playbook,
-    Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, VectorError, build_lesson,
+    Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, build_lesson,
 };
 use ndarray::Array2;
 use serde_json::json;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use adage_redact::Redactor;
 use chrono::{DateTime, FixedOffset};
 
 use super::reply::{Malformed, Proposal, excerpt};
@@ -10,7 +11,6 @@ use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
 use crate::difference::difference;
-use crate::gate::Redactor;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, Trust, build_lesson};
 
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.

@@ -19,7 +19,7 @@ use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, Ground, Hurdle};
-pub(in crate::capture) use wording::{first_request, shorten};
+pub(in crate::capture) use wording::first_request;
 
 use session::Session;
 

@@ -1,5 +1,6 @@
 //! `user-correction`: the user corrects what is being done, and the corrected action succeeds.
 
+use adage_redact::one_line;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cues;
@@ -7,7 +8,7 @@ use super::error_line::never_ran;
 use super::objection::{self, Objection};
 use super::request;
 use super::session::{Act, Session};
-use super::wording::{char_range, listed, sentences, shorten};
+use super::wording::{char_range, listed, sentences};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
 use crate::capture::command::{CommandLine, slug};
 use crate::capture::{Status, ToolCall, Turn, terminal};
@@ -253,7 +254,7 @@ fn candidate(
     let doing = || target.doing().or_else(|| after.iter().find_map(Act::place).map(|file| format!("changing {file}")));
     let trigger = if intent.is_empty() { doing()? } else { format!("{intent} ({topic})") };
     let told = Objection { start: words.start, end: words.end, ..objection.clone() };
-    let words = shorten(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
+    let words = one_line(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
     // A command that the words do not name is what came next, not what they ask for; a long one says less than they do.
     let command = match corrected {
         Some(act @ Act::Command(call)) if names(&words, act) && !call.is_script() => Some(call.line.plain_text()),
@@ -332,7 +333,7 @@ fn asked_for(call: &ToolCall) -> Option<String> {
     const FIELDS: [&str; 6] = ["url", "uri", "query", "pattern", "path", "name"];
     let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str())?;
     let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then(|| format!("`{}`", shorten(&line, MAX_COMMAND_CHARS)))
+    (!line.is_empty()).then(|| format!("`{}`", one_line(&line, MAX_COMMAND_CHARS)))
 }
 
 /// A command in back-ticks, whole; of one that is too long to be shown, what it does.

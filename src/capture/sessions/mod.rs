@@ -14,7 +14,7 @@ pub use summary::SessionSummary;
 
 /// A text without what nobody may read in an index: secrets, and URLs, which can be secrets themselves.
 fn harmless(text: &str) -> String {
-    let redacted = crate::gate::Redactor::shared().redact(text);
+    let redacted = adage_redact::Redactor::shared().redact(text);
     let words = redacted.split(' ').map(|word| if word.contains("://") { without_url(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }

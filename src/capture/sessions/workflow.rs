@@ -1,10 +1,10 @@
 //! What was done in a session, in a line that can be shown to anybody: names of tools, programs and files.
 
+use adage_redact::Redactor;
 use serde_json::Value;
 
 use crate::capture::command::CommandLine;
 use crate::capture::{Status, ToolCall, Transcript, Turn, terminal};
-use crate::gate::Redactor;
 
 /// Characters of a hint.
 pub(super) const MAX_CHARS: usize = 160;
