@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 
-use super::{Event, Mark, Seen, Snapshot, Step, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
+use super::{Event, Mark, Seen, Snapshot, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
 use crate::error::{Error, Result};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change};
+use crate::state::{Book, Change, Plan};
 
 /// A vector cache is swept when it is larger than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;
@@ -18,33 +18,30 @@ const MIN_BLOAT: u64 = 1 << 20;
 const MAX_BLOAT: u64 = 4;
 
 impl Store {
-    /// Decides on the newest state under the lock and commits what was decided (the protocol of the module).
+    /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
     pub(crate) fn commit<T>(
         &self,
         known: &Snapshot,
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
-        decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
+        decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.place.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
         self.place.sweep();
-        let (decision, value) = match decide(&snapshot)? {
-            Step::Commit(decision, value) => (decision, value),
-            Step::Nothing(value) => return Ok((snapshot, value)),
-        };
-        let mut book = decision.book;
+        let (plan, value) = decide(&snapshot)?;
+        let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
             book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
         }
         let mut truth = Truth { book: Arc::new(book), ..Truth::clone(&snapshot.truth) };
         truth.generation += 1;
-        truth.archive_length = self.write_archive(snapshot.truth.archive_length, &decision.changes)?;
+        truth.archive_length = self.write_archive(snapshot.truth.archive_length, &changes)?;
         truth.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
-            self.write_vectors(&mut cache.write(), fingerprint, decision.forgets_vectors, &truth.book)?;
+            self.write_vectors(&mut cache.write(), fingerprint, forgets_vectors, &truth.book)?;
         }
         self.replace_truth(&mut snapshot, truth)?;
         self.drop_spent_segments(&mut snapshot);
