@@ -21,7 +21,7 @@ const MAX_DUPLICATES: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// It is learned now, which gives it its id and time.
-    Learned,
+    New,
     /// It is a row of another file, which keeps its id, time and counts.
     MovedIn,
 }
@@ -122,7 +122,7 @@ impl<'a> Learner<'a> {
             Comparison::Vectors | Comparison::KnownVectors => (self.vector_of)(&lesson.whole_text()),
         };
         let mut duplicates = self.duplicates(&lesson, whole.as_ref());
-        let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::Learned);
+        let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::New);
         if let Some(reason) = review_reason(&lesson, arrival, superseded.as_deref()) {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
             return self.await_review(lesson, reason, near);
@@ -188,12 +188,12 @@ impl<'a> Learner<'a> {
         let text_hash = lesson.text_hash();
         let book = &mut self.plan.book;
         match arrival {
-            Arrival::Learned if lesson.provenance.origin == Origin::Hand => {
+            Arrival::New if lesson.provenance.origin == Origin::Hand => {
                 self.is_changed |= book.forget_removal(text_hash);
                 None
             }
-            Arrival::Learned if book.was_removed(text_hash) => Some(Refusal::Removed),
-            Arrival::Learned => self.refuse_mined(lesson),
+            Arrival::New if book.was_removed(text_hash) => Some(Refusal::Removed),
+            Arrival::New => self.refuse_mined(lesson),
             Arrival::MovedIn => {
                 let is_removed = book.removed.iter().any(|removed| removed.id == lesson.id);
                 if is_removed || book.was_removed(text_hash) {
@@ -248,12 +248,12 @@ impl<'a> Learner<'a> {
     pub(super) fn assign_id(&mut self, lesson: &mut Lesson, arrival: Arrival) {
         lesson.schema_version = SCHEMA_VERSION;
         let is_taken = self.plan.book.get(lesson.id).is_some();
-        if arrival == Arrival::Learned || is_taken {
+        if arrival == Arrival::New || is_taken {
             let Plan { now, generation, .. } = self.plan;
             let seed = [lesson.text_hash().to_string(), generation.to_string(), self.n_learned.to_string()];
             lesson.id = LessonId::numbered(now, self.n_learned, TextHash::of(&seed));
         }
-        if arrival == Arrival::Learned {
+        if arrival == Arrival::New {
             lesson.timestamp = self.plan.now;
         }
         self.n_learned += 1;
@@ -393,7 +393,7 @@ impl Addition {
 fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
     if !lesson.is_admitted() {
         Some(ReviewReason::Tainted)
-    } else if arrival == Arrival::Learned && lesson.is_unevidenced() {
+    } else if arrival == Arrival::New && lesson.is_unevidenced() {
         Some(ReviewReason::Unevidenced)
     } else if superseded.is_some_and(|old| !lesson.may_supersede(old)) {
         Some(ReviewReason::WouldSupersedeTrusted)

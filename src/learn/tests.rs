@@ -48,7 +48,7 @@ impl Bench {
         let plan = Plan::new(self.book.clone(), self.generation, at(self.now));
         let dedup = dedup(&plan.book, &self.config, &vector_of);
         let learner = Learner::new(plan, dedup, &self.config, Comparison::KnownVectors, &vector_of);
-        let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::Learned };
+        let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::New };
         let (plan, mut learned) = committed(learner.learn_all(&[Ok(newcomer)]));
         if let Some(plan) = plan {
             self.book = plan.book;
@@ -271,7 +271,7 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     let learn = |comparison: Comparison| {
         let plan = Plan::new(bench.book.clone(), 9, at(99));
         let learner = Learner::new(plan, dedup.clone(), &bench.config, comparison, &vector_of);
-        learner.learn_all(&[Ok(Newcomer { lesson: second.clone(), arrival: Arrival::Learned })])
+        learner.learn_all(&[Ok(Newcomer { lesson: second.clone(), arrival: Arrival::New })])
     };
     let Planned::NeedsVectors(texts) = learn(Comparison::Vectors) else { panic!("it was decided") };
     assert_eq!(
@@ -400,7 +400,7 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
     assert_eq!(learned[1], Learned::Refused { reason: Refusal::AlreadyHere { id: row.id } });
     assert_eq!(both.lessons.len(), 2);
     // A fresh lesson gets name and time here.
-    let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), Arrival::Learned);
+    let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), Arrival::New);
     assert!(learned[0].id().is_some_and(|id| id != row.id));
     assert_eq!(nth(&book, 0).timestamp, at(50));
 }
@@ -408,7 +408,7 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
 #[test]
 fn the_lessons_of_a_batch_are_named_in_its_order() {
     let (book, learned) =
-        learn_all(&Book::default(), &[lesson("a", "s"), lesson("b", "s"), lesson("c", "s")], Arrival::Learned);
+        learn_all(&Book::default(), &[lesson("a", "s"), lesson("b", "s"), lesson("c", "s")], Arrival::New);
     let ids: Vec<LessonId> = learned.iter().filter_map(Learned::id).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     assert_eq!(book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
@@ -425,7 +425,7 @@ fn a_removed_name_is_not_moved_in_under_another_text() {
         learn_all(&book, std::slice::from_ref(&edited), Arrival::MovedIn).1,
         [Learned::Refused { reason: Refusal::Removed }]
     );
-    assert!(matches!(learn_all(&book, &[edited], Arrival::Learned).1[..], [Learned::Inserted { .. }]));
+    assert!(matches!(learn_all(&book, &[edited], Arrival::New).1[..], [Learned::Inserted { .. }]));
     assert!(matches!(learn_all(&book, &[lesson("other", "s")], Arrival::MovedIn).1[..], [Learned::Inserted { .. }]));
 }
 
@@ -447,17 +447,17 @@ fn a_promoted_text_is_not_merged_into() {
     let mut book = Book::default();
     book.put(promoted);
     assert!(matches!(
-        learn_all(&book, &[lesson("t", "s, told longer")], Arrival::Learned).1[..],
+        learn_all(&book, &[lesson("t", "s, told longer")], Arrival::New).1[..],
         [Learned::Inserted { .. }]
     ));
 }
 
 #[test]
 fn an_outcome_is_told_in_a_line() {
-    let (book, learned) = learn_all(&Book::default(), &[lesson("t", "s")], Arrival::Learned);
+    let (book, learned) = learn_all(&Book::default(), &[lesson("t", "s")], Arrival::New);
     let id = nth(&book, 0).id;
     assert_eq!(learned[0].to_string(), format!("inserted {id}"));
-    let (_, again) = learn_all(&book, &[lesson("t", "s")], Arrival::Learned);
+    let (_, again) = learn_all(&book, &[lesson("t", "s")], Arrival::New);
     assert_eq!(again[0].to_string(), format!("merged into {id}"));
     assert_eq!(Learned::Refused { reason: Refusal::NoSolution }.to_string(), "refused: it has no solution");
 }

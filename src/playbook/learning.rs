@@ -27,7 +27,7 @@ impl Playbook {
     pub fn learn_lessons<D: Into<LessonDraft>>(&self, drafts: impl IntoIterator<Item = D>) -> Result<Vec<Learned>> {
         let inner = &self.0;
         let admit = |draft: LessonDraft| {
-            let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::Learned };
+            let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::New };
             let lesson = gate::admit(draft, &inner.config.learn, inner.clock.as_ref())?;
             Ok(Newcomer { lesson, arrival })
         };
