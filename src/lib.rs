@@ -112,7 +112,7 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{Learned, Outcome, Verification};
+pub use learn::{Learned, Outcome, Pruned, Removal, Undone, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
     SCHEMA_VERSION, TextHash, Trust, build_lesson,
@@ -120,9 +120,9 @@ pub use lesson::{
 pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
     ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing, Mined,
-    Notice, Playbook, PlaybookBuilder, Proposal, Pruned, PutAside, Ran, Removal, SavedSkill, SessionLessons,
-    SessionRun, SessionScan, SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats,
-    TaskSkills, Touched, Undone, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill, SessionLessons, SessionRun, SessionScan,
+    SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched, UndoneFiles,
+    Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::gate;
 use crate::learn::Learned;
 use crate::lesson::Trust;
-use crate::state::{Book, Skip};
-use crate::store::{Decision, Step};
+use crate::state::{Planned, Skip};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,15 +78,14 @@ impl Playbook {
     pub fn skip(&self, name: &str) -> Result<u64> {
         let now = self.0.clock.now();
         self.change_skips(|skips| {
-            let times = if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
+            if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
                 skip.times += 1;
                 skip.at = now;
                 skip.times
             } else {
                 skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
                 1
-            };
-            (times, true)
+            }
         })
     }
 
@@ -102,7 +100,7 @@ impl Playbook {
                 Skips::All => skips.clear(),
                 Skips::Of(name) => skips.retain(|skip| skip.name != name),
             }
-            (n_before - skips.len(), skips.len() < n_before)
+            n_before - skips.len()
         })
     }
 
@@ -114,16 +112,12 @@ impl Playbook {
         Ok(self.0.view()?.snapshot.book().skips.clone())
     }
 
-    fn change_skips<T>(&self, change: impl Fn(&mut Vec<Skip>) -> (T, bool)) -> Result<T> {
-        self.0.commit(|_, snapshot| {
-            let mut book = Book::clone(snapshot.book());
-            let (value, is_changed) = change(&mut book.skips);
-            let step = if is_changed {
-                Step::Commit(Decision { book, ..Decision::default() }, value)
-            } else {
-                Step::Nothing(value)
-            };
-            Ok(step)
+    fn change_skips<T>(&self, change: impl Fn(&mut Vec<Skip>) -> T) -> Result<T> {
+        self.0.commit(|attempt| {
+            let mut plan = self.0.plan(attempt);
+            let value = change(&mut plan.book.skips);
+            let is_changed = plan.book.skips != attempt.book().skips;
+            Ok(if is_changed { Planned::Commit(plan, value) } else { Planned::Nothing(value) })
         })
     }
 }

@@ -4,6 +4,7 @@ mod agent_run;
 mod builder;
 #[cfg(test)]
 mod carried;
+mod commit;
 mod embedding;
 mod examined;
 mod exchange;
@@ -39,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_files::SkillShelf;
-use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
+use crate::store::{Recovery, Snapshot, Store, VectorCache};
 
 pub use agent_run::{AgentReport, AgentRun, SessionText};
 use skill_matching::SkillMatcher;
@@ -50,10 +51,9 @@ pub use extraction::SessionLessons;
 pub use feedback::Settled;
 pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
-pub use learning::Pruned;
 pub use mining::{Mined, Skips};
 pub use reading::{Listing, WaitingLesson, Window};
-pub use removal::{ChangeRecord, Removal, Touched, Undone};
+pub use removal::{ChangeRecord, Touched};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
@@ -62,9 +62,6 @@ pub use skill_exchange::{ExportedSkill, ImportedSkill, SavedSkill};
 pub use skill_matching::TaskSkills;
 pub use skills::{ListedSkill, SkillListing, SkillPlace, Skills};
 pub use written::{CheckedInbox, PutAside};
-
-/// How often a commit is tried on newer states before it is given up.
-const MAX_ROUNDS: usize = 3;
 
 /// A lesson playbook: one folder, shared by as many threads and processes as like.
 ///
@@ -118,7 +115,7 @@ struct Inner {
 struct View {
     snapshot: Snapshot,
     recall: RecallIndex,
-    /// What learning looks lessons up in; made by the first learn.
+    /// Where learning looks for duplicates; built by the first learn.
     dedup: Lazy<DedupIndex>,
 }
 
@@ -126,19 +123,6 @@ impl View {
     fn new(snapshot: Snapshot) -> Arc<Self> {
         let recall = RecallIndex::new(Arc::clone(snapshot.book()));
         Arc::new(Self { snapshot, recall, dedup: Lazy::default() })
-    }
-}
-
-/// A decision with what it makes of the view, so that the next view is ready when the commit is.
-struct Decided<T> {
-    step: Step<T>,
-    /// The dedup of the decided state, where the decision made one.
-    dedup: Option<DedupIndex>,
-}
-
-impl<T> From<Step<T>> for Decided<T> {
-    fn from(step: Step<T>) -> Self {
-        Self { step, dedup: None }
     }
 }
 
@@ -227,7 +211,7 @@ impl Inner {
         self.show_after(&known.recall, &known.dedup, snapshot)
     }
 
-    /// Shows a state; recall and dedup are moved on from those of another one by what differs.
+    /// Publishes a state; its indexes are those of another one, updated by what differs.
     fn show_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
         let vector_of = |text: &str| self.vector(text);
         let recall = recall.follow(Arc::clone(snapshot.book()), &vector_of);
@@ -235,39 +219,6 @@ impl Inner {
         let view = Arc::new(View { snapshot, recall, dedup });
         *self.view.write() = Arc::clone(&view);
         view
-    }
-
-    /// Commits what `decide` makes of the newest state. `decide` runs under the lock and may run several times.
-    fn commit<T, D: Into<Decided<T>>>(&self, mut decide: impl FnMut(&View, &Snapshot) -> Result<D>) -> Result<T> {
-        let _one_at_a_time = self.writer.lock();
-        for round in 1.. {
-            let known = Arc::clone(&self.view.read());
-            let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
-            let mut next = None;
-            let prepare = |snapshot: &Snapshot| {
-                let Decided { step, dedup } = decide(&known, snapshot)?.into();
-                if let Step::Commit(decision, _) = &step {
-                    let vector_of = |text: &str| self.vector(text);
-                    let recall = known.recall.follow(Arc::new(decision.book.clone()), &vector_of);
-                    next = Some((recall, dedup));
-                }
-                Ok(step)
-            };
-            match self.store.commit(&known.snapshot, vectors, prepare) {
-                Ok((snapshot, value)) => {
-                    match next {
-                        None => self.show(snapshot),
-                        Some((recall, None)) => self.show_after(&recall, &known.dedup, snapshot),
-                        Some((recall, Some(dedup))) => self.show_after(&recall, &dedup.into(), snapshot),
-                    };
-                    return Ok(value);
-                }
-                Err(Error::Contended { .. }) if round < MAX_ROUNDS => {}
-                Err(Error::Contended { .. }) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::Contended { rounds: MAX_ROUNDS })
     }
 
     fn fingerprint(&self) -> Option<TextHash> {

@@ -5,30 +5,9 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::learn::undo;
+use crate::learn::{self, Removal, Undone};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
-use crate::state::{Action, Book, Change, Edit, Why, change_id};
-use crate::store::{Decision, Step};
-
-/// A lesson that was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Removal {
-    /// Its name.
-    pub id: LessonId,
-    /// What to hand to `undo` within 30 days.
-    pub change: ChangeId,
-}
-
-/// A change that was taken back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
-    /// The record of taking it back.
-    pub change: ChangeId,
-    /// Lessons that are back, or have their earlier text again.
-    pub restored: Vec<LessonId>,
-    /// Lessons that left, because the change had brought them in; archived.
-    pub withdrawn: Vec<LessonId>,
-}
+use crate::state::{Change, Edit, Planned, Why};
 
 /// A change on record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,23 +66,10 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
         let (inner, reference) = (&self.0, lesson.into());
-        let removal = inner.commit(|_, snapshot| {
-            let id = snapshot.book().resolve(&reference)?.id;
-            let mut book = Book::clone(snapshot.book());
-            let now = inner.clock.now();
-            let Some(lesson) = book.take(id) else { return Err(Error::NoSuchLesson { lesson: reference.clone() }) };
-            let change = Change {
-                id: change_id(now, snapshot.file.generation, 0),
-                at: now,
-                action: Action::Remove,
-                undoes: None,
-                edits: vec![Edit::removed(Why::Removed, &lesson)],
-            };
-            let removal = Removal { id, change: change.id };
-            book.remember_removal(lesson, change.id, now);
-            undo::forget_old_removals(&mut book, now);
-            let decision = Decision { book, changes: vec![change], forgets_vectors: true };
-            Ok(Step::Commit(decision, removal))
+        let removal = inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let removal = learn::remove(&mut plan, &reference)?;
+            Ok(Planned::Commit(plan, removal))
         })?;
         self.skills().put_away_removed();
         Ok(removal)
@@ -124,16 +90,11 @@ impl Playbook {
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
     pub fn undo(&self, change: ChangeId) -> Result<Undone> {
         let inner = &self.0;
-        inner.commit(|_, snapshot| {
-            let history = inner.store.history(snapshot)?;
-            let mut book = Book::clone(snapshot.book());
-            let now = inner.clock.now();
-            let id = change_id(now, snapshot.file.generation, 0);
-            let record = undo::undo(&mut book, &history, change, now, id)?;
-            let (back, gone): (Vec<&Edit>, Vec<&Edit>) = record.edits.iter().partition(|edit| edit.after.is_some());
-            let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
-            let undone = Undone { change: id, restored: ids(back), withdrawn: ids(gone) };
-            Ok(Step::Commit(Decision { book, changes: vec![record], forgets_vectors: false }, undone))
+        inner.commit(|attempt| {
+            let history = inner.store.history(attempt.snapshot)?;
+            let mut plan = inner.plan(attempt);
+            let undone = learn::undo(&mut plan, &history, change)?;
+            Ok(Planned::Commit(plan, undone))
         })
     }
 

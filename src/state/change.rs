@@ -114,8 +114,3 @@ impl Change {
         self.edits.iter().any(|edit| other.edits.iter().any(|other| other.id == edit.id))
     }
 }
-
-/// The id of the `n`th change of a commit.
-pub(crate) fn change_id(now: DateTime<FixedOffset>, generation: u64, n: usize) -> ChangeId {
-    ChangeId::at(now, TextHash::of(&["change".to_owned(), generation.to_string(), n.to_string()]))
-}

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use adage_index::UnitVector;
 
-use super::lessons_by_time::LessonsByTime;
+use super::lessons_by_time::{Changed, LessonsByTime};
 use super::ranking::Ranking;
-use super::realm_vectors::{Near, RealmVectors};
+use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use crate::config::{Config, DedupPolicy};
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
 use crate::sorted_blocks::SortedBlocks;
@@ -35,9 +35,9 @@ impl DedupIndex {
     }
 
     /// Updates the index to another state. `vector_of` returns the vector of a whole text where it is known.
-    pub(crate) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
-        for (before, after) in self.lessons.changed(lessons) {
-            self.replace(before.as_deref(), after.as_deref(), vector_of);
+    pub(crate) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
+        for changed in self.lessons.changed(lessons) {
+            self.replace(&changed, vector_of);
         }
         self.lessons = lessons.clone();
     }
@@ -47,13 +47,9 @@ impl DedupIndex {
         self.lessons = lessons.clone();
     }
 
-    /// Replaces one lesson: before, after.
-    pub(crate) fn replace(
-        &mut self,
-        before: Option<&Lesson>,
-        after: Option<&Lesson>,
-        vector_of: impl Fn(&str) -> Option<UnitVector>,
-    ) {
+    /// Updates the index by one lesson.
+    pub(crate) fn replace(&mut self, changed: &Changed, vector_of: &VectorOf<'_>) {
+        let (before, after) = (changed.before.as_deref(), changed.after.as_deref());
         if let Some(before) = before {
             self.ranking.leave(before);
         }
@@ -97,7 +93,7 @@ impl DedupIndex {
     }
 
     /// Adds the vectors of whole texts that have become known since, in these realms.
-    pub(crate) fn complete(&mut self, realms: &[&Realm], vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
+    pub(crate) fn complete(&mut self, realms: &[Realm], vector_of: &VectorOf<'_>) {
         for lesson in self.unknown(realms) {
             if let Some(vector) = vector_of(&lesson.whole_text()) {
                 self.wholes.put(&lesson.realm, lesson.id, Some(&vector));
@@ -106,26 +102,21 @@ impl DedupIndex {
     }
 
     /// The lessons of these realms whose whole text's vector is not known.
-    pub(crate) fn unknown(&self, realms: &[&Realm]) -> Vec<Arc<Lesson>> {
+    pub(crate) fn unknown(&self, realms: &[Realm]) -> Vec<Arc<Lesson>> {
         let unknown = self.wholes.unknown().filter_map(|id| self.lessons.get(id));
-        unknown.filter(|lesson| realms.contains(&&lesson.realm)).cloned().collect()
+        unknown.filter(|lesson| realms.contains(&lesson.realm)).cloned().collect()
     }
 
     /// Panics unless it equals `fresh`, which was built from these lessons alone.
     #[cfg(test)]
-    pub(crate) fn check_against(
-        &self,
-        fresh: &Self,
-        lessons: &LessonsByTime,
-        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
-    ) {
+    pub(crate) fn check_against(&self, fresh: &Self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
         assert_eq!(self.lessons, *lessons);
         assert_eq!(self.titles, fresh.titles);
         assert_eq!(self.ranking.realms(), fresh.ranking.realms());
         // A vector may have become known since.
         let mut complete = self.clone();
-        let realms: std::collections::BTreeSet<&Realm> = lessons.iter().map(|lesson| &lesson.realm).collect();
-        complete.complete(&realms.into_iter().collect::<Vec<_>>(), vector_of);
+        let realms: Vec<Realm> = lessons.iter().map(|lesson| lesson.realm.clone()).collect();
+        complete.complete(&realms, vector_of);
         complete.wholes.check_against(&fresh.wholes);
     }
 }

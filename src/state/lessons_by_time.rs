@@ -19,7 +19,11 @@ pub(crate) struct LessonsByTime {
 }
 
 /// A lesson before and after a change; at least one of the two is there.
-pub(crate) type Changed = (Option<Arc<Lesson>>, Option<Arc<Lesson>>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) before: Option<Arc<Lesson>>,
+    pub(crate) after: Option<Arc<Lesson>>,
+}
 
 impl LessonsByTime {
     pub(crate) fn len(&self) -> usize {
@@ -71,10 +75,10 @@ impl LessonsByTime {
         let mut changed: BTreeMap<LessonId, Changed> = BTreeMap::new();
         for (before, after) in differing {
             if let Some(before) = before {
-                changed.entry(before.id).or_default().0 = Some(Arc::clone(before));
+                changed.entry(before.id).or_default().before = Some(Arc::clone(before));
             }
             if let Some(after) = after {
-                changed.entry(after.id).or_default().1 = Some(Arc::clone(after));
+                changed.entry(after.id).or_default().after = Some(Arc::clone(after));
             }
         }
         changed.into_values().collect()

@@ -26,6 +26,9 @@ struct RealmIndex {
     vectors: VectorIndex,
 }
 
+/// Returns the vector of a text where it is known.
+pub(crate) type VectorOf<'a> = dyn Fn(&str) -> Option<UnitVector> + 'a;
+
 /// A lesson and the cosine distance of its vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Near {

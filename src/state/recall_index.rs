@@ -9,8 +9,8 @@ use adage_index::{IndexConfig, IndexKind, UnitVector};
 use super::book::Book;
 use super::id_map::IdMap;
 use super::lazy::Lazy;
-use super::lessons_by_time::LessonsByTime;
-use super::realm_vectors::{Near, RealmVectors};
+use super::lessons_by_time::{Changed, LessonsByTime};
+use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
@@ -45,7 +45,7 @@ impl RecallIndex {
     }
 
     /// Another state: the indexes that this one has are updated by what differs. `vector_of` returns the vectors of triggers.
-    pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &dyn Fn(&str) -> Option<UnitVector>) -> Self {
+    pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &VectorOf<'_>) -> Self {
         Self {
             triggers: self.triggers.carried(|triggers| triggers.follow(&book.lessons, vector_of)),
             lexicon: self.lexicon.carried(|lexicon| lexicon.follow(&book.lessons)),
@@ -68,7 +68,7 @@ impl RecallIndex {
         dimension: usize,
         config: &IndexConfig,
         make_known: impl FnOnce(&[&str]) -> Result<(), E>,
-        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
+        vector_of: &VectorOf<'_>,
     ) -> Result<Arc<Triggers>, E> {
         let is_of_this_model =
             |triggers: &Triggers| triggers.vectors.dimension().is_none_or(|found| found == dimension);
@@ -107,12 +107,7 @@ impl RecallIndex {
 #[cfg(test)]
 impl RecallIndex {
     /// Panics unless the indexes that it has equal those built from `fresh` alone.
-    pub(crate) fn check_against(
-        &self,
-        fresh: &Self,
-        config: &IndexConfig,
-        vector_of: &dyn Fn(&str) -> Option<UnitVector>,
-    ) {
+    pub(crate) fn check_against(&self, fresh: &Self, config: &IndexConfig, vector_of: &VectorOf<'_>) {
         if let Some(triggers) = self.triggers.get() {
             let mut complete = Triggers::clone(&triggers);
             for lesson in triggers.unknown() {
@@ -139,8 +134,8 @@ impl Triggers {
         triggers
     }
 
-    fn follow(&mut self, lessons: &LessonsByTime, vector_of: &dyn Fn(&str) -> Option<UnitVector>) {
-        for (before, after) in self.lessons.changed(lessons) {
+    fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
+        for Changed { before, after } in self.lessons.changed(lessons) {
             let (before, after) = (admitted(before.as_ref()), admitted(after.as_ref()));
             if before.zip(after).is_some_and(|(a, b)| (&a.realm, &a.trigger) == (&b.realm, &b.trigger)) {
                 continue;
@@ -175,7 +170,7 @@ impl Lexicon {
     }
 
     fn follow(&mut self, lessons: &LessonsByTime) {
-        for (before, after) in self.lessons.changed(lessons) {
+        for Changed { before, after } in self.lessons.changed(lessons) {
             let is_same_text = before.as_ref().zip(after.as_ref()).is_some_and(|(a, b)| has_same_words(a, b));
             if let Some(before) = before.filter(|_| !is_same_text)
                 && let Some(row) = self.ids.take(before.id)

@@ -91,25 +91,6 @@ impl Snapshot {
     }
 }
 
-/// What a commit is to make of the book.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Decision {
-    pub(crate) book: Book,
-    /// What left or was replaced, for the archive.
-    pub(crate) changes: Vec<Change>,
-    /// True when a person removed a text: its vectors go too.
-    pub(crate) forgets_vectors: bool,
-}
-
-/// What a commit needs to know from the façade while it holds the lock.
-#[expect(clippy::large_enum_variant, reason = "one a commit, moved once")]
-pub(crate) enum Step<T> {
-    /// Write this.
-    Commit(Decision, T),
-    /// There is nothing to write.
-    Nothing(T),
-}
-
 /// The playbook file.
 const PLAYBOOK: &str = "skills_playbook.json";
 /// The playbook file before the last commit.
