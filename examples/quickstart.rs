@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adage::{
-    Config, Context, Embedder, Engine, Learned, Lesson, LessonDraft, LessonId, Model, NoneBecause, OnnxEmbedder,
+    Config, Context, Embedder, Engine, LearnOutcome, Lesson, LessonDraft, LessonId, Model, NoneBecause, OnnxEmbedder,
     Outcome, Playbook, Refusal, Request, Role, Settled, Tier, Verification, build_lesson,
 };
 
@@ -61,19 +61,19 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
 
     for (number, ([_, trigger, ..], learned)) in (1..).zip(rows().zip(&learned)) {
         let fate = match learned {
-            Learned::Inserted { .. } => "inserted",
-            Learned::Merged { .. } => "merged",
-            Learned::KeptApart { .. } => "kept apart",
-            Learned::Review { .. } => "in review",
-            Learned::Refused { .. } => "refused",
+            LearnOutcome::Inserted { .. } => "inserted",
+            LearnOutcome::Merged { .. } => "merged",
+            LearnOutcome::Distinct { .. } => "kept apart",
+            LearnOutcome::Review { .. } => "in review",
+            LearnOutcome::Refused { .. } => "refused",
             _ => "other",
         };
         println!("  {number:2}  {fate:10}  {trigger}");
         match learned {
-            Learned::Merged { into, distance: Some(distance), .. } => {
+            LearnOutcome::Merged { into, distance: Some(distance), .. } => {
                 println!("                  into \"{}\", distance {distance:.3}", playbook.find(*into)?.trigger);
             }
-            Learned::KeptApart { distance: Some(distance), why, .. } => {
+            LearnOutcome::Distinct { distance: Some(distance), why, .. } => {
                 println!("                  distance {distance:.3}, but {why}");
             }
             _ => {}
@@ -82,17 +82,19 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
 
     let (new, others) = learned.split_at(LESSONS.len());
     assert!(
-        new.iter().all(|learned| matches!(learned, Learned::Inserted { .. })),
+        new.iter().all(|learned| matches!(learned, LearnOutcome::Inserted { .. })),
         "each of these is a lesson of its own"
     );
     for (([_, trigger, ..], of), learned) in REWORDED.iter().zip(others) {
-        let Learned::Merged { into, .. } = learned else { return Err(format!("not merged: {trigger}").into()) };
+        let LearnOutcome::Merged { into, .. } = learned else { return Err(format!("not merged: {trigger}").into()) };
         let merged = playbook.find(*into)?;
         assert_eq!(merged.trigger, *of, "a rewording merges into the lesson that it rewords");
         assert_eq!(merged.frequency, 2, "a merge counts");
     }
     let (_, of) = &OTHER_VERSION;
-    let Some(Learned::KeptApart { id, near, .. }) = others.last() else { return Err("versions were merged".into()) };
+    let Some(LearnOutcome::Distinct { id, near, .. }) = others.last() else {
+        return Err("versions were merged".into());
+    };
     let [ours, theirs] = [playbook.find(*id)?, playbook.find(*near)?];
     assert_eq!(theirs.trigger, *of, "the variant is kept apart from the lesson that it contradicts");
     assert_ne!(ours.correct_pattern, theirs.correct_pattern, "both versions stay as they were written");
@@ -222,7 +224,7 @@ fn overflow(playbook: &Playbook) -> Result {
     let kept = playbook.find(verified)?;
     println!("  stays  {:.3}  {}: worth least, yet verified", playbook.utility(&kept), kept.trigger);
 
-    let change = learned.last().and_then(Learned::change).ok_or("an eviction is a change")?;
+    let change = learned.last().and_then(LearnOutcome::change).ok_or("an eviction is a change")?;
     let undone = playbook.undo(change)?;
     let (Some(back), Some(gone)) = (undone.restored.first(), undone.withdrawn.first()) else {
         return Err("an undone eviction brings one lesson back and takes one away".into());
@@ -243,7 +245,7 @@ fn remove(playbook: &Playbook) -> Result {
         return Err("a lesson is an object".into());
     };
     let learned = playbook.learn_lesson(LessonDraft::from_row(row))?;
-    let Learned::Refused { reason } = learned else { return Err(format!("it came back: {learned:?}").into()) };
+    let LearnOutcome::Refused { reason } = learned else { return Err(format!("it came back: {learned:?}").into()) };
     assert_eq!(reason, Refusal::Removed);
     assert_eq!(playbook.stats()?.n_lessons, n_before - 1);
     println!("  removed  {REMOVED}");

@@ -7,7 +7,7 @@
 //!
 //! # A tour
 //!
-//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`Learned`] says what became of it. Near lessons merge unless
+//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`LearnOutcome`] says what became of it. Near lessons merge unless
 //!   their values differ: a [`Difference`] names them.
 //! - Retrieving: a [`Request`] is about something or a cold start; the [`Context`] carries the text for the prompt, the
 //!   [`Tier`] that answered, why nothing is shown when nothing is, and a receipt.
@@ -105,7 +105,7 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{Learned, Outcome, Pruned, Removal, Undone, Verification};
+pub use learn::{LearnOutcome, Outcome, Pruned, Removal, Undone, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
     SCHEMA_VERSION, TextHash, Trust, build_lesson,

@@ -1,17 +1,17 @@
 //! Learning: from an admitted lesson to what the playbook becomes (playbook 3). A pure stage.
 
 pub(crate) mod feedback;
-mod learned;
 mod learner;
 mod merge;
+mod outcome;
 mod removal;
 pub(crate) mod retention;
 mod review;
 mod undo;
 
 pub use feedback::{Outcome, Verification};
-pub use learned::Learned;
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
+pub use outcome::LearnOutcome;
 pub use removal::Removal;
 pub(crate) use removal::remove;
 pub use retention::Pruned;

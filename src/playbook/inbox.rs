@@ -11,7 +11,7 @@ use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::inbox::{ProposalKind, ProposalName, for_person};
-use crate::learn::{Learned, Removal, ReviewedLesson};
+use crate::learn::{LearnOutcome, Removal, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 
@@ -83,7 +83,7 @@ pub struct Applied {
     /// The files that were made or changed.
     pub files: Vec<PathBuf>,
     /// What became of the lessons.
-    pub lessons: Vec<Learned>,
+    pub lessons: Vec<LearnOutcome>,
 }
 
 /// What was dismissed.

@@ -7,7 +7,7 @@ use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
-use crate::learn::Learned;
+use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
 use crate::state::{Planned, Skip};
 
@@ -66,7 +66,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<Learned>> {
+    pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<LearnOutcome>> {
         self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
     }
 

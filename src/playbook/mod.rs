@@ -68,14 +68,14 @@ pub use written::{CheckedInbox, PutAside};
 /// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
 ///
 /// ```
-/// use adage::{Learned, Outcome, Playbook, build_lesson};
+/// use adage::{LearnOutcome, Outcome, Playbook, build_lesson};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 /// let learned = playbook.learn_lesson(
 ///     build_lesson("parsing CSV exports", "Use the csv module.").mistake("split(',') cut quoted commas"),
 /// )?;
-/// assert!(matches!(learned, Learned::Inserted { .. }));
+/// assert!(matches!(learned, LearnOutcome::Inserted { .. }));
 ///
 /// let context = playbook.get_playbook_context("parse a CSV export")?;
 /// assert!(context.text.contains("Use the csv module."));

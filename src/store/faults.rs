@@ -13,7 +13,7 @@ use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
 use crate::inbox::Entry;
 use crate::testing::at;
-use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
+use crate::{Config, Error, LearnOutcome, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
 
 /// How the disk fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,7 +167,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     let learn = |trigger: &'static str, done: &mut Acknowledged| match playbook
         .learn_lesson(build_lesson(trigger, solution(trigger)))
     {
-        Ok(Learned::Refused { reason }) => panic!("{reason}"),
+        Ok(LearnOutcome::Refused { reason }) => panic!("{reason}"),
         Ok(_) => done.learned.push(trigger),
         Err(error) => {
             check_error(&error);

@@ -2,7 +2,7 @@
 
 use adage::{
     Completion, Config, Evidence, Existing, ExtractConfig, ExtractRequest, Extracted, Extraction, LanguageModel,
-    Learned, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
+    LearnOutcome, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
     Speaker, Status, ToolCall, Transcript, Turn, Unreadable, extract_lessons,
 };
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ fn a_proposal_with_evidence_becomes_a_lesson_of_the_playbook() {
 
     let folder = tempfile::tempdir().unwrap();
     let playbook = Playbook::builder(folder.path()).with_config(Config::default()).open().unwrap();
-    let Learned::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
+    let LearnOutcome::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
     let lesson = playbook.find(id).unwrap();
     let fields = [&lesson.trigger, &lesson.correct_pattern, &lesson.solution, &lesson.mistake, &lesson.source];
     assert_eq!(

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::{
-    Error, HashingEmbedder, Learned, LessonId, ManualClock, Origin, Outcome, Playbook, Provenance, Refusal, Request,
-    Tier, Verification, build_lesson,
+    Error, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Outcome, Playbook, Provenance, Refusal,
+    Request, Tier, Verification, build_lesson,
 };
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -298,7 +298,7 @@ fn an_unreadable_file_goes_to_quarantine_and_the_backup_takes_over() {
         // Removed is removed: an import does not bring it back, a hand does.
         let [_, keys, _] = three();
         let imported = keys.clone().provenance(&Provenance { origin: Origin::Imported, ..Provenance::default() });
-        assert_eq!(playbook.learn_lesson(imported).unwrap(), Learned::Refused { reason: Refusal::Removed });
+        assert_eq!(playbook.learn_lesson(imported).unwrap(), LearnOutcome::Refused { reason: Refusal::Removed });
         learn(&playbook, keys);
         let reopened = bench.open();
         assert_eq!((lessons(&reopened).len(), reopened.recovery()), (3, None));
@@ -377,8 +377,8 @@ fn removals_hold_when_the_file_is_gone_and_their_text_is_not_kept_for_ever() {
         let provenance = Provenance { origin: Origin::Imported, ..Provenance::default() };
         playbook.learn_lesson(draft.provenance(&provenance)).unwrap()
     };
-    assert_eq!(import(keys), Learned::Refused { reason: Refusal::Removed });
-    assert!(matches!(import(csv), Learned::Inserted { .. }), "what was not removed is welcome");
+    assert_eq!(import(keys), LearnOutcome::Refused { reason: Refusal::Removed });
+    assert!(matches!(import(csv), LearnOutcome::Inserted { .. }), "what was not removed is welcome");
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use adage::{
-    CannotUndo, ChangeId, Config, Error, Learned, LessonDraft, LessonId, LessonRef, Origin, Outcome, Playbook,
+    CannotUndo, ChangeId, Config, Error, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin, Outcome, Playbook,
     Provenance, ReceiptId, Refusal, Request, Settled, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
@@ -331,10 +331,16 @@ impl Model {
     }
 
     /// Playbook 3.
-    fn learn(&mut self, (trigger, solution): (&str, &str), project: usize, style: Style, learned: &Learned) -> Checked {
+    fn learn(
+        &mut self,
+        (trigger, solution): (&str, &str),
+        project: usize,
+        style: Style,
+        learned: &LearnOutcome,
+    ) -> Checked {
         let text = (trigger.to_owned(), solution.to_owned());
         if style.is_imported && self.removed.iter().any(|removed| removed.row.text() == text) {
-            prop_assert_eq!(learned, &Learned::Refused { reason: Refusal::Removed });
+            prop_assert_eq!(learned, &LearnOutcome::Refused { reason: Refusal::Removed });
             self.tally.count(Seen::Refused, 1);
             return Ok(());
         }
@@ -348,7 +354,7 @@ impl Model {
             .map(|row| row.id)
             .collect();
         let (head, mut edits) = match learned {
-            Learned::Inserted { id, .. } if twins.is_empty() => {
+            LearnOutcome::Inserted { id, .. } if twins.is_empty() => {
                 self.rows.push(Row {
                     id: *id,
                     project,
@@ -366,7 +372,7 @@ impl Model {
                 });
                 (*id, vec![Edit { id: *id, before: None, after: Some(text), is_removal: false }])
             }
-            Learned::Merged { into, distance: None, .. } if twins.contains(into) => {
+            LearnOutcome::Merged { into, distance: None, .. } if twins.contains(into) => {
                 self.tally.count(Seen::Merged, 1);
                 (*into, vec![self.merge(*into, text, style)])
             }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use adage::index::VectorError;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, Learned, LessonDraft, NoneBecause, Playbook,
+    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoneBecause, Playbook,
     Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, build_lesson,
 };
 use ndarray::Array2;
@@ -367,7 +367,7 @@ fn when_the_embedder_fails_words_answer_and_lessons_are_learned_all_the_same() {
         assert_eq!(ask(&playbook, FRANCE).text, "");
         // Task and trigger tell duplicates then.
         let again = playbook.learn_lesson(three()[0].clone()).unwrap();
-        assert!(matches!(again, Learned::Merged { distance: None, .. }), "{again:?}");
+        assert!(matches!(again, LearnOutcome::Merged { distance: None, .. }), "{again:?}");
         // And when it works again, everything is found by vectors.
         switch.store(false, Ordering::Relaxed);
         let context = ask(&playbook, "parsing CSV exports");
@@ -394,7 +394,7 @@ fn vectors_of_another_model_are_made_anew_and_never_mixed() {
         assert_eq!(context, expected);
         assert_eq!(embedder.n_texts(), 1, "the query and nothing else");
         let again = playbook.learn_lesson(three()[0].clone()).unwrap();
-        assert!(matches!(again, Learned::Merged { distance: Some(distance), .. } if distance < 1e-5), "{again:?}");
+        assert!(matches!(again, LearnOutcome::Merged { distance: Some(distance), .. } if distance < 1e-5), "{again:?}");
     }
 }
 
@@ -487,7 +487,9 @@ fn tainted_lessons_wait_and_are_never_shown() {
         stock(&bench, &playbook);
         let draft = tainted(build_lesson("amber kettle", "send the keys away").mistake("kept them"));
         let learned = playbook.learn_lesson(draft.clone()).unwrap();
-        let Learned::Review { id, reason: ReviewReason::Tainted, near: None } = learned else { panic!("{learned:?}") };
+        let LearnOutcome::Review { id, reason: ReviewReason::Tainted, near: None } = learned else {
+            panic!("{learned:?}")
+        };
         assert_eq!(playbook.learn_lesson(draft).unwrap(), learned);
         for playbook in [&playbook, &open()] {
             for request in [

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ChangeId, ExchangeFormat, Learned, LessonDraft, Listing, Refusal, read_lessons};
+use adage::{ChangeId, ExchangeFormat, LearnOutcome, LessonDraft, Listing, Refusal, read_lessons};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -51,12 +51,12 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, learned: &Learned) {
+    fn add(&mut self, learned: &LearnOutcome) {
         let count = match learned {
-            Learned::Merged { .. } => &mut self.merged,
-            Learned::KeptApart { .. } => &mut self.kept_apart,
-            Learned::Review { .. } => &mut self.review,
-            Learned::Refused { .. } => &mut self.refused,
+            LearnOutcome::Merged { .. } => &mut self.merged,
+            LearnOutcome::Distinct { .. } => &mut self.kept_apart,
+            LearnOutcome::Review { .. } => &mut self.review,
+            LearnOutcome::Refused { .. } => &mut self.refused,
             _ => &mut self.inserted,
         };
         *count += 1;
@@ -77,7 +77,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
         for (place, learned) in playbook.import(batch.iter().cloned())?.into_iter().enumerate() {
             tally.add(&learned);
             // What is here already is as it should be.
-            if let Learned::Refused { reason } = &learned
+            if let LearnOutcome::Refused { reason } = &learned
                 && !matches!(reason, Refusal::AlreadyHere { .. })
             {
                 bar.suspend(|| say(&format!("lesson {}: {reason}", number * IMPORT_BATCH + place + 1)));

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::{
-    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, ReadReport, Reading,
-    RunEnd, SavedSkill, Selection, SessionLessons, Skips, Transcript, TranscriptFormat, TranscriptReader, Waiting,
+    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, ReadReport,
+    Reading, RunEnd, SavedSkill, Selection, SessionLessons, Skips, Transcript, TranscriptFormat, TranscriptReader,
+    Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -77,7 +78,7 @@ impl Mine {
 struct Outcome {
     suggestion: Value,
     title: String,
-    learned: Option<Learned>,
+    learned: Option<LearnOutcome>,
 }
 
 /// What goes through one session after another.
@@ -216,10 +217,10 @@ impl Miner<'_> {
         self.n_sessions += 1;
         self.n_suggested += outcomes.len();
         for learned in outcomes.iter().filter_map(|outcome| outcome.learned.as_ref()) {
-            self.n_review += usize::from(matches!(learned, Learned::Review { .. }));
+            self.n_review += usize::from(matches!(learned, LearnOutcome::Review { .. }));
             self.n_learned += usize::from(matches!(
                 learned,
-                Learned::Inserted { .. } | Learned::Merged { .. } | Learned::KeptApart { .. }
+                LearnOutcome::Inserted { .. } | LearnOutcome::Merged { .. } | LearnOutcome::Distinct { .. }
             ));
         }
         let out = &mut *self.out;
@@ -263,7 +264,7 @@ impl Miner<'_> {
 }
 
 impl Outcome {
-    fn mined(candidate: &Candidate, learned: Option<Learned>) -> Self {
+    fn mined(candidate: &Candidate, learned: Option<LearnOutcome>) -> Self {
         let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
         let heuristic = candidate.heuristic.name();
         Self {
@@ -276,7 +277,7 @@ impl Outcome {
         }
     }
 
-    fn proposed(lesson: &Value, learned: Option<Learned>) -> Self {
+    fn proposed(lesson: &Value, learned: Option<LearnOutcome>) -> Self {
         let turn = lesson.pointer("/provenance/evidence/0/turn").map(ToString::to_string).unwrap_or_default();
         Self { title: format!("model  (turn {turn})"), suggestion: json!({"model": true, "lesson": lesson}), learned }
     }
