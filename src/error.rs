@@ -1,7 +1,7 @@
 //! What can go wrong, each variant something a caller can do something about.
 //!
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
-//! [`Learned`](crate::Learned) and [`Context`](crate::Context).
+//! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
 
 mod inbox;
 mod patch;

@@ -7,7 +7,7 @@
 //!
 //! # A tour
 //!
-//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`Learned`] says what became of it. Near lessons merge unless
+//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`LearnOutcome`] says what became of it. Near lessons merge unless
 //!   their values differ: a [`Difference`] names them.
 //! - Retrieving: a [`Request`] is about something or a cold start; the [`Context`] carries the text for the prompt, the
 //!   [`Tier`] that answered, why nothing is shown when nothing is, and a receipt.
@@ -112,26 +112,26 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{Learned, Outcome, Pruned, Removal, Undone, Verification};
+pub use learn::{Feedback, LearnOutcome, Pruned, RemovedLesson, Undone, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
     SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
-    ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing, Mined,
-    Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill, SessionLessons, SessionRun, SessionScan,
-    SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched, UndoneFiles,
-    Unfit, Waiting, WaitingLesson, Window,
+    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, ChangedLesson, Check, CheckedInbox, Credited, Curated,
+    Dismissed, Due, Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason,
+    ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill,
+    SessionLessons, SessionRun, SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, SkipSelection,
+    Stats, TaskSkills, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
-pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
+pub use retrieve::{Context, NoMatchReason, Query, Request, Scored, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
     AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, Hold, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
-pub use state::{ReviewReason, Skip, utility};
+pub use state::{ReviewReason, SkippedSuggestion, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

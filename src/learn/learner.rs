@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use adage_index::UnitVector;
 
-use super::learned::Learned;
+use super::outcome::LearnOutcome;
 use super::retention::Trim;
 use super::{merge, removal, retention};
 use crate::config::{Config, DedupPolicy};
@@ -90,10 +90,10 @@ impl<'a> Learner<'a> {
     }
 
     /// Learns all that passed the gate; what becomes of each, in order.
-    pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<Learned>> {
+    pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
         let learn = |draft: &Result<Newcomer, Refusal>| match draft {
             Ok(newcomer) => self.learn(newcomer.clone()),
-            Err(reason) => Learned::Refused { reason: reason.clone() },
+            Err(reason) => LearnOutcome::Refused { reason: reason.clone() },
         };
         let outcomes = drafts.iter().map(learn).collect();
         if self.comparison == Comparison::Vectors && !self.unembedded.is_empty() {
@@ -111,10 +111,10 @@ impl<'a> Learner<'a> {
         Plan { dedup: Some(self.dedup), ..self.plan }
     }
 
-    fn learn(&mut self, newcomer: Newcomer) -> Learned {
+    fn learn(&mut self, newcomer: Newcomer) -> LearnOutcome {
         let Newcomer { mut lesson, arrival } = newcomer;
         if let Some(reason) = self.refuse(&lesson, arrival) {
-            return Learned::Refused { reason };
+            return LearnOutcome::Refused { reason };
         }
         self.assign_id(&mut lesson, arrival);
         let whole = match self.comparison {
@@ -134,7 +134,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Merges a lesson into the nearest one that says the same, or adds it.
-    fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, duplicates: Vec<Duplicate>) -> Learned {
+    fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, duplicates: Vec<Duplicate>) -> LearnOutcome {
         let mut distinct_from = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
@@ -156,14 +156,18 @@ impl<'a> Learner<'a> {
     }
 
     /// Takes a lesson out, lets another one in, and records both as one change; the lesson stays if the other awaits review.
-    pub(super) fn supersede(&mut self, old: &Arc<Lesson>, learn: impl FnOnce(&mut Self) -> Learned) -> Learned {
+    pub(super) fn supersede(
+        &mut self,
+        old: &Arc<Lesson>,
+        learn: impl FnOnce(&mut Self) -> LearnOutcome,
+    ) -> LearnOutcome {
         let n_changes = self.plan.changes.len();
         let whole = (self.vector_of)(&old.whole_text());
         self.take(old.id);
         let mut learned = learn(self);
         let gone = Edit::gone(Why::Superseded, Arc::clone(old));
         match &mut learned {
-            Learned::Inserted { id, evicted, change } | Learned::KeptApart { id, evicted, change, .. } => {
+            LearnOutcome::Inserted { id, evicted, change } | LearnOutcome::Distinct { id, evicted, change, .. } => {
                 evicted.insert(0, old.id);
                 let added = self.plan.book.get(*id).map(|lesson| Edit::added(Why::Inserted, lesson));
                 match self.plan.changes.get_mut(n_changes) {
@@ -171,13 +175,13 @@ impl<'a> Learner<'a> {
                     None => *change = Some(self.record(added.into_iter().chain([gone]).collect())),
                 }
             }
-            Learned::Merged { evicted, .. } => {
+            LearnOutcome::Merged { evicted, .. } => {
                 evicted.insert(0, old.id);
                 if let Some(recorded) = self.plan.changes.get_mut(n_changes) {
                     recorded.edits.push(gone);
                 }
             }
-            Learned::Review { .. } | Learned::Refused { .. } => {
+            LearnOutcome::Review { .. } | LearnOutcome::Refused { .. } => {
                 self.put(Lesson::clone(old), whole);
             }
         }
@@ -277,7 +281,7 @@ impl<'a> Learner<'a> {
         found
     }
 
-    fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> Learned {
+    fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> LearnOutcome {
         let existing = Arc::clone(&duplicate.lesson);
         let merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
         let whole = merged.whole_text();
@@ -301,11 +305,11 @@ impl<'a> Learner<'a> {
             Trim::NoRoomForHead => Vec::new(),
         };
         let change = self.record(edits);
-        Learned::Merged { into, distance: duplicate.distance, evicted, change }
+        LearnOutcome::Merged { into, distance: duplicate.distance, evicted, change }
     }
 
     /// Adds a lesson as it is; where it may not make room for itself, it awaits review.
-    pub(super) fn add(&mut self, addition: Addition) -> Learned {
+    pub(super) fn add(&mut self, addition: Addition) -> LearnOutcome {
         let Addition { mut lesson, whole, distinct_from } = addition;
         let id = lesson.id;
         let near = distinct_from.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
@@ -322,20 +326,25 @@ impl<'a> Learner<'a> {
         }
         let change = (!evicted.is_empty()).then(|| self.record(edits));
         match distinct_from {
-            None => Learned::Inserted { id, evicted, change },
-            Some((duplicate, why)) => {
-                Learned::KeptApart { id, near: duplicate.lesson.id, distance: duplicate.distance, why, evicted, change }
-            }
+            None => LearnOutcome::Inserted { id, evicted, change },
+            Some((duplicate, why)) => LearnOutcome::Distinct {
+                id,
+                near: duplicate.lesson.id,
+                distance: duplicate.distance,
+                why,
+                evicted,
+                change,
+            },
         }
     }
 
-    fn await_review(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> Learned {
+    fn await_review(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> LearnOutcome {
         let text_hash = lesson.text_hash();
         let waiting = &mut self.plan.book.waiting;
         let is_same =
             |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
         if let Some(waiting) = waiting.iter().find(is_same) {
-            return Learned::Review { id: waiting.lesson.id, reason: waiting.reason, near };
+            return LearnOutcome::Review { id: waiting.lesson.id, reason: waiting.reason, near };
         }
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
         let id = lesson.id;
@@ -347,7 +356,7 @@ impl<'a> Learner<'a> {
         if !edits.is_empty() {
             self.record(edits);
         }
-        Learned::Review { id, reason, near }
+        LearnOutcome::Review { id, reason, near }
     }
 
     fn evict(&mut self, ids: Vec<LessonId>, edits: &mut Vec<Edit>) -> Vec<LessonId> {

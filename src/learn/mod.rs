@@ -1,18 +1,18 @@
 //! Learning: from an admitted lesson to what the playbook becomes (docs/spec/playbook.md, 3). A pure stage.
 
 pub(crate) mod feedback;
-mod learned;
 mod learner;
 mod merge;
+mod outcome;
 mod removal;
 pub(crate) mod retention;
 mod review;
 mod undo;
 
-pub use feedback::{Outcome, Verification};
-pub use learned::Learned;
+pub use feedback::{Feedback, Verification};
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
-pub use removal::Removal;
+pub use outcome::LearnOutcome;
+pub use removal::RemovedLesson;
 pub(crate) use removal::remove;
 pub use retention::Pruned;
 pub(crate) use review::{ReviewedLesson, dismiss};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::learned::Learned;
 use super::learner::{Addition, Arrival, Learner};
-use super::removal::{self, Removal};
+use super::outcome::LearnOutcome;
+use super::removal::{self, RemovedLesson};
 use crate::error::{Error, Result};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
@@ -23,12 +23,12 @@ impl Learner<'_> {
     ///
     /// # Errors
     /// `NoSuchLesson`, `ProposalChanged`.
-    pub(crate) fn promote_all(mut self, chosen: &[ReviewedLesson]) -> Result<Planned<Vec<Learned>>> {
+    pub(crate) fn promote_all(mut self, chosen: &[ReviewedLesson]) -> Result<Planned<Vec<LearnOutcome>>> {
         let promoted = chosen.iter().map(|reviewed| self.promote(*reviewed)).collect::<Result<_>>()?;
         Ok(Planned::Commit(self.into_plan(), promoted))
     }
 
-    fn promote(&mut self, reviewed: ReviewedLesson) -> Result<Learned> {
+    fn promote(&mut self, reviewed: ReviewedLesson) -> Result<LearnOutcome> {
         let book = &mut self.plan.book;
         let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
         book.forget_removal(reviewed.text);
@@ -37,7 +37,7 @@ impl Learner<'_> {
             known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == reviewed.text
         };
         if let Some(known) = book.lessons.iter().find(is_same).filter(|known| known.is_admitted()) {
-            return Ok(Learned::Refused { reason: Refusal::AlreadyHere { id: known.id } });
+            return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: known.id } });
         }
         self.assign_id(&mut lesson, Arrival::MovedIn);
         lesson.timestamp = self.plan.now;
@@ -56,7 +56,7 @@ impl Learner<'_> {
 ///
 /// # Errors
 /// `NoSuchLesson`, `ProposalChanged`.
-pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<Removal> {
+pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
     let lesson = take_waiting(&mut plan.book, reviewed)?;
     Ok(removal::forget(plan, Why::Dismissed, lesson))
 }

@@ -36,7 +36,7 @@ impl Bench {
         lesson
     }
 
-    fn learn(&mut self, lesson: &Lesson) -> Learned {
+    fn learn(&mut self, lesson: &Lesson) -> LearnOutcome {
         self.now += 1;
         self.generation += 1;
         let angles = self.angles.clone();
@@ -83,8 +83,8 @@ fn nth(book: &Book, place: usize) -> &Lesson {
     book.lessons.iter().nth(place).unwrap()
 }
 
-fn is_merged(learned: &Learned) -> bool {
-    matches!(learned, Learned::Merged { .. })
+fn is_merged(learned: &LearnOutcome) -> bool {
+    matches!(learned, LearnOutcome::Merged { .. })
 }
 
 /// Whether a second lesson at this distance merges.
@@ -119,7 +119,7 @@ fn the_same_task_and_trigger_are_a_duplicate_without_vectors() {
     assert_eq!(nth(&bench.book, 0).frequency, 2);
     // The same trigger under another task is another lesson.
     let other = Lesson { task: "write a report".into(), ..lesson("parse the dates", "ask for the format") };
-    assert!(matches!(bench.learn(&other), Learned::Inserted { .. }));
+    assert!(matches!(bench.learn(&other), LearnOutcome::Inserted { .. }));
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn symbols_are_part_of_a_title() {
     let mut bench = Bench::new();
     bench.learn(&lesson("compile a C++ project", "install the toolchain"));
     let other = bench.learn(&lesson("compile a C# project", "restore the packages"));
-    assert!(matches!(other, Learned::Inserted { .. }), "{other:?}");
-    assert!(matches!(bench.learn(&lesson("🦀", "s")), Learned::Inserted { .. }));
+    assert!(matches!(other, LearnOutcome::Inserted { .. }), "{other:?}");
+    assert!(matches!(bench.learn(&lesson("🦀", "s")), LearnOutcome::Inserted { .. }));
     let mut full = Bench::new();
     full.learn(&lesson("🦀", "s"));
-    assert!(matches!(full.learn(&lesson("🐍", "s")), Learned::Inserted { .. }));
+    assert!(matches!(full.learn(&lesson("🐍", "s")), LearnOutcome::Inserted { .. }));
     assert!(is_merged(&full.learn(&lesson("(🐍).", "s"))));
 }
 
@@ -141,7 +141,7 @@ fn conflicting_values_keep_near_lessons_apart_and_linked() {
     let below = bench.place(lesson("pinning numpy", "pin numpy below 2.0"), 0.0);
     let above = bench.place(lesson("pinning numpy", "pin numpy above 2.0"), 0.005);
     bench.learn(&below);
-    let Learned::KeptApart { id, near, distance: Some(distance), why, .. } = bench.learn(&above) else {
+    let LearnOutcome::Distinct { id, near, distance: Some(distance), why, .. } = bench.learn(&above) else {
         panic!("merged")
     };
     assert!((distance - 0.005).abs() < 1e-4);
@@ -165,7 +165,7 @@ fn a_duplicate_behind_a_conflict_is_found() {
     // The same words in another order would keep it apart from the second; a longer text does not.
     let nine_more = bench.place(lesson("pinning pnpm in CI", "use pnpm 9 in the workflow file of the repository"), 0.0);
     let _ = nine_again;
-    assert!(matches!(bench.learn(&nine_more), Learned::Merged { into: found, .. } if found == into));
+    assert!(matches!(bench.learn(&nine_more), LearnOutcome::Merged { into: found, .. } if found == into));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn realms_do_not_share_duplicates() {
     bench.learn(&global);
     let mut project = global.clone();
     project.realm.project = "shop".into();
-    assert!(matches!(bench.learn(&project), Learned::Inserted { .. }));
+    assert!(matches!(bench.learn(&project), LearnOutcome::Inserted { .. }));
 }
 
 #[test]
@@ -202,11 +202,11 @@ fn an_automatic_lesson_waits_rather_than_push_out_a_hand_written_one() {
     let mut mined = lesson("mined", "s");
     mined.provenance.origin = Origin::Mined;
     let unevidenced = bench.learn(&mined);
-    assert!(matches!(unevidenced, Learned::Review { reason: ReviewReason::Unevidenced, .. }), "{unevidenced:?}");
+    assert!(matches!(unevidenced, LearnOutcome::Review { reason: ReviewReason::Unevidenced, .. }), "{unevidenced:?}");
     bench.book.waiting.clear();
     mined.provenance.evidence.push(Evidence { quote: "do it".into(), turn: 3, range: (0, 5) });
     let learned = bench.learn(&mined);
-    assert!(matches!(learned, Learned::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
+    assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
     assert_eq!((bench.triggers(), bench.book.waiting.len()), (vec!["c", "b", "a"], 1));
     // The same text again does not wait twice.
     assert_eq!(bench.learn(&mined).id(), learned.id());
@@ -222,7 +222,7 @@ fn tainted_lessons_wait_linked_to_what_they_resemble() {
     tainted.provenance.trust = Trust::Tainted;
     let learned = bench.learn(&tainted);
     assert!(
-        matches!(learned, Learned::Review { reason: ReviewReason::Tainted, near: Some(near), .. } if near == near_id),
+        matches!(learned, LearnOutcome::Review { reason: ReviewReason::Tainted, near: Some(near), .. } if near == near_id),
         "{learned:?}"
     );
     assert_eq!(bench.book.lessons.len(), 1);
@@ -251,11 +251,11 @@ fn what_a_person_removed_comes_back_by_hand_only() {
     bench.book.removed.push(Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
     let mut mined = gone.clone();
     mined.provenance.origin = Origin::Mined;
-    assert_eq!(bench.learn(&mined), Learned::Refused { reason: Refusal::Removed });
+    assert_eq!(bench.learn(&mined), LearnOutcome::Refused { reason: Refusal::Removed });
     let mut imported = gone.clone();
     imported.provenance.origin = Origin::Imported;
-    assert_eq!(bench.learn(&imported), Learned::Refused { reason: Refusal::Removed });
-    assert!(matches!(bench.learn(&gone), Learned::Inserted { .. }));
+    assert_eq!(bench.learn(&imported), LearnOutcome::Refused { reason: Refusal::Removed });
+    assert!(matches!(bench.learn(&gone), LearnOutcome::Inserted { .. }));
     assert!(bench.book.removed.is_empty());
 }
 
@@ -379,7 +379,7 @@ mod undoing {
 }
 
 /// Learns several lessons in one go, without vectors.
-fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<Learned>) {
+fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<LearnOutcome>) {
     let config = Config::default();
     let dedup = dedup(book, &config, &|_| None);
     let plan = Plan::new(book.clone(), 3, at(50));
@@ -397,7 +397,7 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
     let other = Lesson { id: row.id, ..lesson("another text", "s") };
     let (both, learned) = learn_all(&book, &[other, row.clone()], Arrival::MovedIn);
     assert!(learned[0].id().is_some_and(|id| id != row.id));
-    assert_eq!(learned[1], Learned::Refused { reason: Refusal::AlreadyHere { id: row.id } });
+    assert_eq!(learned[1], LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: row.id } });
     assert_eq!(both.lessons.len(), 2);
     // A fresh lesson gets name and time here.
     let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), Arrival::New);
@@ -409,7 +409,7 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
 fn the_lessons_of_a_batch_are_named_in_its_order() {
     let (book, learned) =
         learn_all(&Book::default(), &[lesson("a", "s"), lesson("b", "s"), lesson("c", "s")], Arrival::New);
-    let ids: Vec<LessonId> = learned.iter().filter_map(Learned::id).collect();
+    let ids: Vec<LessonId> = learned.iter().filter_map(LearnOutcome::id).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     assert_eq!(book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect::<Vec<_>>(), ["c", "b", "a"]);
 }
@@ -423,10 +423,13 @@ fn a_removed_name_is_not_moved_in_under_another_text() {
     let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
     assert_eq!(
         learn_all(&book, std::slice::from_ref(&edited), Arrival::MovedIn).1,
-        [Learned::Refused { reason: Refusal::Removed }]
+        [LearnOutcome::Refused { reason: Refusal::Removed }]
     );
-    assert!(matches!(learn_all(&book, &[edited], Arrival::New).1[..], [Learned::Inserted { .. }]));
-    assert!(matches!(learn_all(&book, &[lesson("other", "s")], Arrival::MovedIn).1[..], [Learned::Inserted { .. }]));
+    assert!(matches!(learn_all(&book, &[edited], Arrival::New).1[..], [LearnOutcome::Inserted { .. }]));
+    assert!(matches!(
+        learn_all(&book, &[lesson("other", "s")], Arrival::MovedIn).1[..],
+        [LearnOutcome::Inserted { .. }]
+    ));
 }
 
 #[test]
@@ -436,7 +439,7 @@ fn a_distance_of_exactly_the_limit_is_no_duplicate() {
     let first = bench.place(lesson("a situation that one of the lessons describes at length", "do this"), 0.0);
     let second = bench.place(lesson("another one that the second lesson tells in its own words", "do that"), 1.0);
     bench.learn(&first);
-    assert!(matches!(bench.learn(&second), Learned::Inserted { .. }));
+    assert!(matches!(bench.learn(&second), LearnOutcome::Inserted { .. }));
 }
 
 #[test]
@@ -448,7 +451,7 @@ fn a_promoted_text_is_not_merged_into() {
     book.put(promoted);
     assert!(matches!(
         learn_all(&book, &[lesson("t", "s, told longer")], Arrival::New).1[..],
-        [Learned::Inserted { .. }]
+        [LearnOutcome::Inserted { .. }]
     ));
 }
 
@@ -459,5 +462,5 @@ fn an_outcome_is_told_in_a_line() {
     assert_eq!(learned[0].to_string(), format!("inserted {id}"));
     let (_, again) = learn_all(&book, &[lesson("t", "s")], Arrival::New);
     assert_eq!(again[0].to_string(), format!("merged into {id}"));
-    assert_eq!(Learned::Refused { reason: Refusal::NoSolution }.to_string(), "refused: it has no solution");
+    assert_eq!(LearnOutcome::Refused { reason: Refusal::NoSolution }.to_string(), "refused: it has no solution");
 }

@@ -13,7 +13,7 @@ use crate::capture::{
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::Learned;
+use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
 
 /// User turns that known lessons are compared with, the last ones of a session.
@@ -26,11 +26,11 @@ pub struct SessionLessons {
     /// What the rules suggest.
     pub suggested: Mined,
     /// What became of each of these candidates, in their order.
-    pub mined: Vec<Learned>,
+    pub mined: Vec<LearnOutcome>,
     /// What the model said, where there is one.
     pub extraction: Option<Extraction>,
     /// What became of the lessons that the model proposed.
-    pub extracted: Vec<Learned>,
+    pub extracted: Vec<LearnOutcome>,
     /// What became of the procedures that the rules found, as draft skills.
     pub skills: AutoSaved,
 }
@@ -90,7 +90,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn admit_extracted(&self, lessons: impl IntoIterator<Item = Extracted>) -> Result<Vec<Learned>> {
+    pub fn admit_extracted(&self, lessons: impl IntoIterator<Item = Extracted>) -> Result<Vec<LearnOutcome>> {
         self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
     }
 

@@ -85,7 +85,7 @@ pub struct Applied {
     /// The files that were made or changed.
     pub files: Vec<PathBuf>,
     /// What became of the lessons.
-    pub lessons: Vec<Learned>,
+    pub lessons: Vec<LearnOutcome>,
 }
 
 /// What was dismissed.
@@ -94,7 +94,7 @@ pub struct Dismissed {
     /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
     pub change: Option<ChangeId>,
     /// What to hand to [`Playbook::undo`], so that lessons wait again.
-    pub lessons: Vec<Removal>,
+    pub lessons: Vec<RemovedLesson>,
 }
 
 /// Files that are again what they were.

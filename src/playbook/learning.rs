@@ -4,7 +4,7 @@ use super::commit::{Attempt, VectorNeeds};
 use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::{Arrival, Comparison, Learned, Learner, Newcomer, Pruned, Verification, feedback, retention};
+use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
 use crate::lesson::{LessonDraft, LessonId, LessonRef, Realm, Refusal};
 use crate::state::Planned;
 
@@ -15,7 +15,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::Io`] and the other errors of a commit; nothing was learned then. A model that fails is no error: duplicates
     /// are then told by task and trigger.
-    pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<Learned> {
+    pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
         let learned = self.learn_lessons([draft.into()])?;
         learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
     }
@@ -24,7 +24,10 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn learn_lessons<D: Into<LessonDraft>>(&self, drafts: impl IntoIterator<Item = D>) -> Result<Vec<Learned>> {
+    pub fn learn_lessons<D: Into<LessonDraft>>(
+        &self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
         let admit = |draft: LessonDraft| {
             let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::New };
@@ -34,7 +37,7 @@ impl Playbook {
         let drafts: Vec<Result<Newcomer, Refusal>> = drafts.into_iter().map(|draft| admit(draft.into())).collect();
         if drafts.iter().all(Result::is_err) {
             let refused = drafts.into_iter().filter_map(Result::err);
-            return Ok(refused.map(|reason| Learned::Refused { reason }).collect());
+            return Ok(refused.map(|reason| LearnOutcome::Refused { reason }).collect());
         }
         let lessons = drafts.iter().flatten().map(|newcomer| &newcomer.lesson);
         let needs = VectorNeeds::of(lessons, inner.config.learn.dedup);
@@ -81,7 +84,7 @@ impl Inner {
         attempt: &Attempt<'_>,
         drafts: &[Result<Newcomer, Refusal>],
         realms: &[Realm],
-    ) -> Result<Planned<Vec<Learned>>> {
+    ) -> Result<Planned<Vec<LearnOutcome>>> {
         let mut dedup = self.dedup_index(attempt);
         if attempt.comparison != Comparison::Titles {
             let missing = self.missing_wholes(&mut dedup, realms)?;

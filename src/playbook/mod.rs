@@ -48,12 +48,12 @@ use skill_matching::SkillMatcher;
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;
-pub use feedback::Settled;
+pub use feedback::Credited;
 pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
-pub use mining::{Mined, Skips};
+pub use mining::{Mined, SkipSelection};
 pub use reading::{Listing, WaitingLesson, Window};
-pub use removal::{ChangeRecord, Touched};
+pub use removal::{ChangeRecord, ChangedLesson};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
@@ -68,19 +68,19 @@ pub use written::{CheckedInbox, PutAside};
 /// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
 ///
 /// ```
-/// use adage::{Learned, Outcome, Playbook, build_lesson};
+/// use adage::{LearnOutcome, Feedback, Playbook, build_lesson};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 /// let learned = playbook.learn_lesson(
 ///     build_lesson("parsing CSV exports", "Use the csv module.").mistake("split(',') cut quoted commas"),
 /// )?;
-/// assert!(matches!(learned, Learned::Inserted { .. }));
+/// assert!(matches!(learned, LearnOutcome::Inserted { .. }));
 ///
 /// let context = playbook.get_playbook_context("parse a CSV export")?;
 /// assert!(context.text.contains("Use the csv module."));
 /// if let Some(receipt) = context.receipt {
-///     playbook.record_outcome(receipt, Outcome::Helpful)?;
+///     playbook.record_outcome(receipt, Feedback::Helpful)?;
 /// }
 /// assert_eq!(playbook.get_playbook_context("What is the capital of France?")?.text, "");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,7 +3,7 @@
 use super::Playbook;
 use super::commit::VectorNeeds;
 use crate::error::{Error, Result};
-use crate::learn::{self, Comparison, Learned, Learner, Removal, ReviewedLesson};
+use crate::learn::{self, Comparison, LearnOutcome, Learner, RemovedLesson, ReviewedLesson};
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
 use crate::state::Planned;
 
@@ -11,11 +11,11 @@ impl Playbook {
     /// Lets a lesson in that waits, exactly as it was looked at: `text` is its [`text_hash`](Lesson::text_hash). It is kept
     /// apart from all others, shown from then on, and counts as one that a person stands behind.
     ///
-    /// [`Learned::Refused`] when the same text is here already; it does not wait any longer either way.
+    /// [`LearnOutcome::Refused`] when the same text is here already; it does not wait any longer either way.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`]; [`Error::ProposalChanged`] when it has another text by now; the errors of a commit.
-    pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<Learned> {
+    pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<LearnOutcome> {
         let learned = self.promote_all(&[ReviewedLesson { id: lesson, text }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
@@ -25,13 +25,13 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::promote`].
-    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<Removal> {
+    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<RemovedLesson> {
         let removals = self.dismiss_all(&[ReviewedLesson { id: lesson, text }])?;
         removals.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
     /// All of them in one commit, or none.
-    pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<Learned>> {
+    pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
         let view = inner.view()?;
         let waiting = &view.snapshot.book().waiting;
@@ -51,7 +51,7 @@ impl Playbook {
     }
 
     /// All of them in one commit, or none.
-    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<Removal>> {
+    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
         let inner = &self.0;
         let removals = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::LessonsByTime;
-use crate::state::{Book, Removed, ReviewReason, Skip, Waiting};
+use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -114,8 +114,8 @@ struct File<'a> {
     unread: &'a [Value],
     #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
     drawn: &'a [TextHash],
-    #[serde(skip_serializing_if = "<[Skip]>::is_empty")]
-    skips: &'a [Skip],
+    #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
+    skips: &'a [SkippedSuggestion],
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
 }

@@ -105,7 +105,7 @@ fn a_proposal_with_evidence_becomes_a_lesson_of_the_playbook() {
 
     let folder = tempfile::tempdir().unwrap();
     let playbook = Playbook::builder(folder.path()).with_config(Config::default()).open().unwrap();
-    let Learned::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
+    let LearnOutcome::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
     let lesson = playbook.find(id).unwrap();
     let fields = [&lesson.trigger, &lesson.correct_pattern, &lesson.solution, &lesson.mistake, &lesson.source];
     assert_eq!(

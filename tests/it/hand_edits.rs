@@ -102,7 +102,7 @@ fn a_file_without_marks_keeps_archive_counts_and_removals() {
     assert_eq!(playbook.changes().unwrap().len(), n_changes);
     assert_eq!(playbook.find("eta hamster").unwrap().retrievals, 1);
     let back = playbook.learn_lesson(adage::LessonDraft::from_lesson(&gone)).unwrap();
-    assert_eq!(back, adage::Learned::Refused { reason: adage::Refusal::Removed });
+    assert_eq!(back, adage::LearnOutcome::Refused { reason: adage::Refusal::Removed });
 }
 
 #[test]

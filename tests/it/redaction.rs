@@ -197,12 +197,12 @@ impl Embedder for Overheard {
 /// Learns, shows, credits, verifies, merges, removes and restores, so that every file there is gets written.
 fn live_with(playbook: &Playbook, drafts: Vec<LessonDraft>, query: &str) {
     let learned = playbook.learn_lessons(drafts.clone()).unwrap();
-    let ids: Vec<_> = learned.iter().filter_map(adage::Learned::id).collect();
+    let ids: Vec<_> = learned.iter().filter_map(adage::LearnOutcome::id).collect();
     let again = playbook.learn_lessons(drafts).unwrap();
     assert_eq!(learned.len(), again.len());
     let shown = playbook.get_playbook_context(Request::about(query)).unwrap();
     if let Some(receipt) = shown.receipt {
-        playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+        playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     }
     for id in ids {
         if playbook.find(id).is_ok() {

@@ -31,11 +31,11 @@ impl From<Verdict> for Outcome {
 
 pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Outcome, out: &mut Output) -> Done {
     match global.open()?.record_outcome(receipt, outcome)? {
-        Settled::Now { lessons } => {
+        Credited::Recorded { lessons } => {
             out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;
             out.line(&format!("recorded for {} lessons", lessons.len()))?;
         }
-        Settled::Before { outcome } => {
+        Credited::AlreadyRecorded { outcome } => {
             out.object(&json!({"receipt": receipt, "settled": false, "before": outcome}))?;
             out.line(&format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default()))?;
         }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ChangeId, ExchangeFormat, Learned, LessonDraft, Listing, Refusal, read_lessons};
+use adage::{ChangeId, ExchangeFormat, LearnOutcome, LessonDraft, Listing, Refusal, read_lessons};
 use clap::Args;
 use serde_json::json;
 
@@ -51,12 +51,12 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, learned: &Learned) {
+    fn add(&mut self, learned: &LearnOutcome) {
         let count = match learned {
-            Learned::Merged { .. } => &mut self.merged,
-            Learned::KeptApart { .. } => &mut self.kept_apart,
-            Learned::Review { .. } => &mut self.review,
-            Learned::Refused { .. } => &mut self.refused,
+            LearnOutcome::Merged { .. } => &mut self.merged,
+            LearnOutcome::Distinct { .. } => &mut self.kept_apart,
+            LearnOutcome::Review { .. } => &mut self.review,
+            LearnOutcome::Refused { .. } => &mut self.refused,
             _ => &mut self.inserted,
         };
         *count += 1;

@@ -102,7 +102,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             Ok(row) => {
                 let learned = playbook.learn_lesson(LessonDraft::from_json(row).in_realm(&global.realm()))?;
                 tell(&learned, out)?;
-                is_done &= !matches!(learned, Learned::Refused { .. });
+                is_done &= !matches!(learned, LearnOutcome::Refused { .. });
             }
             Err(error) => {
                 say(&format!("line {}: {error}", number + 1));
@@ -116,7 +116,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
 /// Prints what became of a lesson.
 fn tell(learned: &Learned, out: &mut Output) -> io::Result<()> {
     out.object(&object(learned))?;
-    if let Learned::Refused { .. } = learned {
+    if let LearnOutcome::Refused { .. } = learned {
         say(&learned.to_string());
         return Ok(());
     }
@@ -128,15 +128,15 @@ fn tell(learned: &Learned, out: &mut Output) -> io::Result<()> {
     out.flush()
 }
 
-fn object(learned: &Learned) -> Value {
+fn object(learned: &LearnOutcome) -> Value {
     let (outcome, into, near, distance, why) = match learned {
-        Learned::Inserted { .. } => ("inserted", None, None, None, None),
-        Learned::Merged { into, distance, .. } => ("merged", Some(*into), None, *distance, None),
-        Learned::KeptApart { near, distance, why, .. } => {
+        LearnOutcome::Inserted { .. } => ("inserted", None, None, None, None),
+        LearnOutcome::Merged { into, distance, .. } => ("merged", Some(*into), None, *distance, None),
+        LearnOutcome::Distinct { near, distance, why, .. } => {
             ("kept_apart", None, Some(*near), *distance, Some(why.to_string()))
         }
-        Learned::Review { reason, near, .. } => ("review", None, *near, None, Some(reason.to_string())),
-        Learned::Refused { reason } => ("refused", None, None, None, Some(reason.to_string())),
+        LearnOutcome::Review { reason, near, .. } => ("review", None, *near, None, Some(reason.to_string())),
+        LearnOutcome::Refused { reason } => ("refused", None, None, None, Some(reason.to_string())),
         other => ("other", None, None, None, Some(format!("{other:?}"))),
     };
     json!({

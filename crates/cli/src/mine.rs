@@ -80,7 +80,7 @@ impl Mine {
 struct Outcome {
     suggestion: Value,
     title: String,
-    learned: Option<Learned>,
+    learned: Option<LearnOutcome>,
 }
 
 /// Reads one session after another.
@@ -214,10 +214,10 @@ impl Miner<'_> {
         self.n_sessions += 1;
         self.n_suggested += outcomes.len();
         for learned in outcomes.iter().filter_map(|outcome| outcome.learned.as_ref()) {
-            self.n_review += usize::from(matches!(learned, Learned::Review { .. }));
+            self.n_review += usize::from(matches!(learned, LearnOutcome::Review { .. }));
             self.n_learned += usize::from(matches!(
                 learned,
-                Learned::Inserted { .. } | Learned::Merged { .. } | Learned::KeptApart { .. }
+                LearnOutcome::Inserted { .. } | LearnOutcome::Merged { .. } | LearnOutcome::Distinct { .. }
             ));
         }
         let out = &mut *self.out;
@@ -261,7 +261,7 @@ impl Miner<'_> {
 }
 
 impl Outcome {
-    fn mined(candidate: &Candidate, learned: Option<Learned>) -> Self {
+    fn mined(candidate: &Candidate, learned: Option<LearnOutcome>) -> Self {
         let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
         let heuristic = candidate.heuristic.name();
         Self {
@@ -274,7 +274,7 @@ impl Outcome {
         }
     }
 
-    fn proposed(lesson: &Value, learned: Option<Learned>) -> Self {
+    fn proposed(lesson: &Value, learned: Option<LearnOutcome>) -> Self {
         let turn = lesson.pointer("/provenance/evidence/0/turn").map(ToString::to_string).unwrap_or_default();
         Self { title: format!("model  (turn {turn})"), suggestion: json!({"model": true, "lesson": lesson}), learned }
     }
@@ -390,7 +390,7 @@ pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
 }
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
-    let n_forgotten = global.open()?.reset_skips(name.map_or(Skips::All, Skips::Of))?;
+    let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
     out.object(&json!({ "forgotten": n_forgotten }))?;
     out.line(&format!("{n_forgotten} skips cleared"))?;
     Ok(exit_code(name.is_none() || n_forgotten > 0))

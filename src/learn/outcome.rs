@@ -9,7 +9,7 @@ use crate::state::ReviewReason;
 /// What became of a lesson. Each variant that can push others out says whom.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Learned {
+pub enum LearnOutcome {
     /// It is new.
     Inserted {
         /// Its name.
@@ -31,7 +31,7 @@ pub enum Learned {
         change: ChangeId,
     },
     /// It is close to another lesson and says something else; both stay.
-    KeptApart {
+    Distinct {
         /// Its name.
         id: LessonId,
         /// The nearest lesson that it is kept apart from.
@@ -61,12 +61,12 @@ pub enum Learned {
     },
 }
 
-impl Learned {
+impl LearnOutcome {
     /// The lesson that now carries the text, if one does.
     #[must_use]
     pub fn id(&self) -> Option<LessonId> {
         match self {
-            Self::Inserted { id, .. } | Self::KeptApart { id, .. } | Self::Review { id, .. } => Some(*id),
+            Self::Inserted { id, .. } | Self::Distinct { id, .. } | Self::Review { id, .. } => Some(*id),
             Self::Merged { into, .. } => Some(*into),
             Self::Refused { .. } => None,
         }
@@ -76,7 +76,7 @@ impl Learned {
     #[must_use]
     pub fn evicted(&self) -> &[LessonId] {
         match self {
-            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::KeptApart { evicted, .. } => evicted,
+            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::Distinct { evicted, .. } => evicted,
             Self::Review { .. } | Self::Refused { .. } => &[],
         }
     }
@@ -85,14 +85,14 @@ impl Learned {
     #[must_use]
     pub fn change(&self) -> Option<ChangeId> {
         match self {
-            Self::Inserted { change, .. } | Self::KeptApart { change, .. } => *change,
+            Self::Inserted { change, .. } | Self::Distinct { change, .. } => *change,
             Self::Merged { change, .. } => Some(*change),
             Self::Review { .. } | Self::Refused { .. } => None,
         }
     }
 }
 
-impl fmt::Display for Learned {
+impl fmt::Display for LearnOutcome {
     /// One line: what became of it, and which lesson that concerns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at =
@@ -100,7 +100,7 @@ impl fmt::Display for Learned {
         match self {
             Self::Inserted { id, .. } => write!(f, "inserted {id}"),
             Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
-            Self::KeptApart { id, near, distance, why, .. } => {
+            Self::Distinct { id, near, distance, why, .. } => {
                 write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
             }
             Self::Review { id, reason, .. } => write!(f, "waits for review {id}: {reason}"),
