@@ -9,7 +9,7 @@ use crate::lesson::Lesson;
 /// How the task ended for which lessons were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Feedback {
     /// The lessons helped: helpful +1, confidence +0.05.
     Helpful,
     /// Neither; the retrieval is settled all the same.

@@ -14,12 +14,12 @@ use crate::store::{Event, Snapshot, Text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credited {
     /// The retrieval is settled by this outcome.
-    Now {
+    Recorded {
         /// The lessons it counts for: those shown whose text is still that one.
         lessons: Vec<LessonId>,
     },
     /// It was settled before; the first outcome counts.
-    Before {
+    AlreadyRecorded {
         /// That outcome.
         outcome: Feedback,
     },

@@ -12,7 +12,7 @@ use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::inbox::{ProposalKind, ProposalName, SKILL_FILE, for_person};
-use crate::learn::{Learned, Removal, ReviewedLesson};
+use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
-use crate::state::{Planned, Skip};
+use crate::state::{Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq)]

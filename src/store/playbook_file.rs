@@ -80,7 +80,7 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     let drawn = take_list(&mut keys, "drawn");
     book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
     for row in take_list(&mut keys, "skips") {
-        match Skip::deserialize(&row) {
+        match SkippedSuggestion::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
             Err(_) => book.unread.push(row),
         }
@@ -249,7 +249,7 @@ mod tests {
             book.remember_mined(TextHash::of(&["session", "text"]))
                 && !book.remember_mined(TextHash::of(&["session", "text"]))
         );
-        book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
+        book.skips.push(SkippedSuggestion { name: "error-pip".into(), at: at(9), times: 2 });
         file.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&file).unwrap()), file);
     }

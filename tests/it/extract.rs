@@ -3,7 +3,7 @@
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
     Completion, Config, Evidence, Existing, ExtractConfig, ExtractRequest, Extracted, Extraction, LanguageModel,
-    Learned, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
+    LearnOutcome, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
     Speaker, Unreadable, extract_lessons,
 };
 use proptest::prelude::*;

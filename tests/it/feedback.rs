@@ -54,7 +54,7 @@ fn the_first_outcome_of_a_receipt_is_the_one_that_counts() {
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt = recall(&playbook, "parsing CSV exports");
     playbook.record_outcome(receipt, Feedback::Harmful).unwrap();
-    for outcome in [Outcome::Harmful, Feedback::Helpful, Feedback::Neutral] {
+    for outcome in [Feedback::Harmful, Feedback::Helpful, Feedback::Neutral] {
         let settled = bench.open().record_outcome(receipt, outcome).unwrap();
         assert_eq!(settled, Credited::AlreadyRecorded { outcome: Feedback::Harmful });
     }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use adage::chrono::DateTime;
 use adage::{
-    ChangeId, Error, Filter, HashingEmbedder, Learned, Lookup, ManualClock, Origin, Outcome, Playbook, PlaybookBuilder,
-    Proposal, ProposalName, Provenance, Quality, Realm, Refusal, Request, ReviewReason, RunEnd, Settled, Standing,
-    VectorMemory, VectorMemoryBuilder, build_lesson,
+    ChangeId, Credited, Error, Feedback, Filter, HashingEmbedder, LearnOutcome, Lookup, ManualClock, Origin, Playbook,
+    PlaybookBuilder, Proposal, ProposalName, Provenance, Quality, Realm, Refusal, Request, ReviewReason, RunEnd,
+    Standing, VectorMemory, VectorMemoryBuilder, build_lesson,
 };
 
 use super::bench::{lessons, shown, triggers};
@@ -128,10 +128,10 @@ fn the_history_of_a_playbook_names_every_change() {
 fn outcomes_count_for_the_receipts_of_a_playbook_once() {
     let home = Home::of("playbook");
     let playbook = playbook(&home).open().unwrap();
-    let record = |receipt: &str| playbook.record_outcome(receipt.parse().unwrap(), Outcome::Harmful).unwrap();
-    assert_eq!(record(RECEIPT_WITH_OUTCOME), Settled::Before { outcome: Outcome::Helpful });
+    let record = |receipt: &str| playbook.record_outcome(receipt.parse().unwrap(), Feedback::Harmful).unwrap();
+    assert_eq!(record(RECEIPT_WITH_OUTCOME), Credited::AlreadyRecorded { outcome: Feedback::Helpful });
     let id = playbook.find_by_trigger("renaming a database column").unwrap().id;
-    assert_eq!(record(RECEIPT_WITHOUT_OUTCOME), Settled::Now { lessons: vec![id] });
+    assert_eq!(record(RECEIPT_WITHOUT_OUTCOME), Credited::Recorded { lessons: vec![id] });
     let column = playbook.find(id).unwrap();
     assert_eq!((column.retrievals, column.harmful_retrievals), (1, 1));
 }
@@ -142,7 +142,7 @@ fn what_was_removed_from_a_playbook_stays_removed() {
     let playbook = playbook(&home).open().unwrap();
     let draft = build_lesson("deploying on a Friday", "Just do it.");
     let imported = draft.provenance(&Provenance { origin: Origin::Imported, ..Provenance::default() });
-    assert_eq!(playbook.learn_lesson(imported).unwrap(), Learned::Refused { reason: Refusal::Removed });
+    assert_eq!(playbook.learn_lesson(imported).unwrap(), LearnOutcome::Refused { reason: Refusal::Removed });
     assert_eq!(triggers(&playbook), TRIGGERS);
 }
 
@@ -169,7 +169,7 @@ fn every_change_of_a_playbook_can_be_undone() {
 fn the_next_commit_keeps_the_counts_of_a_playbook() {
     let home = Home::of("playbook");
     let learned = playbook(&home).open().unwrap().learn_lesson(build_lesson("felt slipper", "dry it slowly"));
-    assert!(matches!(learned.unwrap(), Learned::Inserted { .. }));
+    assert!(matches!(learned.unwrap(), LearnOutcome::Inserted { .. }));
     let playbook = playbook(&home).read_only().open().unwrap();
     assert_eq!((lessons(&playbook).len(), playbook.stats().unwrap().generation), (10, 17));
     let keys = playbook.find_by_trigger("rotating ssh keys").unwrap();

@@ -2,8 +2,8 @@
 
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    Config, Error, Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, TextHash,
-    build_lesson,
+    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, SkipSelection,
+    TextHash, build_lesson,
 };
 use serde_json::json;
 use std::path::Path;

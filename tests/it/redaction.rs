@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adage::redact::Redactor;
 use adage::transcript::{Format, TranscriptReader, Turn};
 use adage::{
-    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Request, Role, TextHash,
+    CaptureConfig, EmbedError, Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, Role, TextHash,
     build_lesson, suggest,
 };
 use ndarray::Array2;

@@ -534,7 +534,7 @@ fn the_same_state_and_request_give_the_same_answer() {
     let mut config = Config::default();
     config.learn.dedup = adage::DedupPolicy::Off;
     let open = || bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
-    // Learned within one instant and with one trigger: everything is a tie.
+    // LearnOutcome within one instant and with one trigger: everything is a tie.
     let playbook = open();
     for number in 0..12 {
         learn(

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use adage::redact::one_line;
-use adage::{ChangeId, Error, LessonId, Outcome, ReceiptId, Settled, Undone, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Undone, Verification};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Harmful,
 }
 
-impl From<Verdict> for Outcome {
+impl From<Verdict> for Feedback {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Helpful => Self::Helpful,
@@ -29,7 +29,7 @@ impl From<Verdict> for Outcome {
     }
 }
 
-pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Outcome, out: &mut Output) -> Done {
+pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
     match global.open()?.record_outcome(receipt, outcome)? {
         Credited::Recorded { lessons } => {
             out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;

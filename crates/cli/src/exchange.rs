@@ -74,7 +74,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
         for (place, learned) in playbook.import(batch.iter().cloned())?.into_iter().enumerate() {
             tally.add(&learned);
             // A lesson that is here already is not a failure.
-            if let Learned::Refused { reason } = &learned
+            if let LearnOutcome::Refused { reason } = &learned
                 && !matches!(reason, Refusal::AlreadyHere { .. })
             {
                 bar.suspend(|| say(&format!("lesson {}: {reason}", number * IMPORT_BATCH + place + 1)));

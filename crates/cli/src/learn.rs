@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
-use adage::{Learned, LessonDraft};
+use adage::{LearnOutcome, LessonDraft};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
         let playbook = global.open()?;
         let learned = playbook.learn_lesson(draft.project(&global.project).role(&global.role))?;
         tell(&learned, out)?;
-        return Ok(exit_code(!matches!(learned, Learned::Refused { .. })));
+        return Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })));
     }
     let input = io::stdin();
     if input.is_terminal() {
@@ -114,7 +114,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
 }
 
 /// Prints what became of a lesson.
-fn tell(learned: &Learned, out: &mut Output) -> io::Result<()> {
+fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
     out.object(&object(learned))?;
     if let LearnOutcome::Refused { .. } = learned {
         say(&learned.to_string());

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use adage::redact::one_line;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{
-    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, Learned, Mined, Playbook, RunEnd, SavedSkill,
-    Selection, SessionLessons, Skips, Waiting,
+    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, RunEnd,
+    SavedSkill, Selection, SessionLessons, SkipSelection, Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;

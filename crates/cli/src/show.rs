@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use adage::redact::one_line;
-use adage::{Considered, Lesson, Listing, Playbook, Request, TierChoice, Window};
+use adage::{Lesson, Listing, Playbook, Request, Scored, TierChoice, Window};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ impl Context {
 }
 
 /// The lessons that were considered, with their scores.
-fn considered(considered: &[Considered]) -> String {
+fn considered(considered: &[Scored]) -> String {
     let number = |value: Option<f32>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
     let rows = considered.iter().map(|considered| {
         vec![
