@@ -12,7 +12,7 @@ use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{Context, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
-use crate::skills::RenderedSkills;
+use crate::skill::RenderedSkills;
 use crate::state::Triggers;
 use crate::store::{Event, Text};
 
