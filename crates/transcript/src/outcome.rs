@@ -1,4 +1,4 @@
-//! How a call ended (`docs/spec/capture.md`): what the source says of it first, then what its output says.
+//! How a call ended (docs/spec/capture.md, 1.4): what the source says of it first, then what its output says.
 //!
 //! The signs of a failure are the one list in [`SIGNS`]. They are read line by line, whole words, in any case; a line that
 //! calls itself a warning, a count of nothing ("0 errors", "error: none") and a line of source code that was printed are no
