@@ -129,7 +129,8 @@ impl Moved {
             for side in ["before", "after"] {
                 let Some(length) = file[side].as_u64() else { continue };
                 let (content, after) = rest.split_at(usize::try_from(length).unwrap());
-                let is_patch = file["path"].as_str().unwrap().ends_with(".patch");
+                let path = Path::new(file["path"].as_str().unwrap());
+                let is_patch = path.extension().is_some_and(|extension| extension == "patch");
                 let moved = if is_patch { self.patch(content) } else { self.text(content) };
                 file[side] = json!(moved.len());
                 contents.extend(moved);

@@ -10,7 +10,7 @@ impl Sources {
     pub(super) fn top_level(&self, module: &[String], written: &Written) -> Option<String> {
         let finder = Finder { sources: self };
         let absolute = finder.locate(module, &written.segments, &mut BTreeSet::new())?;
-        Some(finder.from_root(absolute).first().cloned().unwrap_or_else(|| "lib".to_owned()))
+        Some(finder.through_root(absolute).first().cloned().unwrap_or_else(|| "lib".to_owned()))
     }
 }
 
@@ -67,7 +67,7 @@ impl Finder<'_> {
     }
 
     /// A path through names and modules of the root's file, as the module that it comes from.
-    fn from_root(&self, absolute: Absolute) -> Absolute {
+    fn through_root(&self, absolute: Absolute) -> Absolute {
         // The longest beginning that is a module in the root's file: at least the root itself.
         let is_root = |length: &usize| {
             let module = absolute.get(..*length).and_then(|path| self.sources.modules.get(path));
@@ -78,7 +78,7 @@ impl Finder<'_> {
         let Some((name, rest)) = rest.split_first() else { return Absolute::new() };
         match self.lookup(module, name, &mut BTreeSet::new()) {
             Some(found) if found != [module, std::slice::from_ref(name)].concat() => {
-                self.from_root([found, rest.to_vec()].concat())
+                self.through_root([found, rest.to_vec()].concat())
             }
             Some(found) if self.sources.modules.contains_key(&found) => absolute,
             _ => Absolute::new(),
