@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adage::{
-    Config, Context, Embedder, Engine, LearnOutcome, Lesson, LessonDraft, LessonId, Model, NoneBecause, OnnxEmbedder,
-    Outcome, Playbook, Refusal, Request, Role, Settled, Tier, Verification, build_lesson,
+    Config, Context, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model, NoneBecause,
+    OnnxEmbedder, Playbook, Refusal, Request, Role, Settled, Tier, Verification, build_lesson,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -173,18 +173,18 @@ fn credit(playbook: &Playbook) -> Result {
         let after = playbook.find_by_trigger(trigger)?;
         assert_eq!(settled, Settled::Now { lessons: vec![before.id] }, "credit goes to what was shown for {query:?}");
         assert_eq!(
-            playbook.record_outcome(receipt, Outcome::Harmful)?,
+            playbook.record_outcome(receipt, Feedback::Harmful)?,
             Settled::Before { outcome },
             "the first one counts"
         );
         let [was, is] = [&before, &after].map(|lesson| playbook.utility(lesson));
         let word = match outcome {
-            Outcome::Helpful => {
+            Feedback::Helpful => {
                 assert!(after.confidence > before.confidence && is > was, "help raises confidence and utility");
                 "helpful"
             }
-            Outcome::Neutral => "neutral",
-            Outcome::Harmful => {
+            Feedback::Neutral => "neutral",
+            Feedback::Harmful => {
                 assert!(after.confidence < before.confidence && is < was, "harm lowers confidence and utility");
                 "harmful"
             }
@@ -507,12 +507,12 @@ const UNRELATED: [&str; 4] = [
 ];
 
 /// Queries, the lesson that each is answered by, and how the task went with it.
-const OUTCOMES: [(&str, &str, Outcome); 3] = [
-    ("git push was rejected after I rebased", "Pushing a branch after a rebase", Outcome::Helpful),
+const OUTCOMES: [(&str, &str, Feedback); 3] = [
+    ("git push was rejected after I rebased", "Pushing a branch after a rebase", Feedback::Helpful),
     // All of them at once was too much for the server.
-    ("fetch 5000 URLs with await in JavaScript", "Awaiting many requests one by one in JavaScript", Outcome::Harmful),
+    ("fetch 5000 URLs with await in JavaScript", "Awaiting many requests one by one in JavaScript", Feedback::Harmful),
     // Neither parser is there in JavaScript.
-    ("parse an HTML page in JavaScript", "Parsing HTML with a regular expression", Outcome::Harmful),
+    ("parse an HTML page in JavaScript", "Parsing HTML with a regular expression", Feedback::Harmful),
 ];
 
 const VERIFIED: &str = "A URL with a long list of ids in its query fails";

@@ -105,7 +105,7 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{LearnOutcome, Outcome, Pruned, Removal, Undone, Verification};
+pub use learn::{Feedback, LearnOutcome, Pruned, Removal, Undone, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
     SCHEMA_VERSION, TextHash, Trust, build_lesson,

@@ -9,7 +9,7 @@ pub(crate) mod retention;
 mod review;
 mod undo;
 
-pub use feedback::{Outcome, Verification};
+pub use feedback::{Feedback, Verification};
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use removal::Removal;

@@ -12,7 +12,7 @@ use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
 use crate::state::{DedupIndex, RecallIndex};
 use crate::testing::at;
-use crate::{Config, Listing, ManualClock, Outcome, Request, TierChoice, Verification, build_lesson};
+use crate::{Config, Feedback, Listing, ManualClock, Request, TierChoice, Verification, build_lesson};
 
 impl Playbook {
     /// Compares every index and order that the view carries with one made from nothing.
@@ -170,7 +170,7 @@ impl Stand {
             Op::Outcome { words } => {
                 let context = playbook.get_playbook_context(WORDS[*words]).unwrap();
                 if let Some(receipt) = context.receipt {
-                    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+                    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
                 }
             }
             Op::Verify { pick, passed } => {

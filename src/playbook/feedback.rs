@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use super::{Inner, Playbook};
 use crate::error::{Error, Result};
-use crate::learn::Outcome;
+use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
 
@@ -21,7 +21,7 @@ pub enum Settled {
     /// It was settled before; the first outcome counts.
     Before {
         /// That outcome.
-        outcome: Outcome,
+        outcome: Feedback,
     },
 }
 
@@ -31,7 +31,7 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
-    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Outcome) -> Result<Settled> {
+    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Settled> {
         self.0.append(|snapshot, now| {
             let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
             let known = known.ok_or(Error::NoSuchReceipt { receipt })?;
@@ -59,7 +59,7 @@ impl Playbook {
             let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
             let credit = snapshot.log.unsettled_since(from, snapshot.book());
             let n_lessons = credit.len();
-            let event = Event::Credited { credit, verdict: Outcome::Helpful, at: now, since: Some(from) };
+            let event = Event::Credited { credit, verdict: Feedback::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
     }
@@ -81,7 +81,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_helpful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Outcome::Helpful)
+        self.0.credit(&lesson.into(), Feedback::Helpful)
     }
 
     /// A lesson did harm: harmful +1, confidence −0.1. Settles its open retrievals.
@@ -89,12 +89,12 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_harmful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Outcome::Harmful)
+        self.0.credit(&lesson.into(), Feedback::Harmful)
     }
 }
 
 impl Inner {
-    fn credit(&self, reference: &LessonRef, verdict: Outcome) -> Result<LessonId> {
+    fn credit(&self, reference: &LessonRef, verdict: Feedback) -> Result<LessonId> {
         self.append(|snapshot, now| {
             let text = text_of(snapshot, reference)?;
             Ok((Some(Event::Credited { credit: vec![text], verdict, at: now, since: None }), text.0))

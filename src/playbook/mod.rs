@@ -68,7 +68,7 @@ pub use written::{CheckedInbox, PutAside};
 /// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
 ///
 /// ```
-/// use adage::{LearnOutcome, Outcome, Playbook, build_lesson};
+/// use adage::{LearnOutcome, Feedback, Playbook, build_lesson};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -80,7 +80,7 @@ pub use written::{CheckedInbox, PutAside};
 /// let context = playbook.get_playbook_context("parse a CSV export")?;
 /// assert!(context.text.contains("Use the csv module."));
 /// if let Some(receipt) = context.receipt {
-///     playbook.record_outcome(receipt, Outcome::Helpful)?;
+///     playbook.record_outcome(receipt, Feedback::Helpful)?;
 /// }
 /// assert_eq!(playbook.get_playbook_context("What is the capital of France?")?.text, "");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -13,7 +13,7 @@ use super::mapped::Mapped;
 use crate::embed::HashingEmbedder;
 use crate::inbox::Entry;
 use crate::testing::at;
-use crate::{Config, Error, LearnOutcome, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
+use crate::{Config, Error, Feedback, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson};
 
 /// How the disk fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,7 +177,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     learn(FIRST, &mut done);
     learn(SECOND, &mut done);
     let receipt = playbook.get_playbook_context(Request::about(FIRST)).ok().and_then(|context| context.receipt);
-    match receipt.map(|receipt| playbook.record_outcome(receipt, Outcome::Helpful)) {
+    match receipt.map(|receipt| playbook.record_outcome(receipt, Feedback::Helpful)) {
         Some(Ok(_)) => done.helpful += 1,
         Some(Err(error)) => check_error(&error),
         None => {}

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::{
-    Error, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Outcome, Playbook, Provenance, Refusal,
+    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Playbook, Provenance, Refusal,
     Request, Tier, Verification, build_lesson,
 };
 use chrono::TimeDelta;
@@ -90,7 +90,7 @@ fn nothing_is_written_before_the_first_commit() {
     assert_eq!(bench.names(), BTreeSet::from([TRUTH.to_owned()]));
     // A retrieval is counted beside the file, not in it.
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
-    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     drop(playbook);
     assert_eq!(bench.read(TRUTH), old_file().as_bytes());
     assert!(!bench.has(BACKUP));
@@ -122,7 +122,7 @@ fn the_first_commit_migrates_and_loses_nothing() {
 
     // The names, and what was shown under them, stay.
     assert_eq!(ids(&bench.open())[1..], before);
-    let settled = bench.open().record_outcome(receipt, Outcome::Helpful).unwrap();
+    let settled = bench.open().record_outcome(receipt, Feedback::Helpful).unwrap();
     assert_eq!(settled, adage::Settled::Now { lessons: vec![before[3]] });
     // And all of it outlives the commits that follow.
     learn(&bench.open(), build_lesson("felt slipper", "dry it slowly"));
@@ -352,7 +352,7 @@ fn counts_since_the_backup_survive_a_broken_file() {
     bench.write(TRUTH, "{");
     let playbook = bench.open();
     assert_eq!(playbook.find(id).unwrap().retrievals, 4);
-    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     let lesson = playbook.find(id).unwrap();
     assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (4, 1));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use adage::{
-    CannotUndo, ChangeId, Config, Error, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin, Outcome, Playbook,
+    CannotUndo, ChangeId, Config, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin, Playbook,
     Provenance, ReceiptId, Refusal, Request, Settled, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
@@ -70,7 +70,7 @@ enum Op {
     },
     Outcome {
         pick: usize,
-        outcome: Outcome,
+        outcome: Feedback,
     },
     CreditWindow,
     Credit {
@@ -108,7 +108,7 @@ fn style() -> impl Strategy<Value = Style> {
 
 fn op() -> impl Strategy<Value = Op> {
     let (slot, project, pick) = (0..TRIGGERS.len(), 0..PROJECTS.len(), 0..1_000_usize);
-    let outcome = prop_oneof![Just(Outcome::Helpful), Just(Outcome::Neutral), Just(Outcome::Harmful)];
+    let outcome = prop_oneof![Just(Feedback::Helpful), Just(Feedback::Neutral), Just(Feedback::Harmful)];
     prop_oneof![
         8 => (slot.clone(), project.clone(), style()).prop_map(|(slot, project, style)| Op::Learn { slot, project, style }),
         3 => (pick.clone(), style()).prop_map(|(pick, style)| Op::LearnTwin { pick, style }),
@@ -179,7 +179,7 @@ struct Receipt {
     id: ReceiptId,
     at: DateTime<FixedOffset>,
     shown: Vec<(LessonId, Text)>,
-    outcome: Option<Outcome>,
+    outcome: Option<Feedback>,
     credited: BTreeSet<LessonId>,
 }
 
@@ -444,15 +444,15 @@ impl Model {
     }
 
     /// Playbook 6.2.
-    fn move_by(&mut self, id: LessonId, outcome: Outcome) {
+    fn move_by(&mut self, id: LessonId, outcome: Feedback) {
         let row = self.row(id).unwrap();
         match outcome {
-            Outcome::Helpful => {
+            Feedback::Helpful => {
                 row.helpful += 1;
                 row.confidence = (row.confidence + 0.05).min(1.0);
             }
-            Outcome::Neutral => {}
-            Outcome::Harmful => {
+            Feedback::Neutral => {}
+            Feedback::Harmful => {
                 row.harmful += 1;
                 row.confidence = (row.confidence - 0.1).max(0.0);
             }
@@ -460,7 +460,7 @@ impl Model {
     }
 
     /// Playbook 6.3.
-    fn settle(&mut self, place: usize, outcome: Outcome) -> Settled {
+    fn settle(&mut self, place: usize, outcome: Feedback) -> Settled {
         let receipt = self.receipts[place].clone();
         if let Some(outcome) = receipt.outcome {
             self.tally.count(Seen::SettledBefore, 1);
@@ -484,7 +484,7 @@ impl Model {
         let open = recent.flat_map(|receipt| receipt.shown.iter().filter(|shown| receipt.is_open_for(shown)));
         let open: BTreeSet<(LessonId, Text)> = open.filter(|shown| self.is_still(shown)).cloned().collect();
         for shown in &open {
-            self.move_by(shown.0, Outcome::Helpful);
+            self.move_by(shown.0, Feedback::Helpful);
             for receipt in self.receipts.iter_mut().filter(|receipt| receipt.at >= from && receipt.is_open_for(shown)) {
                 receipt.credited.insert(shown.0);
             }
@@ -495,7 +495,7 @@ impl Model {
         open.len()
     }
 
-    fn credit_by_name(&mut self, id: LessonId, outcome: Outcome) {
+    fn credit_by_name(&mut self, id: LessonId, outcome: Feedback) {
         self.move_by(id, outcome);
         let shown = (id, self.row(id).unwrap().text());
         for receipt in &mut self.receipts {
@@ -706,9 +706,9 @@ fn step(model: &mut Model, playbook: &Playbook, bench: &Bench, op: &Op) -> Check
         Op::Credit { pick, by_name, helped } => {
             let Some((reference, id, named)) = model.refer(*pick, *by_name) else { return Ok(()) };
             let (result, outcome) = if *helped {
-                (playbook.record_helpful_retrieval(reference), Outcome::Helpful)
+                (playbook.record_helpful_retrieval(reference), Feedback::Helpful)
             } else {
-                (playbook.record_harmful_retrieval(reference), Outcome::Harmful)
+                (playbook.record_harmful_retrieval(reference), Feedback::Harmful)
             };
             if unless_ambiguous(result, &named)?.is_some() {
                 model.credit_by_name(id, outcome);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use adage::redact::Redactor;
 use adage::{
-    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Request, Role, TextHash,
+    CaptureConfig, EmbedError, Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, Role, TextHash,
     TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
 };
 use ndarray::Array2;
@@ -201,7 +201,7 @@ fn live_with(playbook: &Playbook, drafts: Vec<LessonDraft>, query: &str) {
     assert_eq!(learned.len(), again.len());
     let shown = playbook.get_playbook_context(Request::about(query)).unwrap();
     if let Some(receipt) = shown.receipt {
-        playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+        playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     }
     for id in ids {
         if playbook.find(id).is_ok() {

@@ -565,7 +565,7 @@ fn a_recall_does_not_write_the_playbook_file() {
     let before = [TRUTH, BACKUP, "vectors.bin"].map(|name| bench.read(name));
     for playbook in [&playbook, &with_vectors(&bench)] {
         let context = ask(playbook, "parsing CSV exports");
-        playbook.record_outcome(context.receipt.unwrap(), adage::Outcome::Helpful).unwrap();
+        playbook.record_outcome(context.receipt.unwrap(), adage::Feedback::Helpful).unwrap();
         ask(playbook, Request::cold_start());
         ask(playbook, FRANCE);
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use adage::{LessonDraft, Outcome, TierChoice, Verification, Window};
+use adage::{Feedback, LessonDraft, TierChoice, Verification, Window};
 use chrono::{DateTime, FixedOffset};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
@@ -295,7 +295,7 @@ pub(crate) enum Verdict {
     Harmful,
 }
 
-impl From<Verdict> for Outcome {
+impl From<Verdict> for Feedback {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Helpful => Self::Helpful,

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use adage::{ChangeId, Error, LessonId, Outcome, ReceiptId, Settled, Undone, Verification};
+use adage::{ChangeId, Error, Feedback, LessonId, ReceiptId, Settled, Undone, Verification};
 use serde_json::json;
 
 use crate::args::Global;
 use crate::{Done, Output, Usage, say, table};
 
-pub(crate) fn outcome(global: &Global, receipt: &str, outcome: Outcome, out: &mut Output) -> Done {
+pub(crate) fn outcome(global: &Global, receipt: &str, outcome: Feedback, out: &mut Output) -> Done {
     let receipt: ReceiptId = receipt.parse().map_err(|_| Usage(format!("{receipt:?} is not a receipt")))?;
     match global.open()?.record_outcome(receipt, outcome)? {
         Settled::Now { lessons } => {
