@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adage::{
-    Config, Context, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model, NoneBecause,
-    OnnxEmbedder, Playbook, Refusal, Request, Role, Settled, Tier, Verification, build_lesson,
+    Config, Context, Credited, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model,
+    NoneBecause, OnnxEmbedder, Playbook, Refusal, Request, Role, Tier, Verification, build_lesson,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -171,10 +171,14 @@ fn credit(playbook: &Playbook) -> Result {
         let before = playbook.find_by_trigger(trigger)?;
         let settled = playbook.record_outcome(receipt, outcome)?;
         let after = playbook.find_by_trigger(trigger)?;
-        assert_eq!(settled, Settled::Now { lessons: vec![before.id] }, "credit goes to what was shown for {query:?}");
+        assert_eq!(
+            settled,
+            Credited::Recorded { lessons: vec![before.id] },
+            "credit goes to what was shown for {query:?}"
+        );
         assert_eq!(
             playbook.record_outcome(receipt, Feedback::Harmful)?,
-            Settled::Before { outcome },
+            Credited::AlreadyRecorded { outcome },
             "the first one counts"
         );
         let [was, is] = [&before, &after].map(|lesson| playbook.utility(lesson));

@@ -111,11 +111,11 @@ pub use lesson::{
     SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Curated, Dismissed, Due, Exported,
-    ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing, Mined,
-    Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill, SessionLessons, SessionRun, SessionScan,
-    SessionText, Sessions, Settled, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched, UndoneFiles,
-    Unfit, Waiting, WaitingLesson, Window,
+    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Credited, Curated, Dismissed, Due,
+    Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing,
+    Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill, SessionLessons, SessionRun,
+    SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
+    UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

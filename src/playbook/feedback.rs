@@ -12,7 +12,7 @@ use crate::store::{Event, Snapshot, Text};
 
 /// What recording an outcome came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum Credited {
     /// The retrieval is settled by this outcome.
     Now {
         /// The lessons it counts for: those shown whose text is still that one.
@@ -31,15 +31,15 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
-    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Settled> {
+    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Credited> {
         self.0.append(|snapshot, now| {
             let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
             let known = known.ok_or(Error::NoSuchReceipt { receipt })?;
             if let Some(outcome) = known.outcome {
-                return Ok((None, Settled::Before { outcome }));
+                return Ok((None, Credited::AlreadyRecorded { outcome }));
             }
             let lessons = known.creditable(snapshot.book()).into_iter().map(|(id, _)| id).collect();
-            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Settled::Now { lessons }))
+            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Credited::Recorded { lessons }))
         })
     }
 

@@ -48,7 +48,7 @@ use skill_matching::SkillMatcher;
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;
-pub use feedback::Settled;
+pub use feedback::Credited;
 pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
 pub use mining::{Mined, Skips};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use adage::{Error, Feedback, Lesson, LessonId, Playbook, ReceiptId, Request, Settled, Verification, build_lesson};
+use adage::{Credited, Error, Feedback, Lesson, LessonId, Playbook, ReceiptId, Request, Verification, build_lesson};
 
 use super::bench::{Bench, TRUTH, learn, three};
 
@@ -20,8 +20,8 @@ fn recall(playbook: &Playbook, about: &str) -> ReceiptId {
     playbook.get_playbook_context(about).unwrap().receipt.unwrap()
 }
 
-fn now_for(lessons: &[LessonId]) -> Settled {
-    Settled::Now { lessons: lessons.to_vec() }
+fn now_for(lessons: &[LessonId]) -> Credited {
+    Credited::Recorded { lessons: lessons.to_vec() }
 }
 
 /// A playbook with the three lessons, oldest first.
@@ -56,7 +56,7 @@ fn the_first_outcome_of_a_receipt_is_the_one_that_counts() {
     playbook.record_outcome(receipt, Feedback::Harmful).unwrap();
     for outcome in [Feedback::Harmful, Feedback::Helpful, Feedback::Neutral] {
         let settled = bench.open().record_outcome(receipt, outcome).unwrap();
-        assert_eq!(settled, Settled::Before { outcome: Feedback::Harmful });
+        assert_eq!(settled, Credited::AlreadyRecorded { outcome: Feedback::Harmful });
     }
     assert_eq!(counts(&playbook, csv), (1, 0, 1, 40));
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);

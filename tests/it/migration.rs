@@ -123,7 +123,7 @@ fn the_first_commit_migrates_and_loses_nothing() {
     // The names, and what was shown under them, stay.
     assert_eq!(ids(&bench.open())[1..], before);
     let settled = bench.open().record_outcome(receipt, Feedback::Helpful).unwrap();
-    assert_eq!(settled, adage::Settled::Now { lessons: vec![before[3]] });
+    assert_eq!(settled, adage::Credited::Recorded { lessons: vec![before[3]] });
     // And all of it outlives the commits that follow.
     learn(&bench.open(), build_lesson("felt slipper", "dry it slowly"));
     let file = bench.json();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use adage::{
-    CannotUndo, ChangeId, Config, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin, Playbook,
-    Provenance, ReceiptId, Refusal, Request, Settled, Tier, Verification, build_lesson,
+    CannotUndo, ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin,
+    Playbook, Provenance, ReceiptId, Refusal, Request, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use proptest::prelude::*;
@@ -460,11 +460,11 @@ impl Model {
     }
 
     /// Playbook 6.3.
-    fn settle(&mut self, place: usize, outcome: Feedback) -> Settled {
+    fn settle(&mut self, place: usize, outcome: Feedback) -> Credited {
         let receipt = self.receipts[place].clone();
         if let Some(outcome) = receipt.outcome {
             self.tally.count(Seen::SettledBefore, 1);
-            return Settled::Before { outcome };
+            return Credited::AlreadyRecorded { outcome };
         }
         let (lessons, changed): (Vec<_>, Vec<_>) =
             receipt.shown.iter().filter(|shown| receipt.is_open_for(shown)).partition(|shown| self.is_still(shown));
@@ -474,7 +474,7 @@ impl Model {
             self.move_by(*id, outcome);
         }
         self.receipts[place].outcome = Some(outcome);
-        Settled::Now { lessons }
+        Credited::Recorded { lessons }
     }
 
     /// Playbook 6.4.

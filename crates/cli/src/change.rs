@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use adage::{ChangeId, Error, Feedback, LessonId, ReceiptId, Settled, Undone, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Undone, Verification};
 use serde_json::json;
 
 use crate::args::Global;
@@ -12,11 +12,11 @@ use crate::{Done, Output, Usage, say, table};
 pub(crate) fn outcome(global: &Global, receipt: &str, outcome: Feedback, out: &mut Output) -> Done {
     let receipt: ReceiptId = receipt.parse().map_err(|_| Usage(format!("{receipt:?} is not a receipt")))?;
     match global.open()?.record_outcome(receipt, outcome)? {
-        Settled::Now { lessons } => {
+        Credited::Recorded { lessons } => {
             out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;
             out.line(&format!("settled for {} lessons", lessons.len()))?;
         }
-        Settled::Before { outcome } => {
+        Credited::AlreadyRecorded { outcome } => {
             out.object(&json!({"receipt": receipt, "settled": false, "before": outcome}))?;
             out.line(&format!("was settled before: {}", json!(outcome).as_str().unwrap_or_default()))?;
         }
