@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use adage::{
     Config, Context, Credited, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model,
-    NoneBecause, OnnxEmbedder, Playbook, Refusal, Request, Role, Tier, Verification, build_lesson,
+    NoMatchReason, OnnxEmbedder, Playbook, Refusal, Request, Role, Tier, Verification, build_lesson,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -138,7 +138,7 @@ fn stay_silent(playbook: &Playbook) -> Result {
     let mut reasons = Vec::new();
     for query in UNRELATED {
         let context = playbook.get_playbook_context(query)?;
-        let Some(reason @ NoneBecause::NothingNear { nearest, threshold }) = context.none_because else {
+        let Some(reason @ NoMatchReason::NothingNear { nearest, threshold }) = context.none_because else {
             return Err(format!("{query:?} was answered: {context}").into());
         };
         assert!(nearest >= threshold, "{reason}");

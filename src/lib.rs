@@ -117,7 +117,7 @@ pub use playbook::{
     SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
     UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
-pub use retrieve::{Considered, Context, NoneBecause, Query, Request, Shown, Tier, TierChoice, reciprocal_rank_fusion};
+pub use retrieve::{Context, NoMatchReason, Query, Request, Scored, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
     AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, Hold, IndexedSkill, MatchTier, MatchedBy,
     Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,

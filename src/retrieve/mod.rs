@@ -186,11 +186,11 @@ pub struct Context {
     /// The names of the skills shown below them: those that come with every context.
     pub skills: Vec<String>,
     /// Why nothing is shown, when nothing is.
-    pub none_because: Option<NoneBecause>,
+    pub none_because: Option<NoMatchReason>,
     /// To be handed to `record_outcome`; none for a peek, and when nothing is shown.
     pub receipt: Option<ReceiptId>,
     /// Everything that was looked at, best first; filled when the request asks for an explanation.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<Scored>,
 }
 
 impl fmt::Display for Context {
@@ -214,7 +214,7 @@ pub struct Shown {
 
 /// A lesson that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Considered {
+pub struct Scored {
     /// Its name.
     pub id: LessonId,
     /// Its trigger.
@@ -233,7 +233,7 @@ pub struct Considered {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
-pub enum NoneBecause {
+pub enum NoMatchReason {
     /// No lesson is visible to this request.
     #[error("no lesson is visible here")]
     NoLessons,

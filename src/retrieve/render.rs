@@ -6,14 +6,14 @@ use adage_redact::block::{self, MISTAKES, NO_FAILURES, PART, RECENT, RELEVANT};
 use adage_redact::{fence_for, strip_invisible};
 
 use super::tiers::{Hit, Ranked};
-use super::{NoneBecause, Tier};
+use super::{NoMatchReason, Tier};
 use crate::lesson::Lesson;
 
 /// A rendered block and which of the hits are in it.
 pub(crate) struct Rendered {
     pub(crate) text: String,
     pub(crate) shown: Vec<Hit>,
-    pub(crate) none_because: Option<NoneBecause>,
+    pub(crate) none_because: Option<NoMatchReason>,
 }
 
 /// Renders the hits that fit the budget, in their order. One that does not fit is left out and the next one tried.
@@ -33,9 +33,9 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     }
     let none_because = match ranked.none_because {
         None if shown.is_empty() && !ranked.hits.is_empty() => {
-            Some(NoneBecause::OverBudget { needed: smallest, max_tokens })
+            Some(NoMatchReason::OverBudget { needed: smallest, max_tokens })
         }
-        None if shown.is_empty() => Some(NoneBecause::LimitZero),
+        None if shown.is_empty() => Some(NoMatchReason::LimitZero),
         other => other,
     };
     if shown.is_empty() {
@@ -146,7 +146,7 @@ mod tests {
         assert!(rendered.text.chars().count() <= 400);
         let nothing = block(Tier::Vector, &[long], 100);
         assert!(nothing.text.is_empty());
-        assert!(matches!(nothing.none_because, Some(NoneBecause::OverBudget { needed: 501..=600, max_tokens: 100 })));
+        assert!(matches!(nothing.none_because, Some(NoMatchReason::OverBudget { needed: 501..=600, max_tokens: 100 })));
     }
 
     #[test]

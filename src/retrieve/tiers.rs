@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
-use super::{Considered, NoneBecause, Tier};
+use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
@@ -26,8 +26,8 @@ pub(crate) struct Ranked {
     /// What searched the vectors, where they were.
     pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
-    pub(crate) none_because: Option<NoneBecause>,
-    pub(crate) considered: Vec<Considered>,
+    pub(crate) none_because: Option<NoMatchReason>,
+    pub(crate) considered: Vec<Scored>,
 }
 
 impl RecallIndex {
@@ -43,23 +43,23 @@ impl RecallIndex {
         let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
         let (nearest, by) = triggers.nearest(realm, vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query).collect();
-        let mut considered: Vec<Considered> =
+        let mut considered: Vec<Scored> =
             nearest.iter().filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight)).collect();
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let none_because = match nearest.first() {
-            None => Some(NoneBecause::NoLessons),
+            None => Some(NoMatchReason::NoLessons),
             Some(first) if first.distance >= threshold => {
-                Some(NoneBecause::NothingNear { nearest: first.distance, threshold })
+                Some(NoMatchReason::NothingNear { nearest: first.distance, threshold })
             }
             Some(_) => None,
         };
         Ranked { index: Some(by), ..self.rank(Tier::Vector, considered, limit, none_because) }
     }
 
-    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Considered> {
+    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Scored> {
         let lesson = self.book.get(near.id)?;
         let overlap = overlap(words, &lesson.trigger);
-        Some(Considered {
+        Some(Scored {
             id: lesson.id,
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
@@ -75,9 +75,9 @@ impl RecallIndex {
         let floor = config.lexical_floor;
         let hits = lexicon.search(query, realm);
         let best = hits.iter().map(|(hit, _)| cover(hit)).fold(0.0, f32::max);
-        let considered: Vec<Considered> = hits
+        let considered: Vec<Scored> = hits
             .into_iter()
-            .map(|(hit, lesson)| Considered {
+            .map(|(hit, lesson)| Scored {
                 id: lesson.id,
                 trigger: lesson.trigger.clone(),
                 distance: None,
@@ -89,9 +89,9 @@ impl RecallIndex {
         let none_because = if considered.iter().any(|considered| considered.passed) {
             None
         } else if self.visible(realm).next().is_none() {
-            Some(NoneBecause::NoLessons)
+            Some(NoMatchReason::NoLessons)
         } else {
-            Some(NoneBecause::NothingMatched { best, floor })
+            Some(NoMatchReason::NothingMatched { best, floor })
         };
         self.rank(Tier::Lexical, considered, limit, none_because)
     }
@@ -102,13 +102,13 @@ impl RecallIndex {
         let hits: Vec<Hit> =
             newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
         let none_because = match self.visible(realm).next() {
-            None => Some(NoneBecause::NoLessons),
-            Some(_) => (limit == 0).then_some(NoneBecause::LimitZero),
+            None => Some(NoMatchReason::NoLessons),
+            Some(_) => (limit == 0).then_some(NoMatchReason::LimitZero),
         };
         Ranked { tier: Tier::Recency, index: None, hits, none_because, considered: Vec::new() }
     }
 
-    fn rank(&self, tier: Tier, considered: Vec<Considered>, limit: usize, none_because: Option<NoneBecause>) -> Ranked {
+    fn rank(&self, tier: Tier, considered: Vec<Scored>, limit: usize, none_because: Option<NoMatchReason>) -> Ranked {
         let hits = considered
             .iter()
             .filter(|considered| considered.passed)
@@ -169,7 +169,7 @@ mod tests {
         (RecallIndex::new(Arc::new(book)), vector_of)
     }
 
-    fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoneBecause>) {
+    fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
         let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let config = RetrievalConfig::default();
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(ask(&[("near", 0.25)], "q", 5, 0.2501).0, ["near"]);
         let (hits, none) = ask(&[("near", 0.25)], "q", 5, 0.25);
         assert!(hits.is_empty());
-        assert_eq!(none, Some(NoneBecause::NothingNear { nearest: 0.25, threshold: 0.25 }));
+        assert_eq!(none, Some(NoMatchReason::NothingNear { nearest: 0.25, threshold: 0.25 }));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         // One known, one unknown: 0.693/2.485 = 0.279 < 0.30.
         let ranked = ask("rotate tyres");
         assert!(ranked.hits.is_empty());
-        assert!(matches!(ranked.none_because, Some(NoneBecause::NothingMatched { best, floor })
+        assert!(matches!(ranked.none_because, Some(NoMatchReason::NothingMatched { best, floor })
             if (best - 0.2789).abs() < 1e-3 && (floor - 0.30).abs() < 1e-6));
         // Two known, two unknown have the same share; three known, one... 2.079/3.871 = 0.537.
         assert_eq!(ask("rotate ssh keys tyres").hits.len(), 1);
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_shown_needs_no_reason_for_silence() {
         assert_eq!(ask(&[("near", 0.2)], "q", 5, 0.45).1, None);
-        assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoneBecause::NoLessons));
+        assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoMatchReason::NoLessons));
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(seen("mine"), ["global", "here", "promoted"]);
         assert_eq!(seen(""), ["global", "promoted"]);
         let none = RecallIndex::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
-        assert_eq!(none.none_because, Some(NoneBecause::NoLessons));
+        assert_eq!(none.none_because, Some(NoMatchReason::NoLessons));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use adage::index::VectorError;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoneBecause, Playbook,
+    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoMatchReason, Playbook,
     Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, build_lesson,
 };
 use ndarray::Array2;
@@ -126,7 +126,7 @@ fn a_blank_query_is_a_cold_start_and_shows_the_newest() {
             if is_empty {
                 assert_eq!(
                     (context.text.as_str(), context.none_because),
-                    ("No lessons learned yet.", Some(NoneBecause::NoLessons))
+                    ("No lessons learned yet.", Some(NoMatchReason::NoLessons))
                 );
                 assert_eq!(context.receipt, None);
             } else {
@@ -153,7 +153,7 @@ fn only_a_cold_start_says_that_nothing_was_learned_yet() {
     let playbook = bench.open();
     learn(&playbook, build_lesson("amber kettle", "fill it").project("shop"));
     let context = ask(&playbook, Request::cold_start());
-    assert_eq!((context.text.as_str(), context.none_because), ("", Some(NoneBecause::NoLessons)));
+    assert_eq!((context.text.as_str(), context.none_because), ("", Some(NoMatchReason::NoLessons)));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_limit_of_zero_shows_none_and_says_why() {
     for request in [about(), about().tier(TierChoice::Lexical), Request::cold_start()] {
         let context = ask(&playbook, request.limit(0));
         assert_eq!((context.text.as_str(), context.lessons.len(), context.receipt), ("", 0, None), "{context:?}");
-        assert_eq!(context.none_because, Some(NoneBecause::LimitZero), "{:?}", context.tier);
+        assert_eq!(context.none_because, Some(NoMatchReason::LimitZero), "{:?}", context.tier);
     }
 }
 
@@ -279,7 +279,7 @@ fn what_does_not_fit_the_budget_is_left_out_and_not_counted() {
         let context = ask(&playbook, request.max_tokens(20));
         assert_eq!((context.text.as_str(), context.receipt), ("", None));
         match context.none_because {
-            Some(NoneBecause::OverBudget { needed, max_tokens: 20 }) => {
+            Some(NoMatchReason::OverBudget { needed, max_tokens: 20 }) => {
                 // With exactly that much it fits.
                 let enough = ask(&playbook, about().max_tokens(needed).peek());
                 assert_eq!(enough.lessons.len(), 1);
@@ -451,11 +451,11 @@ fn an_empty_answer_says_why() {
     let playbook = with_vectors(&bench);
     let words = |query: &str| Request::about(query).tier(TierChoice::Lexical);
     for request in [Request::about(FRANCE), words(FRANCE), Request::cold_start()] {
-        assert_eq!(ask(&playbook, request).none_because, Some(NoneBecause::NoLessons));
+        assert_eq!(ask(&playbook, request).none_because, Some(NoMatchReason::NoLessons));
     }
     stock(&bench, &playbook);
     match ask(&playbook, FRANCE).none_because {
-        Some(NoneBecause::NothingNear { nearest, threshold }) => {
+        Some(NoMatchReason::NothingNear { nearest, threshold }) => {
             assert!((threshold - 0.45).abs() < 1e-6 && (0.45..1.5).contains(&nearest), "{nearest} {threshold}");
         }
         other => panic!("{other:?}"),
@@ -463,7 +463,7 @@ fn an_empty_answer_says_why() {
     // One word of six is known: "exports" is in one of three texts, idf ln(1 + 2.5/1.5) = 0.981; each of the five others
     // counts ln(1 + 3.5/0.5) = 2.079. The share is 0.981 / 11.378 = 0.086.
     match ask(&playbook, words("exports wool amber granite hemp kelp")).none_because {
-        Some(NoneBecause::NothingMatched { best, floor }) => {
+        Some(NoMatchReason::NothingMatched { best, floor }) => {
             assert!((best - 0.0862).abs() < 1e-3 && (floor - 0.30).abs() < 1e-6, "{best} {floor}");
         }
         other => panic!("{other:?}"),
@@ -520,7 +520,7 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
                 let context = ask(&playbook, request);
                 assert_eq!(
                     (context.text.as_str(), context.receipt, context.none_because),
-                    ("", None, Some(NoneBecause::NoLessons))
+                    ("", None, Some(NoMatchReason::NoLessons))
                 );
             }
             assert!(!playbook.get_recent_failures(&adage::Realm::default(), 9).unwrap().contains("kept them"));
