@@ -105,17 +105,17 @@ pub use error::{
 };
 pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
 pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{Feedback, LearnOutcome, Pruned, Removal, Undone, Verification};
+pub use learn::{Feedback, LearnOutcome, Pruned, RemovedLesson, Undone, Verification};
 pub use lesson::{
     ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
     SCHEMA_VERSION, TextHash, Trust, build_lesson,
 };
 pub use playbook::{
-    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, Check, CheckedInbox, Credited, Curated, Dismissed, Due,
-    Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason, ListedSkill, Listing,
-    Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill, SessionLessons, SessionRun,
-    SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, Skips, Stats, TaskSkills, Touched,
-    UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, ChangedLesson, Check, CheckedInbox, Credited, Curated,
+    Dismissed, Due, Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason,
+    ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill,
+    SessionLessons, SessionRun, SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, Skips, Stats,
+    TaskSkills, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Context, NoMatchReason, Query, Request, Scored, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{

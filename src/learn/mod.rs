@@ -12,7 +12,7 @@ mod undo;
 pub use feedback::{Feedback, Verification};
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
-pub use removal::Removal;
+pub use removal::RemovedLesson;
 pub(crate) use removal::remove;
 pub use retention::Pruned;
 pub(crate) use review::{ReviewedLesson, dismiss};

@@ -13,7 +13,7 @@ const REMOVED_TEXT_DAYS: i64 = 30;
 
 /// A lesson that was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Removal {
+pub struct RemovedLesson {
     /// Its id.
     pub id: LessonId,
     /// What to pass to `undo` within 30 days.
@@ -24,20 +24,20 @@ pub struct Removal {
 ///
 /// # Errors
 /// `NoSuchLesson`, `Ambiguous`.
-pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<Removal> {
+pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
     let id = plan.book.resolve(lesson)?.id;
     let taken = plan.book.take(id).ok_or_else(|| Error::NoSuchLesson { lesson: lesson.clone() })?;
     Ok(forget(plan, Why::Removed, taken))
 }
 
 /// Records that a lesson, which is no longer in the book, was removed by a person.
-pub(super) fn forget(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> Removal {
+pub(super) fn forget(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> RemovedLesson {
     let id = lesson.id;
     let change = plan.record(Action::Remove, vec![Edit::removed(why, &lesson)]);
     plan.book.remember_removal(lesson, change, plan.now);
     forget_old_texts(plan);
     plan.forgets_vectors = true;
-    Removal { id, change }
+    RemovedLesson { id, change }
 }
 
 /// Drops the texts of removals that are older than 30 days. Their ids and hashes stay.

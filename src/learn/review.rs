@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::learner::{Addition, Arrival, Learner};
 use super::outcome::LearnOutcome;
-use super::removal::{self, Removal};
+use super::removal::{self, RemovedLesson};
 use crate::error::{Error, Result};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
@@ -56,7 +56,7 @@ impl Learner<'_> {
 ///
 /// # Errors
 /// `NoSuchLesson`, `ProposalChanged`.
-pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<Removal> {
+pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
     let lesson = take_waiting(&mut plan.book, reviewed)?;
     Ok(removal::forget(plan, Why::Dismissed, lesson))
 }

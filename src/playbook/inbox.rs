@@ -11,7 +11,7 @@ use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::inbox::{ProposalKind, ProposalName, for_person};
-use crate::learn::{LearnOutcome, Removal, ReviewedLesson};
+use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 
@@ -92,7 +92,7 @@ pub struct Dismissed {
     /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
     pub change: Option<ChangeId>,
     /// What to hand to [`Playbook::undo`], so that lessons wait again.
-    pub lessons: Vec<Removal>,
+    pub lessons: Vec<RemovedLesson>,
 }
 
 /// Files that are again what they were.

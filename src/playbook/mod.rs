@@ -53,7 +53,7 @@ pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, Undone
 pub use inspect::{Check, Finding, Stats};
 pub use mining::{Mined, Skips};
 pub use reading::{Listing, WaitingLesson, Window};
-pub use removal::{ChangeRecord, Touched};
+pub use removal::{ChangeRecord, ChangedLesson};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};

@@ -3,7 +3,7 @@
 use super::Playbook;
 use super::commit::VectorNeeds;
 use crate::error::{Error, Result};
-use crate::learn::{self, Comparison, LearnOutcome, Learner, Removal, ReviewedLesson};
+use crate::learn::{self, Comparison, LearnOutcome, Learner, RemovedLesson, ReviewedLesson};
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
 use crate::state::Planned;
 
@@ -25,7 +25,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::promote`].
-    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<Removal> {
+    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<RemovedLesson> {
         let removals = self.dismiss_all(&[ReviewedLesson { id: lesson, text }])?;
         removals.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
@@ -51,7 +51,7 @@ impl Playbook {
     }
 
     /// All of them in one commit, or none.
-    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<Removal>> {
+    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
         let inner = &self.0;
         let removals = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);

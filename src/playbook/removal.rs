@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::learn::{self, Removal, Undone};
+use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
 use crate::state::{Change, Edit, Planned, Why};
 
@@ -21,12 +21,12 @@ pub struct ChangeRecord {
     /// True when it was taken back.
     pub is_undone: bool,
     /// The lessons it touched.
-    pub lessons: Vec<Touched>,
+    pub lessons: Vec<ChangedLesson>,
 }
 
 /// A lesson that a change touched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Touched {
+pub struct ChangedLesson {
     /// Its name.
     pub id: LessonId,
     /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
@@ -47,7 +47,7 @@ impl Playbook {
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
             let trigger = edit.before.as_ref().or_else(|| book.get(edit.id)).map(|lesson| lesson.trigger.clone());
-            Touched { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
+            ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
         };
         let records = history.iter().map(|change| ChangeRecord {
             id: change.id,
@@ -64,7 +64,7 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
-    pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
+    pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
         let (inner, reference) = (&self.0, lesson.into());
         let removal = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);
@@ -79,7 +79,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::remove`].
-    pub fn remove_by_trigger(&self, trigger: &str) -> Result<Removal> {
+    pub fn remove_by_trigger(&self, trigger: &str) -> Result<RemovedLesson> {
         self.remove(LessonRef::Trigger(trigger.to_owned()))
     }
 
