@@ -114,8 +114,8 @@ pub use playbook::{
     AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, ChangedLesson, Check, CheckedInbox, Credited, Curated,
     Dismissed, Due, Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason,
     ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill,
-    SessionLessons, SessionRun, SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, Skips, Stats,
-    TaskSkills, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
+    SessionLessons, SessionRun, SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, SkipSelection,
+    Stats, TaskSkills, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
 };
 pub use retrieve::{Context, NoMatchReason, Query, Request, Scored, Shown, Tier, TierChoice, reciprocal_rank_fusion};
 pub use skills::{
@@ -124,7 +124,7 @@ pub use skills::{
     SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
     curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
-pub use state::{ReviewReason, Skip, utility};
+pub use state::{ReviewReason, SkippedSuggestion, utility};
 pub use store::Recovery;
 pub use store::documents::MemoryRecovery;
 pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
-use crate::state::{Planned, Skip};
+use crate::state::{Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Mined {
 
 /// Which skipped suggestions are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skips<'a> {
+pub enum SkipSelection<'a> {
     /// All of them.
     All,
     /// The one of this name.
@@ -82,7 +82,7 @@ impl Playbook {
                 skip.at = now;
                 skip.times
             } else {
-                skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
+                skips.push(SkippedSuggestion { name: name.to_owned(), at: now, times: 1 });
                 1
             }
         })
@@ -92,12 +92,12 @@ impl Playbook {
     ///
     /// # Errors
     /// The errors of a commit.
-    pub fn reset_skips(&self, which: Skips<'_>) -> Result<usize> {
+    pub fn reset_skips(&self, which: SkipSelection<'_>) -> Result<usize> {
         self.change_skips(|skips| {
             let n_before = skips.len();
             match which {
-                Skips::All => skips.clear(),
-                Skips::Of(name) => skips.retain(|skip| skip.name != name),
+                SkipSelection::All => skips.clear(),
+                SkipSelection::Of(name) => skips.retain(|skip| skip.name != name),
             }
             n_before - skips.len()
         })
@@ -107,11 +107,11 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
-    pub fn skips(&self) -> Result<Vec<Skip>> {
+    pub fn skips(&self) -> Result<Vec<SkippedSuggestion>> {
         Ok(self.0.view()?.snapshot.book().skips.clone())
     }
 
-    fn change_skips<T>(&self, change: impl Fn(&mut Vec<Skip>) -> T) -> Result<T> {
+    fn change_skips<T>(&self, change: impl Fn(&mut Vec<SkippedSuggestion>) -> T) -> Result<T> {
         self.0.commit(|attempt| {
             let mut plan = self.0.plan(attempt);
             let value = change(&mut plan.book.skips);
@@ -122,7 +122,7 @@ impl Playbook {
 }
 
 /// True while a suggestion is not made because a person skipped it.
-pub(super) fn is_in_force(skip: &Skip, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
+pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
 }

@@ -51,7 +51,7 @@ pub use extraction::SessionLessons;
 pub use feedback::Credited;
 pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
-pub use mining::{Mined, Skips};
+pub use mining::{Mined, SkipSelection};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
 pub use session_files::{LeftOut, LeftOutReason};

@@ -60,12 +60,12 @@ pub(crate) struct Book {
     /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.
     pub(crate) mined_texts: Vec<TextHash>,
     /// Suggestions that a person skipped.
-    pub(crate) skips: Vec<Skip>,
+    pub(crate) skips: Vec<SkippedSuggestion>,
 }
 
 /// A suggestion that a person skipped. It is not made again for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skip {
+pub struct SkippedSuggestion {
     /// Its name.
     pub name: String,
     /// When it was skipped last.

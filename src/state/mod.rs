@@ -13,7 +13,7 @@ pub(crate) mod recall_index;
 pub mod utility;
 
 pub(crate) use book::{Book, Removed, Waiting};
-pub use book::{ReviewReason, Skip};
+pub use book::{ReviewReason, SkippedSuggestion};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::LessonsByTime;
-use crate::state::{Book, Removed, ReviewReason, Skip, Waiting};
+use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     let drawn = take_list(&mut file, "drawn");
     book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
     for row in take_list(&mut file, "skips") {
-        match Skip::deserialize(&row) {
+        match SkippedSuggestion::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
             Err(_) => book.unread.push(row),
         }
@@ -115,8 +115,8 @@ struct File<'a> {
     unread: &'a [Value],
     #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
     drawn: &'a [TextHash],
-    #[serde(skip_serializing_if = "<[Skip]>::is_empty")]
-    skips: &'a [Skip],
+    #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
+    skips: &'a [SkippedSuggestion],
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
 }
@@ -250,7 +250,7 @@ mod tests {
             book.remember_mined(TextHash::of(&["session", "text"]))
                 && !book.remember_mined(TextHash::of(&["session", "text"]))
         );
-        book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
+        book.skips.push(SkippedSuggestion { name: "error-pip".into(), at: at(9), times: 2 });
         truth.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&truth).unwrap()), truth);
     }

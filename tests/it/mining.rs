@@ -1,7 +1,7 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
 use adage::{
-    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status,
+    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, SkipSelection, Status,
     TextHash, ToolCall, Transcript, Turn, build_lesson,
 };
 use serde_json::json;
@@ -140,8 +140,8 @@ fn a_skipped_suggestion_is_not_made_for_thirty_days() {
     assert_eq!((mined.candidates.len(), mined.skipped.as_slice()), (0, std::slice::from_ref(&name)));
     let mined = open(folder.path(), "2026-03-31T12:00:00Z").mine(&recovery("s")).unwrap();
     assert_eq!((mined.candidates.len(), mined.skipped.len()), (1, 0));
-    assert_eq!(playbook.reset_skips(Skips::Of("another")).unwrap(), 0);
-    assert_eq!(playbook.reset_skips(Skips::Of(&name)).unwrap(), 1);
+    assert_eq!(playbook.reset_skips(SkipSelection::Of("another")).unwrap(), 0);
+    assert_eq!(playbook.reset_skips(SkipSelection::Of(&name)).unwrap(), 1);
     assert_eq!(playbook.mine(&recovery("s")).unwrap().candidates.len(), 1);
     assert!(playbook.skips().unwrap().is_empty());
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use adage::{
     AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, ReadReport,
-    Reading, RunEnd, SavedSkill, Selection, SessionLessons, Skips, Transcript, TranscriptFormat, TranscriptReader,
-    Waiting,
+    Reading, RunEnd, SavedSkill, Selection, SessionLessons, SkipSelection, Transcript, TranscriptFormat,
+    TranscriptReader, Waiting,
 };
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -393,7 +393,7 @@ pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
 }
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
-    let n_forgotten = global.open()?.reset_skips(name.map_or(Skips::All, Skips::Of))?;
+    let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
     out.object(&json!({ "forgotten": n_forgotten }))?;
     out.line(&format!("{n_forgotten} skips forgotten"))?;
     Ok(ExitCode::from(u8::from(name.is_some() && n_forgotten == 0)))
