@@ -1,10 +1,14 @@
 //! The files of a folder that can be sessions, and one of them read.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use adage_transcript::{Format, ReadLimits, Reading, TranscriptReader};
 use chrono::{DateTime, FixedOffset, Utc};
+use flate2::read::MultiGzDecoder;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
@@ -42,7 +46,13 @@ pub enum LeftOutReason {
         /// The largest that is read.
         max: u64,
     },
-    /// There are too many files; this folder and others were not looked into.
+    /// The file is compressed and too large when it is decompressed.
+    #[error("more than {max} bytes when decompressed")]
+    TooLargeDecompressed {
+        /// The largest that is read.
+        max: u64,
+    },
+    /// There are too many files; this one and those after it were not looked at.
     #[error("past the first {max} entries")]
     TooMany {
         /// How many are looked at.
@@ -56,77 +66,176 @@ pub enum LeftOutReason {
     NoSession(String),
 }
 
+/// What a folder has of files that can be sessions, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionFiles {
+    /// Files whose name and size are those of a session.
+    pub files: Vec<SessionFile>,
+    /// The others: links, files that are too large, folders too far down or that cannot be read. Files with other names are
+    /// not listed.
+    pub left_out: Vec<LeftOut>,
+}
+
 /// A file that can be a session.
-pub(super) struct SessionFile {
-    pub(super) path: PathBuf,
-    pub(super) n_bytes: u64,
-    pub(super) modified: DateTime<FixedOffset>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its length on disk.
+    pub n_bytes: u64,
+    /// When it was last written to.
+    pub modified: DateTime<FixedOffset>,
+}
+
+/// Lists the session files of a folder and the folders below it: names that end in `.jsonl` or `.json`, or in one of these and
+/// `.gz`, in any case. Links are not followed; [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply.
+///
+/// # Errors
+/// [`Error::Io`] when the folder cannot be read.
+pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles> {
+    fs::read_dir(folder).map_err(Error::io("look into", folder))?;
+    let mut found = SessionFiles::default();
+    // One level more than is read, to see the folders that are not.
+    let walk = WalkDir::new(folder).min_depth(1).max_depth(config.max_depth.saturating_add(1)).sort_by_file_name();
+    for (n, entry) in walk.into_iter().enumerate() {
+        match entry {
+            Ok(entry) if n >= MAX_ENTRIES => {
+                found.leave(entry.path(), LeftOutReason::TooMany { max: MAX_ENTRIES });
+                break;
+            }
+            Ok(entry) => found.consider(&entry, config),
+            Err(error) => {
+                let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                found.leave(error.path().unwrap_or(folder), LeftOutReason::Unreadable(reason));
+            }
+        }
+    }
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
+    found.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Opens a session file; one whose name ends in `.gz` is decompressed. The reader has no limit of its own:
+/// [`ReadLimits::max_source_bytes`] stops a file that decompresses to too much.
+///
+/// # Errors
+/// Those of opening a file.
+pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    let file = File::open(path)?;
+    let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    Ok(if is_compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+}
+
+impl SessionFiles {
+    fn consider(&mut self, entry: &DirEntry, config: &SessionsConfig) {
+        let (kind, path) = (entry.file_type(), entry.path());
+        if kind.is_symlink() {
+            self.leave(path, LeftOutReason::Link);
+        } else if kind.is_dir() && entry.depth() > config.max_depth {
+            self.leave(path, LeftOutReason::TooDeep { max: config.max_depth });
+        } else if kind.is_file() && has_session_name(path) {
+            match SessionFile::look(path) {
+                Ok(SessionFile { n_bytes, .. }) if n_bytes > config.max_file_bytes => {
+                    self.leave(path, LeftOutReason::TooLarge { n_bytes, max: config.max_file_bytes });
+                }
+                Ok(file) => self.files.push(file),
+                Err(error) => self.leave(path, LeftOutReason::Unreadable(error.to_string())),
+            }
+        }
+    }
+
+    fn leave(&mut self, path: &Path, reason: LeftOutReason) {
+        self.left_out.push(LeftOut { path: path.to_owned(), reason });
+    }
 }
 
 impl SessionFile {
     /// A file by its name; an error where it is not there, or is no plain file.
-    pub(super) fn look(path: &Path) -> std::io::Result<Self> {
+    pub(super) fn look(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
-        if metadata.is_file() { Self::of(path, &metadata) } else { Err(std::io::Error::other("not a plain file")) }
+        if metadata.is_file() { Self::of(path, &metadata) } else { Err(io::Error::other("not a plain file")) }
     }
 
-    fn of(path: &Path, metadata: &Metadata) -> std::io::Result<Self> {
+    fn of(path: &Path, metadata: &Metadata) -> io::Result<Self> {
         let modified = DateTime::<Utc>::from(metadata.modified()?).fixed_offset();
         Ok(Self { path: path.to_owned(), n_bytes: metadata.len(), modified })
     }
 
-    /// The session in it.
+    /// The session in it. A file that decompresses to more than the limit is an error of the kind
+    /// [`io::ErrorKind::FileTooLarge`].
     pub(super) fn read(&self, config: &SessionsConfig) -> Result<Reading> {
-        let file = File::open(&self.path).map_err(Error::io("read", &self.path))?;
-        let limits = ReadLimits { max_source_bytes: config.max_file_bytes, ..ReadLimits::default() };
-        Ok(TranscriptReader::new().with_limits(limits).read(file, Format::Auto)?)
+        let max = config.max_file_bytes;
+        // One byte more than the limit shows that there is more.
+        let limits = ReadLimits { max_source_bytes: max.saturating_add(1), ..ReadLimits::default() };
+        let source = open(&self.path).map_err(Error::io("read", &self.path))?;
+        let reading = TranscriptReader::new().with_limits(limits).read(source, Format::Auto)?;
+        if reading.report.n_bytes > max {
+            let reason = LeftOutReason::TooLargeDecompressed { max };
+            return Err(Error::io("read", &self.path)(io::Error::new(io::ErrorKind::FileTooLarge, reason)));
+        }
+        Ok(reading)
     }
 }
 
-/// The `*.jsonl` and `*.json` files of a folder and those below it, by path; and what was left out. Links are not followed.
-pub(super) fn files(folder: &Path, config: &SessionsConfig) -> Result<(Vec<SessionFile>, Vec<LeftOut>)> {
-    let (mut files, mut left_out) = (Vec::new(), Vec::new());
-    let mut leave = |path: &Path, reason| left_out.push(LeftOut { path: path.to_owned(), reason });
-    let mut open = vec![(folder.to_owned(), 0)];
-    let mut n_entries = 0;
-    while let Some((path, depth)) = open.pop() {
-        if n_entries >= MAX_ENTRIES {
-            leave(&path, LeftOutReason::TooMany { max: MAX_ENTRIES });
-            continue;
+fn has_session_name(path: &Path) -> bool {
+    let ends_in = |path: &Path, ends: &[&str]| {
+        path.extension()
+            .and_then(OsStr::to_str)
+            .is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
+    };
+    let stem = path.with_extension("");
+    ends_in(if ends_in(path, &["gz"]) { &stem } else { path }, &["jsonl", "json"])
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the sessions are written by the test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_decide_which_files_can_be_sessions() {
+        #[track_caller]
+        fn check(name: &str, expected: bool) {
+            assert_eq!(has_session_name(Path::new(name)), expected, "{name}");
         }
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            // The folder that was named has to be there; one below it may be somebody else's.
-            Err(error) if depth == 0 => return Err(Error::io("look into", &path)(error)),
-            Err(error) => {
-                leave(&path, LeftOutReason::Unreadable(error.to_string()));
-                continue;
-            }
-        };
-        for entry in entries.flatten() {
-            n_entries += 1;
-            let path = entry.path();
-            let Ok(kind) = entry.file_type() else { continue };
-            let is_named = path.extension().is_some_and(|end| end == "jsonl" || end == "json");
-            if kind.is_dir() && depth < config.max_depth {
-                open.push((path, depth + 1));
-            } else if kind.is_dir() {
-                leave(&path, LeftOutReason::TooDeep { max: config.max_depth });
-            } else if kind.is_symlink() {
-                leave(&path, LeftOutReason::Link);
-            } else if kind.is_file() && is_named {
-                match SessionFile::look(&path) {
-                    Ok(file) if file.n_bytes > config.max_file_bytes => {
-                        let (n_bytes, max) = (file.n_bytes, config.max_file_bytes);
-                        leave(&path, LeftOutReason::TooLarge { n_bytes, max });
-                    }
-                    Ok(file) => files.push(file),
-                    Err(error) => leave(&path, LeftOutReason::Unreadable(error.to_string())),
-                }
-            }
+        for taken in
+            ["a.jsonl", "a.json", "A.JSONL", "a.Json", "a.jsonl.gz", "a.json.GZ", "A.JSONL.GZ", "a.b.json", "d/é.json"]
+        {
+            check(taken, true);
+        }
+        for not_taken in [
+            "a.gz",
+            "a.md",
+            "a.md.gz",
+            "json",
+            "gz",
+            ".json",
+            ".json.gz",
+            "a.json.zst",
+            "a.jsonl.gz.gz",
+            "a.jsonl~",
+            "a.json/b",
+        ] {
+            check(not_taken, false);
         }
     }
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    left_out.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok((files, left_out))
+
+    #[test]
+    fn a_folder_is_read_in_order_and_past_its_depth_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("one/two/three")).unwrap();
+        for name in ["z.json", "one/b.JSONL", "one/two/c.jsonl.gz", "one/a.md", "one/two/three/d.json"] {
+            fs::write(root.join(name), "{}").unwrap();
+        }
+        let config = SessionsConfig { max_depth: 2, ..SessionsConfig::default() };
+        let found = files(root, &config).unwrap();
+        let names: Vec<&Path> = found.files.iter().map(|file| file.path.strip_prefix(root).unwrap()).collect();
+        assert_eq!(names, ["one/b.JSONL", "one/two/c.jsonl.gz", "z.json"].map(Path::new));
+        let deep = LeftOut { path: root.join("one/two/three"), reason: LeftOutReason::TooDeep { max: 2 } };
+        assert_eq!(found.left_out, [deep]);
+        assert!(matches!(files(&root.join("z.json"), &config), Err(Error::Io { .. })), "a file is not a folder");
+    }
 }

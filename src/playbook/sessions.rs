@@ -1,11 +1,12 @@
 //! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::session_files::{LeftOut, LeftOutReason, SessionFile, files};
+use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, files};
 use super::{Inner, Playbook};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
@@ -90,19 +91,19 @@ impl Playbook {
 }
 
 impl Sessions {
-    /// Looks at the sessions in a folder and those below it: `*.jsonl` and `*.json` of every known format, links not
-    /// followed. A file is read once for each length and time that it has.
+    /// Looks at the sessions in a folder and those below it, of every known format; [`files`](crate::sessions::files) lists
+    /// them. A file is read once for each length and time that it has.
     ///
     /// # Errors
     /// [`Error::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
         let (inner, config) = (self.inner(), self.config());
         let folder = fs::canonicalize(folder).map_err(Error::io("look into", folder))?;
-        let (files, mut left_out) = files(&folder, config)?;
+        let SessionFiles { files, mut left_out } = files(&folder, config)?;
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
-            for file in batch.iter().filter(|file| known(&mining, file).is_none()) {
+            for file in batch.iter().filter(|file| known(&mining, file, config).is_none()) {
                 match seen(file, config) {
                     Ok(seen) => fresh.push((file.path.clone(), seen)),
                     Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
@@ -115,9 +116,12 @@ impl Sessions {
         }
         let mut entries = Vec::new();
         for file in &files {
-            match known(&mining, file) {
+            match known(&mining, file, config) {
                 Some(SeenFile { summary: Some(summary), .. }) => {
                     entries.push(self.entry(file, summary.clone(), &mining));
+                }
+                Some(SeenFile { cut_at: Some(max), .. }) => {
+                    left_out.push(left(file, LeftOutReason::TooLargeDecompressed { max: *max }));
                 }
                 Some(SeenFile { error, .. }) => {
                     let reason = LeftOutReason::NoSession(error.clone().unwrap_or_default());
@@ -209,7 +213,7 @@ impl Sessions {
     /// A queued session, unless it is gone, was read, or was given up. Age and length do not matter: it was asked for.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
-        let summary = match known(mining, &file) {
+        let summary = match known(mining, &file, self.config()) {
             Some(seen) => seen.summary.clone(),
             None => seen(&file, self.config()).ok()?.summary,
         };
@@ -226,24 +230,31 @@ impl Sessions {
     }
 }
 
-/// What was found in a file, if it is still the same.
-fn known<'m>(mining: &'m Mining, file: &SessionFile) -> Option<&'m SeenFile> {
+/// What was found in a file, if it is still the same. One that was too large is read again under a higher limit.
+fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
-    seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present)
+    let seen = seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present);
+    seen.filter(|seen| seen.cut_at.is_none_or(|max| max >= config.max_file_bytes))
 }
 
 /// Reads a file. One that is no session is known as that; one that cannot be opened may be another time.
 fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
+    let mut cut_at = None;
     let (summary, error) = match file.read(config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
+            cut_at = Some(config.max_file_bytes);
+            (None, Some(source.to_string()))
+        }
         Err(error @ (Error::Io { .. } | Error::Transcript(adage_transcript::Error::Source { .. }))) => {
             return Err(error);
         }
         Err(error) => (None, Some(error.to_string())),
     };
-    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes: file.n_bytes, modified: file.modified, summary, error })
+    let (n_bytes, modified) = (file.n_bytes, file.modified);
+    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, summary, error, cut_at })
 }
 
 fn left(file: &SessionFile, reason: LeftOutReason) -> LeftOut {

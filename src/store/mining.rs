@@ -116,6 +116,9 @@ pub(crate) struct SeenFile {
     /// Why it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// The limit that it exceeded when it was decompressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cut_at: Option<u64>,
 }
 
 impl Mining {

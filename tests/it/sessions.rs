@@ -133,6 +133,54 @@ fn a_scan_tells_what_is_worth_reading_and_what_it_left_out() {
     );
 }
 
+/// Replaces a file by itself gzipped, under the same name with `ending` behind it.
+fn compress(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(&name).unwrap(), flate2::Compression::best());
+    encoder.write_all(&fs::read(path).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    fs::remove_file(path).unwrap();
+    name.into()
+}
+
+#[test]
+fn a_compressed_session_is_scanned_due_and_read() {
+    let desk = Desk::new();
+    let path = compress(&desk.session("packed.JSONL", -9), ".GZ");
+    desk.session("plain.Json", -8);
+    let playbook = desk.playbook();
+    assert_eq!(desk.due_ids(&playbook), ["plain", "packed"]);
+    let RunOutcome::Ended(run) = desk.run(&playbook, &[]) else { panic!("nothing was read") };
+    assert!(run.sessions.iter().all(|session| session.n_candidates == Some(2)), "{run:?}");
+    assert_eq!(standing(&playbook, &desk.folder(), "packed"), ReadState::Read);
+    fs::write(&path, "not gzip").unwrap();
+    let left_out = playbook.sessions().scan(&desk.folder()).unwrap().left_out;
+    assert!(
+        matches!(&left_out[..], [left] if left.path == path && matches!(left.reason, LeftOutReason::Unreadable(_)))
+    );
+}
+
+#[test]
+fn a_file_that_decompresses_to_too_much_is_left_out_until_the_limit_allows_it() {
+    let mut desk = Desk::new();
+    let path = compress(&desk.write("bomb.jsonl", "bomb", 5_000, at(-9)), ".gz");
+    let max_file_bytes = 2 * fs::metadata(&path).unwrap().len();
+    desk.config.sessions = SessionsConfig { max_file_bytes, ..SessionsConfig::default() };
+    let playbook = desk.playbook();
+    // The second scan knows it from the first.
+    for _ in 0..2 {
+        let scan = playbook.sessions().scan(&desk.folder()).unwrap();
+        assert!(scan.entries.is_empty());
+        assert_eq!(scan.left_out.len(), 1);
+        assert_eq!(scan.left_out[0].reason, LeftOutReason::TooLargeDecompressed { max: max_file_bytes });
+    }
+    playbook.sessions().queue(&path).unwrap();
+    assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::NothingEligible), "not even on request");
+    desk.config = Config::default();
+    assert_eq!(desk.due_ids(&desk.playbook()), ["bomb"]);
+}
+
 #[test]
 fn depth_and_size_are_bounded() {
     let mut desk = Desk::new();

@@ -1,8 +1,6 @@
 //! Lessons from sessions: mine, skip, reset-skips.
 
 use std::error::Error;
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,23 +14,19 @@ use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
 use clap::Args;
-use flate2::read::MultiGzDecoder;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, progress, say};
+use crate::output::{Output, on_a_line, progress, say};
 use crate::result::{Done, Usage, chain, exit_code};
-
-/// Depth below a folder of sessions to which files are found.
-const MAX_DEPTH: usize = 8;
 
 /// The exit code of a program that an interrupt ended.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
 pub(crate) struct Mine {
-    /// Session files, also gzipped; for a folder, all .jsonl, .json and .gz files below it
+    /// Session files, also gzipped; for a folder, all .jsonl and .json files below it, also gzipped
     paths: Vec<PathBuf>,
     /// Read the sessions below this folder that are due: at least 10 turns, ended 3 hours ago, not read yet; 10 of them every 30 minutes
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
@@ -128,12 +122,32 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     };
     match &asked.sessions {
         Some(folder) => miner.read_due(folder)?,
-        None => miner.read_files(&files_of(&asked.paths)?, asked.format),
+        None => {
+            let files = miner.files_of(&asked.paths)?;
+            miner.read_files(&files, asked.format);
+        }
     }
     miner.conclude()
 }
 
 impl Miner<'_> {
+    /// The files that are named, and the session files below the folders that are named.
+    fn files_of(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+        let mut named = Vec::new();
+        for path in paths {
+            if !path.is_dir() {
+                named.push(path.clone());
+                continue;
+            }
+            let found = sessions::files(path, &self.playbook.config().sessions)?;
+            for left in found.left_out {
+                say(&format!("left out: {}: {}", on_a_line(&left.path), left.reason));
+            }
+            named.extend(found.files.into_iter().map(|file| file.path));
+        }
+        Ok(named)
+    }
+
     fn read_files(&mut self, files: &[PathBuf], format: Format) {
         self.bar = progress(files.len(), "sessions");
         for file in files {
@@ -294,41 +308,7 @@ fn why(waiting: &NotDue) -> String {
 }
 
 fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
-    let source = File::open(file)?;
-    let is_gzipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    let source: Box<dyn Read> = if is_gzipped { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
-    Ok(TranscriptReader::new().read(source, format)?)
-}
-
-/// The files that are named, and those below the folders that are named, by path. Links are not followed.
-fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() { files.extend(sessions_below(path)?) } else { files.push(path.clone()) }
-    }
-    Ok(files)
-}
-
-fn sessions_below(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = Vec::new();
-    let mut folders = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| format!("could not read {}: {error}", folder.display()))?;
-        for entry in entries {
-            let entry = entry?;
-            let (kind, path) = (entry.file_type()?, entry.path());
-            let is_session = path.extension().is_some_and(|extension| {
-                ["jsonl", "json", "gz"].iter().any(|known| extension.eq_ignore_ascii_case(known))
-            });
-            if kind.is_dir() && depth < MAX_DEPTH {
-                folders.push((path, depth + 1));
-            } else if kind.is_file() && is_session {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
+    Ok(TranscriptReader::new().read(sessions::open(file)?, format)?)
 }
 
 fn print(

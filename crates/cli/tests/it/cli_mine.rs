@@ -64,6 +64,12 @@ fn files_and_folders_are_mined_once() {
     assert!(both.out.ends_with("2 sessions, 2 suggestions, 0 learned, 1 for review\n"), "{}", both.out);
     assert_eq!(n_waiting(&shell), 1, "the same text of two sessions waits once");
 
+    fs::write(folder.join("notes.GZ"), "not gzip").unwrap();
+    fs::write(folder.join("deep/packed.JSON.Gz"), "not gzip").unwrap();
+    let dry = shell.call(&["mine", folder.to_str().unwrap(), "--dry-run"]);
+    assert!(dry.code == 1 && dry.err.contains("packed.JSON.Gz: ") && !dry.err.contains("notes"), "{}", dry.err);
+    assert!(dry.out.ends_with("2 sessions, 2 suggestions, nothing was learned\n"), "{}", dry.out);
+
     assert_eq!(shell.call(&["mine"]).code, 2);
     assert_eq!(shell.call(&["mine", file, "--sessions", "."]).code, 2);
     let missing = shell.call(&["mine", "nowhere.jsonl"]);
