@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use adage::ReceiptId;
+use adage::{Feedback, ReceiptId, Verification};
 use clap::{Parser, Subcommand};
 
-use crate::change::Verdict;
+use crate::change::{FEEDBACK, VERIFICATION};
+use crate::choice::choice;
 use crate::curate::Curate;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
@@ -14,7 +15,6 @@ use crate::learn::Learn;
 use crate::mine::Mine;
 use crate::show::{Context, List};
 use crate::skills;
-use crate::verification::Check;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
@@ -40,7 +40,11 @@ pub(crate) enum Command {
     /// Show one lesson, by id or trigger
     Show { lesson: String },
     /// Record how a task went, by its receipt
-    Outcome { receipt: ReceiptId, outcome: Verdict },
+    Outcome {
+        receipt: ReceiptId,
+        #[arg(value_parser = choice(FEEDBACK))]
+        outcome: Feedback,
+    },
     /// Credit recent retrievals that have no outcome yet
     Credit {
         /// How far back, in seconds
@@ -48,7 +52,11 @@ pub(crate) enum Command {
         window: u64,
     },
     /// Record whether a check of a lesson passed
-    Verify { lesson: String, result: Check },
+    Verify {
+        lesson: String,
+        #[arg(value_parser = choice(VERIFICATION))]
+        result: Verification,
+    },
     /// Archive lessons that were shown often and did not help
     Prune {
         /// Only print them

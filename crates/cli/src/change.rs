@@ -6,29 +6,16 @@ use std::time::Duration;
 use adage::learn::Undone;
 use adage::redact::one_line;
 use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Verification};
-use clap::ValueEnum;
 use serde_json::json;
 
 use crate::global::Global;
 use crate::output::Output;
 use crate::result::{Done, Usage};
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Verdict {
-    Helpful,
-    Neutral,
-    Harmful,
-}
-
-impl From<Verdict> for Feedback {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Helpful => Self::Helpful,
-            Verdict::Neutral => Self::Neutral,
-            Verdict::Harmful => Self::Harmful,
-        }
-    }
-}
+pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
+    [("helpful", Feedback::Helpful), ("neutral", Feedback::Neutral), ("harmful", Feedback::Harmful)];
+pub(crate) const VERIFICATION: [(&str, Verification); 2] =
+    [("passed", Verification::Passed), ("failed", Verification::Failed)];
 
 pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
     match global.open()?.record_outcome(receipt, outcome)? {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use adage::config::DedupPolicy;
 use adage::{Config, ManualClock, Playbook, PlaybookBuilder, Realm};
 use chrono::{DateTime, FixedOffset};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::choice::choice;
 use crate::embedder;
 use crate::output::say;
 
@@ -48,26 +49,12 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) extra_skills: Vec<PathBuf>,
     /// Merging of near lessons: unless their values differ, always, or never
-    #[arg(long, global = true, default_value = "guarded")]
-    pub(crate) dedup: Dedup,
+    #[arg(long, global = true, default_value = "guarded", value_parser = choice(DEDUP))]
+    pub(crate) dedup: DedupPolicy,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Dedup {
-    Guarded,
-    Plain,
-    Off,
-}
-
-impl From<Dedup> for DedupPolicy {
-    fn from(dedup: Dedup) -> Self {
-        match dedup {
-            Dedup::Guarded => Self::Guarded,
-            Dedup::Plain => Self::Plain,
-            Dedup::Off => Self::Off,
-        }
-    }
-}
+const DEDUP: [(&str, DedupPolicy); 3] =
+    [("guarded", DedupPolicy::Guarded), ("plain", DedupPolicy::Plain), ("off", DedupPolicy::Off)];
 
 /// What a command does to the folder.
 #[derive(Clone, Copy, PartialEq)]
@@ -88,7 +75,7 @@ impl Global {
         if let Some(capacity) = self.capacity {
             config.retention.capacity = capacity;
         }
-        config.learn.dedup = self.dedup.into();
+        config.learn.dedup = self.dedup;
         let mut builder = Playbook::builder(&self.dir).with_config(config);
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));

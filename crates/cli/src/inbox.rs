@@ -8,9 +8,10 @@ use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use adage::redact::one_line;
 use adage::{ChangeId, Playbook};
 use anstyle::{AnsiColor, Style};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use crate::choice::choice;
 use crate::global::{self, Access, Global};
 use crate::output::{Output, say};
 use crate::result::{Done, chain, exit_code};
@@ -62,29 +63,8 @@ struct Which {
     #[arg(long)]
     all: bool,
     /// With --all: only this kind
-    #[arg(long, requires = "all")]
-    kind: Option<Kind>,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Kind {
-    Private,
-    Global,
-    SkillPatch,
-    Skill,
-    Lesson,
-}
-
-impl From<Kind> for ProposalKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Private => Self::Private,
-            Kind::Global => Self::Global,
-            Kind::SkillPatch => Self::SkillPatch,
-            Kind::Skill => Self::Skill,
-            Kind::Lesson => Self::Lesson,
-        }
-    }
+    #[arg(long, requires = "all", value_parser = choice(ProposalKind::ALL.map(|kind| (kind.name(), kind))))]
+    kind: Option<ProposalKind>,
 }
 
 /// What is done with the chosen proposals.
@@ -195,10 +175,9 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output
         return Ok(ExitCode::SUCCESS);
     }
     let proposals = inbox.list()?;
-    let wanted: Option<ProposalKind> = which.kind.map(Into::into);
     let (mut n_done, mut is_done) = (0, true);
     // Each kind is one transaction: a proposal that cannot be applied does not block the other kinds.
-    for kind in ProposalKind::ALL.into_iter().filter(|kind| wanted.is_none_or(|wanted| wanted == *kind)) {
+    for kind in ProposalKind::ALL.into_iter().filter(|kind| which.kind.is_none_or(|wanted| wanted == *kind)) {
         let chosen: Vec<Proposal> = proposals.iter().filter(|proposal| proposal.name.kind() == kind).cloned().collect();
         if chosen.is_empty() {
             continue;

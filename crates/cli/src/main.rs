@@ -2,6 +2,7 @@
 
 mod args;
 mod change;
+mod choice;
 mod curate;
 mod editor;
 mod embedder;
@@ -19,7 +20,6 @@ mod sessions;
 mod show;
 mod skill_matching;
 mod skills;
-mod verification;
 
 use std::io;
 use std::process::ExitCode;
@@ -67,9 +67,9 @@ fn dispatch(cli: Cli) -> Done {
         Command::Context(asked) => show::context(&global, asked, &mut out),
         Command::List(asked) => show::list(&global, asked, &mut out),
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),
-        Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome.into(), &mut out),
+        Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome, &mut out),
         Command::Credit { window } => change::credit(&global, window, &mut out),
-        Command::Verify { lesson, result } => change::verify(&global, &lesson, result.into(), &mut out),
+        Command::Verify { lesson, result } => change::verify(&global, &lesson, result, &mut out),
         Command::Prune { dry_run } => change::prune(&global, dry_run, &mut out),
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),

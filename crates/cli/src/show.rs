@@ -8,9 +8,10 @@ use adage::playbook::Window;
 use adage::redact::one_line;
 use adage::retrieve::TierChoice;
 use adage::{Lesson, Listing, Playbook, Request, Scored};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
+use crate::choice::choice;
 use crate::global::Global;
 use crate::output::{Output, say, table};
 use crate::result::Done;
@@ -30,8 +31,8 @@ pub(crate) struct Context {
     #[arg(long)]
     max_tokens: Option<usize>,
     /// Use only this tier
-    #[arg(long)]
-    tier: Option<TierName>,
+    #[arg(long, value_parser = choice(TIERS))]
+    tier: Option<TierChoice>,
     /// Count no retrieval and give no receipt
     #[arg(long)]
     peek: bool,
@@ -43,8 +44,8 @@ pub(crate) struct Context {
 #[derive(Args)]
 pub(crate) struct List {
     /// How far back
-    #[arg(long, default_value = "all")]
-    window: WindowName,
+    #[arg(long, default_value = "all", value_parser = choice(WINDOWS))]
+    window: Window,
     /// Only lessons from this source
     #[arg(long, default_value = "", hide_default_value = true)]
     source: String,
@@ -53,38 +54,9 @@ pub(crate) struct List {
     limit: usize,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum TierName {
-    Vector,
-    Lexical,
-}
-
-impl From<TierName> for TierChoice {
-    fn from(name: TierName) -> Self {
-        match name {
-            TierName::Vector => Self::Vector,
-            TierName::Lexical => Self::Lexical,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum WindowName {
-    Today,
-    #[value(alias = "7d")]
-    Week,
-    All,
-}
-
-impl From<WindowName> for Window {
-    fn from(name: WindowName) -> Self {
-        match name {
-            WindowName::Today => Self::Today,
-            WindowName::Week => Self::Week,
-            WindowName::All => Self::All,
-        }
-    }
-}
+const TIERS: [(&str, TierChoice); 2] = [("vector", TierChoice::Vector), ("lexical", TierChoice::Lexical)];
+const WINDOWS: [(&str, Window); 4] =
+    [("today", Window::Today), ("week", Window::Week), ("7d", Window::Week), ("all", Window::All)];
 
 pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
     let playbook = if asked.peek { global.read()? } else { global.open()? };
@@ -119,7 +91,7 @@ impl Context {
         request = self.limit.into_iter().fold(request, Request::limit);
         request = self.threshold.into_iter().fold(request, Request::distance_threshold);
         request = self.max_tokens.into_iter().fold(request, Request::max_tokens);
-        request = self.tier.into_iter().fold(request, |request, tier| request.tier(tier.into()));
+        request = self.tier.into_iter().fold(request, Request::tier);
         if self.peek {
             request = request.peek();
         }
@@ -168,7 +140,7 @@ fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
     let playbook = global.read()?;
     let lessons = playbook.list_lessons(&Listing {
-        window: asked.window.into(),
+        window: asked.window,
         source: asked.source,
         realm: global.named_realm(),
         limit: asked.limit,

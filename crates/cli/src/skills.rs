@@ -6,15 +6,16 @@ use std::process::ExitCode;
 use adage::lesson::Trust;
 use adage::redact::one_line;
 use adage::skills::Skills;
-use adage::{TextHash, skills};
+use adage::{TextHash, Verification, skills};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use crate::change::VERIFICATION;
+use crate::choice::choice;
 use crate::global::Global;
 use crate::output::{Output, on_a_line, say};
 use crate::result::Done;
 use crate::skill_matching::{self, Match};
-use crate::verification::Check;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -44,7 +45,11 @@ pub(crate) enum Command {
         text_hash: Option<TextHash>,
     },
     /// Record whether a check of a skill passed
-    Verify { name: String, result: Check },
+    Verify {
+        name: String,
+        #[arg(value_parser = choice(VERIFICATION))]
+        result: Verification,
+    },
     /// Print the skills that match a text, best first
     Match(Match),
 }
@@ -67,7 +72,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
             Ok(ExitCode::SUCCESS)
         }
         Command::Verify { name, result } => {
-            let listed = global.open()?.skills().verify(&name, result.into())?;
+            let listed = global.open()?.skills().verify(&name, result)?;
             out.object(&row(&listed))?;
             out.line(&format!("{} is {}", listed.skill.name, listed.skill.quality.name()))?;
             Ok(ExitCode::SUCCESS)

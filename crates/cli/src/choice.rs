@@ -1,0 +1,14 @@
+//! Options whose values are words, as the library's own types.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// Reads one of these words as the value beside it; the help lists the words.
+pub(crate) fn choice<T: Copy + Send + Sync + 'static, const N: usize>(
+    words: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let parser = PossibleValuesParser::new(words.map(|(word, _)| PossibleValue::new(word)));
+    // The parser lets no other word through.
+    parser.try_map(move |given| {
+        words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value).ok_or("not one of the words")
+    })
+}
