@@ -1,7 +1,5 @@
 //! Sets of keys: bits while they are dense, a sorted list while they are few.
 
-use std::cmp::Ordering;
-
 /// A bit set costs one bit for every key up to the largest, a list 32 bits for every key there is. So a list is the
 /// smaller of the two up to one key in 32, and it becomes bits past that; bits become a list again only at half of it, so
 /// that a set at the border does not change its form with every key.
@@ -132,12 +130,9 @@ impl KeySet {
             (Form::Dense { words: a, .. }, Form::Dense { words: b, .. }) => {
                 Self::from_words(a.iter().zip(b).map(|(a, b)| a & b).collect())
             }
-            (Form::Sparse(a), Form::Sparse(b)) => merged(a, b, Kept { left: false, both: true, right: false }),
-            (Form::Sparse(list), _) => {
-                Self::from_sorted(list.iter().copied().filter(|key| other.contains(*key)).collect())
-            }
-            (_, Form::Sparse(list)) => {
-                Self::from_sorted(list.iter().copied().filter(|key| self.contains(*key)).collect())
+            (Form::Dense { .. }, Form::Sparse(_)) => other.intersect(self),
+            (Form::Sparse(few), _) => {
+                Self::from_sorted(few.iter().copied().filter(|key| other.contains(*key)).collect())
             }
         }
     }
@@ -154,9 +149,15 @@ impl KeySet {
                 }
                 Self::from_words(words)
             }
-            (Form::Sparse(a), Form::Sparse(b)) => merged(a, b, Kept { left: true, both: true, right: true }),
-            (Form::Sparse(few), _) => other.with(few),
-            (_, Form::Sparse(few)) => self.with(few),
+            (Form::Sparse(a), Form::Sparse(b)) => a.iter().chain(b).copied().collect(),
+            (Form::Dense { .. }, Form::Sparse(few)) => {
+                let mut all = self.clone();
+                for key in few {
+                    all.insert(*key);
+                }
+                all
+            }
+            (Form::Sparse(_), Form::Dense { .. }) => other.union(self),
         }
     }
 
@@ -171,26 +172,17 @@ impl KeySet {
                 }
                 Self::from_words(words)
             }
-            (Form::Sparse(a), Form::Sparse(b)) => merged(a, b, Kept { left: true, both: false, right: false }),
-            (Form::Sparse(list), _) => {
-                Self::from_sorted(list.iter().copied().filter(|key| !other.contains(*key)).collect())
-            }
-            (_, Form::Sparse(few)) => {
+            (Form::Dense { .. }, Form::Sparse(few)) => {
                 let mut rest = self.clone();
                 for key in few {
                     rest.remove(*key);
                 }
                 rest
             }
+            (Form::Sparse(list), _) => {
+                Self::from_sorted(list.iter().copied().filter(|key| !other.contains(*key)).collect())
+            }
         }
-    }
-
-    fn with(&self, few: &[u32]) -> Self {
-        let mut all = self.clone();
-        for key in few {
-            all.insert(*key);
-        }
-        all
     }
 
     /// From keys that ascend.
@@ -233,41 +225,6 @@ impl KeySet {
             }
         }
     }
-}
-
-/// Which keys of two lists a merge keeps.
-#[derive(Clone, Copy)]
-struct Kept {
-    left: bool,
-    both: bool,
-    right: bool,
-}
-
-fn merged(mut a: &[u32], mut b: &[u32], kept: Kept) -> KeySet {
-    let mut keys = Vec::new();
-    while let (Some((left, a_rest)), Some((right, b_rest))) = (a.split_first(), b.split_first()) {
-        let (key, is_kept) = match left.cmp(right) {
-            Ordering::Less => (left, kept.left),
-            Ordering::Equal => (left, kept.both),
-            Ordering::Greater => (right, kept.right),
-        };
-        if is_kept {
-            keys.push(*key);
-        }
-        if left <= right {
-            a = a_rest;
-        }
-        if right <= left {
-            b = b_rest;
-        }
-    }
-    if kept.left {
-        keys.extend_from_slice(a);
-    }
-    if kept.right {
-        keys.extend_from_slice(b);
-    }
-    KeySet::from_sorted(keys)
 }
 
 /// The keys of a set, ascending.
