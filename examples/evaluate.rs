@@ -20,8 +20,9 @@
     reason = "a program of its own, whose input has the shape that its head describes"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use adage::config::DedupPolicy;
 use adage::embed::{Engine, Model, Role};
-use adage::retrieve::{TierChoice, reciprocal_rank_fusion};
+use adage::retrieve::TierChoice;
 use adage::{Config, Embedder, LearnOutcome, LessonId, OnnxEmbedder, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
@@ -243,6 +244,21 @@ fn ask_all(subject: &Subject, query: &str) -> Result<[Answer; 3], Failure> {
         micros: vector.micros + lexical.micros,
     };
     Ok([vector, lexical, fused])
+}
+
+/// Joins rankings by the sum of `1 / (k + rank)`, ranks from 1 (reciprocal rank fusion; Cormack, Clarke and Büttcher,
+/// SIGIR 2009, who use k = 60). Best first; ties keep the order of first appearance.
+fn reciprocal_rank_fusion<T: Clone + Eq + Hash>(rankings: &[Vec<T>], k: f64) -> Vec<T> {
+    let mut scores: HashMap<&T, (f64, usize)> = HashMap::new();
+    for ranking in rankings {
+        for (place, item) in ranking.iter().enumerate() {
+            let seen = scores.len();
+            scores.entry(item).or_insert((0.0, seen)).0 += 1.0 / (k + place as f64 + 1.0);
+        }
+    }
+    let mut fused: Vec<(&T, (f64, usize))> = scores.into_iter().collect();
+    fused.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    fused.into_iter().map(|(item, _)| item.clone()).collect()
 }
 
 fn report(scores: &BTreeMap<&str, Scores>, n_queries: usize, is_json: bool) {

@@ -90,6 +90,7 @@ mod proposal;
 pub mod redact;
 pub mod retrieve;
 pub mod sessions;
+mod setters;
 mod skill;
 pub mod skills;
 mod sorted_blocks;

@@ -13,6 +13,7 @@ use ureq::{Agent, Timeout};
 
 use super::{Completion, LanguageModel, ModelError};
 use crate::error::{Error, Result};
+use crate::setters::setters;
 
 /// A refusal's body is read up to this length.
 const MAX_REFUSAL_BYTES: u64 = 16 * 1024;
@@ -88,18 +89,11 @@ impl HttpModel {
         Ok(self)
     }
 
-    /// Changes how long connecting may take, name resolution and TLS included.
-    #[must_use]
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// Changes the longest reply that is read, in bytes of the response's body.
-    #[must_use]
-    pub fn with_max_reply_bytes(mut self, max: usize) -> Self {
-        self.max_reply_bytes = max;
-        self
+    setters! {
+        /// Changes how long connecting may take, name resolution and TLS included.
+        with_connect_timeout(timeout: Duration) => connect_timeout = timeout;
+        /// Changes the longest reply that is read, in bytes of the response's body.
+        with_max_reply_bytes(max: usize) => max_reply_bytes = max;
     }
 
     fn agent(&self, time_limit: Duration) -> Agent {

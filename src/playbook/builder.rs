@@ -13,6 +13,7 @@ use crate::embed::{Embedder, bundled};
 use crate::error::Result;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
+use crate::setters::setters;
 use crate::store::{Store, VectorCache};
 
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
@@ -43,39 +44,17 @@ impl PlaybookBuilder {
         }
     }
 
-    /// Embeds with the host's embedder.
-    #[must_use]
-    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.embedder = Some(embedder);
-        self
-    }
-
-    /// Retrieves by words alone; duplicates are told by task and trigger.
-    #[must_use]
-    pub fn without_embedder(mut self) -> Self {
-        self.embedder = None;
-        self
-    }
-
-    /// Takes the time from the host.
-    #[must_use]
-    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// Other settings than the default ones.
-    #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
-        self.config = config;
-        self
-    }
-
-    /// Makes and changes nothing in the folder, which need not exist.
-    #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.access = Access::ReadOnly;
-        self
+    setters! {
+        /// Embeds with the host's embedder.
+        with_embedder(embedder: Arc<dyn Embedder>) => embedder = Some(embedder);
+        /// Retrieves by words alone; duplicates are told by task and trigger.
+        without_embedder() => embedder = None;
+        /// Takes the time from the host.
+        with_clock(clock: Arc<dyn Clock>) => clock = clock;
+        /// Other settings than the default ones.
+        with_config(config: Config) => config = config;
+        /// Makes and changes nothing in the folder, which need not exist.
+        read_only() => access = Access::ReadOnly;
     }
 
     /// Lists the skills of a project's folder, before the memory's own. None is shown before a person promoted it.

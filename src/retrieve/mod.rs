@@ -15,7 +15,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod fuse;
 mod render;
 mod tiers;
 
@@ -25,8 +24,8 @@ use adage_index::IndexKind;
 use serde::Serialize;
 
 use crate::lesson::{LessonId, Realm, ReceiptId};
+use crate::setters::setters;
 
-pub use fuse::reciprocal_rank_fusion;
 pub(crate) use render::{estimated_tokens, recent_failures, render};
 pub(crate) use tiers::Ranked;
 
@@ -105,67 +104,25 @@ impl Request {
         Self::about("")
     }
 
-    /// Lessons of this project too, beside the global ones.
-    #[must_use]
-    pub fn project(mut self, project: impl Into<String>) -> Self {
-        self.realm.project = project.into();
-        self
-    }
-
-    /// Lessons of this role too, beside the global ones.
-    #[must_use]
-    pub fn role(mut self, role: impl Into<String>) -> Self {
-        self.realm.role = role.into();
-        self
-    }
-
-    /// Triggers strictly below this cosine distance, in [0, 2]; 0.45 by default. Vector tier only.
-    #[must_use]
-    pub fn distance_threshold(mut self, distance: f32) -> Self {
-        self.distance_threshold = Some(distance);
-        self
-    }
-
-    /// At most this many lessons; 5 by default, 0 shows none.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
-        self
-    }
-
-    /// At most this many estimated tokens (4 characters each); 1,200 by default.
-    #[must_use]
-    pub fn max_tokens(mut self, max_tokens: usize) -> Self {
-        self.max_tokens = Some(max_tokens);
-        self
-    }
-
-    /// Looks without counting: no receipt, no retrieval recorded.
-    #[must_use]
-    pub fn peek(mut self) -> Self {
-        self.is_peek = true;
-        self
-    }
-
-    /// Fills [`Context::considered`] with everything that was looked at.
-    #[must_use]
-    pub fn explain(mut self) -> Self {
-        self.is_explained = true;
-        self
-    }
-
-    /// Insists on a tier.
-    #[must_use]
-    pub fn tier(mut self, tier: TierChoice) -> Self {
-        self.tier = Some(tier);
-        self
-    }
-
-    /// Brings the query's vector along, so that nothing is embedded. It must come from the playbook's own model.
-    #[must_use]
-    pub fn with_vector(mut self, vector: Vec<f32>) -> Self {
-        self.vector = Some(vector);
-        self
+    setters! {
+        /// Lessons of this project too, beside the global ones.
+        project(project: impl Into<String>) => realm.project = project.into();
+        /// Lessons of this role too, beside the global ones.
+        role(role: impl Into<String>) => realm.role = role.into();
+        /// Triggers strictly below this cosine distance, in [0, 2]; 0.45 by default. Vector tier only.
+        distance_threshold(distance: f32) => distance_threshold = Some(distance);
+        /// At most this many lessons; 5 by default, 0 shows none.
+        limit(limit: usize) => limit = Some(limit);
+        /// At most this many estimated tokens (4 characters each); 1,200 by default.
+        max_tokens(max_tokens: usize) => max_tokens = Some(max_tokens);
+        /// Looks without counting: no receipt, no retrieval recorded.
+        peek() => is_peek = true;
+        /// Fills [`Context::considered`] with everything that was looked at.
+        explain() => is_explained = true;
+        /// Insists on a tier.
+        tier(tier: TierChoice) => tier = Some(tier);
+        /// Brings the query's vector along, so that nothing is embedded. It must come from the playbook's own model.
+        with_vector(vector: Vec<f32>) => vector = Some(vector);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::embed::{Embedder, bundled};
 use crate::error::Result;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
+use crate::setters::setters;
 use crate::store::documents::DocumentLog;
 
 /// Settings for opening a vector memory; [`VectorMemory::builder`] starts one.
@@ -30,32 +31,15 @@ impl VectorMemoryBuilder {
         Self { folder, embedder: bundled(), index, access: Access::ReadWrite, disk }
     }
 
-    /// Embeds with the host's embedder. Vectors of the bundled one that are in the folder stay there, unused.
-    #[must_use]
-    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
-        self.embedder = Some(embedder);
-        self
-    }
-
-    /// Keeps documents and cannot be queried. They are embedded by the first handle that has an embedder.
-    #[must_use]
-    pub fn without_embedder(mut self) -> Self {
-        self.embedder = None;
-        self
-    }
-
-    /// Other settings of the index than the default ones.
-    #[must_use]
-    pub fn with_index_config(mut self, config: IndexConfig) -> Self {
-        self.index = config;
-        self
-    }
-
-    /// Makes and changes nothing in the folder, which need not exist.
-    #[must_use]
-    pub fn read_only(mut self) -> Self {
-        self.access = Access::ReadOnly;
-        self
+    setters! {
+        /// Embeds with the host's embedder. Vectors of the bundled one that are in the folder stay there, unused.
+        with_embedder(embedder: Arc<dyn Embedder>) => embedder = Some(embedder);
+        /// Keeps documents and cannot be queried. They are embedded by the first handle that has an embedder.
+        without_embedder() => embedder = None;
+        /// Other settings of the index than the default ones.
+        with_index_config(config: IndexConfig) => index = config;
+        /// Makes and changes nothing in the folder, which need not exist.
+        read_only() => access = Access::ReadOnly;
     }
 
     #[cfg(test)]

@@ -10,6 +10,7 @@ use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{Error, Result};
+use crate::setters::setters;
 
 /// A question: near what, how many, how near, among which documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,25 +45,13 @@ impl Lookup {
         Self { near, limit: Self::DEFAULT_LIMIT, max_distance: 2.0, filter: Filter::all() }
     }
 
-    /// At most this many. 0 finds nothing.
-    #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = limit;
-        self
-    }
-
-    /// Only documents at this cosine distance or nearer: `1 − cos`, 0 for the same direction, 2 for the opposite one.
-    #[must_use]
-    pub fn within(mut self, max_distance: f32) -> Self {
-        self.max_distance = max_distance;
-        self
-    }
-
-    /// Only documents that the filter means.
-    #[must_use]
-    pub fn filtered(mut self, filter: Filter) -> Self {
-        self.filter = filter;
-        self
+    setters! {
+        /// At most this many. 0 finds nothing.
+        limit(limit: usize) => limit = limit;
+        /// Only documents at this cosine distance or nearer: `1 − cos`, 0 for the same direction, 2 for the opposite one.
+        within(max_distance: f32) => max_distance = max_distance;
+        /// Only documents that the filter means.
+        filtered(filter: Filter) => filter = filter;
     }
 }
 
