@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adage_transcript::{Transcript, Turn};
+use adage_transcript::Transcript;
 
 use super::mining::Mined;
 use super::skill_curation::AutoSaved;
@@ -162,14 +162,7 @@ impl Inner {
         if all.len() <= max {
             return all.into_iter().cloned().collect();
         }
-        let turns = transcript.turns.iter().rev();
-        let said: Vec<&str> = turns
-            .filter_map(|turn| match turn {
-                Turn::User(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .take(MAX_COMPARED_TURNS)
-            .collect();
+        let said: Vec<&str> = transcript.user_turns().rev().take(MAX_COMPARED_TURNS).map(|(_, text)| text).collect();
         let near = self.near_triggers(view, &said, realm, max).unwrap_or_else(|error| {
             if !matches!(error, Error::NoEmbedder) {
                 tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use adage_transcript::command::hyphenated;
+
 /// Characters of a name.
 const MAX_CHARS: usize = 64;
 
@@ -52,14 +54,7 @@ impl SkillName {
     /// where there is one. None when nothing is left.
     #[must_use]
     pub fn slug(text: &str) -> Option<Self> {
-        let mut slug = String::new();
-        for c in text.chars().flat_map(char::to_lowercase) {
-            if c.is_ascii_alphanumeric() {
-                slug.push(c);
-            } else if !slug.is_empty() && !slug.ends_with('-') {
-                slug.push('-');
-            }
-        }
+        let mut slug = hyphenated(text, |c| c.is_ascii_alphanumeric());
         if slug.len() > MAX_CHARS {
             slug.truncate(MAX_CHARS + 1);
             slug.truncate(slug.rfind('-').unwrap_or(MAX_CHARS));

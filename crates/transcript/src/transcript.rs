@@ -17,6 +17,13 @@ pub struct Transcript {
     pub turns: Vec<Turn>,
 }
 
+impl Transcript {
+    /// What a person typed, each with the number of its turn, from 0.
+    pub fn user_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> + Clone {
+        self.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_user()?)))
+    }
+}
+
 /// What was said or done at one point of a session.
 ///
 /// There are these four kinds and no others: whoever redacts or judges a session must decide on each.
@@ -30,6 +37,20 @@ pub enum Turn {
     ToolCall(ToolCall),
     /// What the harness said: reminders, hooks, recalled lessons, summaries.
     System(String),
+}
+
+impl Turn {
+    /// What a person typed, if this is it.
+    #[must_use]
+    pub fn as_user(&self) -> Option<&str> {
+        if let Self::User(text) = self { Some(text) } else { None }
+    }
+
+    /// The call, if this is one.
+    #[must_use]
+    pub fn as_call(&self) -> Option<&ToolCall> {
+        if let Self::ToolCall(call) = self { Some(call) } else { None }
+    }
 }
 
 /// How a call ended.

@@ -162,10 +162,7 @@ pub(crate) struct UserTurns<'t> {
 
 impl<'t> UserTurns<'t> {
     pub(crate) fn of(transcript: &'t Transcript) -> Self {
-        let typed = transcript.turns.iter().enumerate().filter_map(|(number, turn)| match turn {
-            Turn::User(text) => Some((number, Quotable::new(text))),
-            _ => None,
-        });
+        let typed = transcript.user_turns().map(|(number, text)| (number, Quotable::new(text)));
         Self { transcript, turns: typed.collect() }
     }
 

@@ -110,7 +110,7 @@ impl<'t> Session<'t> {
         let edits = session.edits(0, transcript.turns.len());
         let files: Vec<&str> = edits.into_iter().filter_map(ToolCall::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
-            let Turn::ToolCall(call) = said else { return None };
+            let call = said.as_call()?;
             let line = CommandLine::parse(&call.command()?);
             let steps = line.steps(&files);
             Some(TerminalCall { turn, line, call, steps })
@@ -126,10 +126,7 @@ impl<'t> Session<'t> {
 
     /// The turns that a person typed, with their numbers.
     pub(super) fn user_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &'t str)> {
-        self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| match said {
-            Turn::User(text) => Some((turn, text.as_str())),
-            _ => None,
-        })
+        self.transcript.user_turns()
     }
 
     /// The last user turn before a turn.
@@ -146,10 +143,8 @@ impl<'t> Session<'t> {
     /// What changed something in turns `from..to`, in order.
     pub(super) fn acts(&self, from: usize, to: usize) -> Vec<Act<'_, 't>> {
         let commands = self.calls.iter().filter(|call| call.acts()).map(Act::Command);
-        let edits = self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| match said {
-            Turn::ToolCall(call) if call.changes_files() => Some(Act::Edit { turn, call }),
-            _ => None,
-        });
+        let calls = self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_call()?)));
+        let edits = calls.filter(|(_, call)| call.changes_files()).map(|(turn, call)| Act::Edit { turn, call });
         let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).filter(|act| (from..to).contains(&act.turn())).collect();
         acts.sort_by_key(Act::turn);
         acts
@@ -157,12 +152,8 @@ impl<'t> Session<'t> {
 
     /// The edits in turns `from..to` that did not fail.
     pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
-        let in_turns = self.transcript.turns.iter().enumerate().skip(from).take_while(|(turn, _)| *turn < to);
-        let edits = in_turns.filter_map(|(_, said)| match said {
-            Turn::ToolCall(call) if call.changes_files() && call.status != Status::Failed => Some(call),
-            _ => None,
-        });
-        edits.collect()
+        let calls = self.transcript.turns.iter().take(to).skip(from).filter_map(Turn::as_call);
+        calls.filter(|call| call.changes_files() && call.status != Status::Failed).collect()
     }
 
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.

@@ -91,10 +91,7 @@ fn check<'s, 't>(
 /// The last call before the user spoke, where the user kept it from running. A plan or a question is nothing that was done.
 fn refused<'t>(session: &Session<'t>, from: usize, to: usize) -> Option<&'t ToolCall> {
     let turns = session.transcript.turns.get(from..to)?;
-    let last = turns.iter().rev().find_map(|turn| match turn {
-        Turn::ToolCall(call) => Some(call),
-        _ => None,
-    })?;
+    let last = turns.iter().rev().find_map(Turn::as_call)?;
     let name = last.tool.to_lowercase();
     let is_talk = ["plan", "question", "todo", "task"].iter().any(|word| name.contains(word));
     (!is_talk && last.result.as_deref().is_some_and(never_ran)).then_some(last)

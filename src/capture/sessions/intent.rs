@@ -1,7 +1,7 @@
 //! What a session was about, in a line.
 
 use adage_redact::one_line;
-use adage_transcript::{Transcript, Turn};
+use adage_transcript::Transcript;
 
 use super::harmless;
 use crate::capture::heuristics::first_request;
@@ -12,12 +12,7 @@ pub(super) const MAX_CHARS: usize = 80;
 /// What a person asked for first; where they asked for nothing in a sentence, what they said first. Empty without a user turn.
 /// One line of at most 80 characters, cut at a word, without secrets and URLs.
 pub(super) fn intent(transcript: &Transcript) -> String {
-    let said = || {
-        transcript.turns.iter().filter_map(|turn| match turn {
-            Turn::User(text) => Some(text.as_str()),
-            _ => None,
-        })
-    };
+    let said = || transcript.user_turns().map(|(_, text)| text);
     // Whole turns: a secret can be longer than a sentence.
     let request = said().find_map(|text| first_request(&harmless(text)).map(str::to_owned));
     let words = request.or_else(|| said().map(harmless).find(|text| !text.trim().is_empty()));

@@ -1,6 +1,6 @@
 //! What an index knows of one session.
 
-use adage_transcript::{Owner, Reading, Turn};
+use adage_transcript::{Owner, Reading};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl SessionSummary {
         Self {
             session: transcript.session.clone(),
             last_record: reading.report.last_record,
-            n_user_turns: transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).count(),
+            n_user_turns: transcript.user_turns().count(),
             n_turns: transcript.turns.len(),
             owner: reading.report.owner,
             intent: intent::intent(transcript),

@@ -173,17 +173,24 @@ impl CommandLine {
 #[must_use]
 pub fn slug(text: &str) -> String {
     const MAX_CHARS: usize = 60;
-    let mut slug = String::new();
-    for character in text.chars().flat_map(char::to_lowercase) {
-        if character.is_alphanumeric() {
-            slug.push(character);
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    let cut: String = slug.chars().take(MAX_CHARS).collect();
+    let cut: String = hyphenated(text, char::is_alphanumeric).chars().take(MAX_CHARS).collect();
     let cut = cut.trim_end_matches('-');
     if cut.is_empty() { "unknown".to_owned() } else { cut.to_owned() }
+}
+
+/// A text in lower case, with one hyphen for each run of characters that are not kept and none at its start; one may be at its
+/// end.
+#[must_use]
+pub fn hyphenated(text: &str, is_kept: fn(char) -> bool) -> String {
+    let mut out = String::new();
+    for c in text.chars().flat_map(char::to_lowercase) {
+        if is_kept(c) {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -16,14 +16,10 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
         "user" | "assistant" => {
             blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
         }
-        "system" | "developer" => {
-            let text = text_of(content, recorder);
-            recorder.system(&text);
-        }
+        "system" | "developer" => recorder.say(content, Recorder::system),
         // The head of a document: `system` beside `messages`.
         "" if message.get("system").is_some() => {
-            let text = text_of(message.get("system").unwrap_or(&missing), recorder);
-            recorder.system(&text);
+            recorder.say(message.get("system").unwrap_or(&missing), Recorder::system);
         }
         "" => recorder.skip("no role"),
         other => recorder.skip(other),
@@ -37,17 +33,11 @@ pub(super) fn ended(is_error: bool) -> Status {
 
 /// The blocks of one message, in order; `told` reads the status out of a tool result's record.
 pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told: impl Fn(&Value) -> Option<Status>) {
-    let say = |text: &str, recorder: &mut Recorder| {
-        if role == "assistant" { recorder.assistant(text) } else { recorder.user(text) }
-    };
-    let Value::Array(list) = content else {
-        let text = text_of(content, recorder);
-        say(&text, recorder);
-        return;
-    };
+    let say = if role == "assistant" { Recorder::assistant } else { Recorder::user };
+    let Value::Array(list) = content else { return recorder.say(content, say) };
     for block in list {
         match str_of(block, "type") {
-            "text" => say(str_of(block, "text"), recorder),
+            "text" => say(recorder, str_of(block, "text")),
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let input = block.get("input").cloned().unwrap_or_default();
                 recorder.call(str_of(block, "id"), str_of(block, "name"), input);
@@ -57,7 +47,7 @@ pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told:
                 recorder.result(str_of(block, "tool_use_id"), &text, told(block));
             }
             "thinking" | "redacted_thinking" => recorder.skip("thinking"),
-            "" if block.is_string() => say(block.as_str().unwrap_or_default(), recorder),
+            "" if block.is_string() => say(recorder, block.as_str().unwrap_or_default()),
             kind if is_set(block, "isMeta") => recorder.skip(kind),
             kind => recorder.skip(&format!("block {kind}")),
         }

@@ -20,7 +20,7 @@
 use serde_json::Value;
 
 use super::anthropic::{blocks, ended};
-use super::recorder::{Recorder, is_set, str_of, text_of};
+use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
 
@@ -93,8 +93,7 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
         let is_prompt = str_of(attachment, "type") == "queued_command" && str_of(attachment, "commandMode") == "prompt";
         let origin = attachment.pointer("/origin/kind").and_then(Value::as_str).unwrap_or("human");
         if is_prompt && origin == "human" && !is_set(attachment, "isMeta") {
-            let text = text_of(attachment.get("prompt").unwrap_or(&missing), recorder);
-            recorder.user(&text);
+            recorder.say(attachment.get("prompt").unwrap_or(&missing), Recorder::user);
         } else {
             recorder.skip(&format!("attachment {}", str_of(attachment, "type")));
         }
@@ -103,9 +102,7 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     let message = record.get("message").unwrap_or(&missing);
     let content = message.get("content").unwrap_or(&missing);
     if kind == "user" && (is_set(record, "isMeta") || is_set(record, "isCompactSummary")) && !has_results(content) {
-        let text = text_of(content, recorder);
-        recorder.system(&text);
-        return;
+        return recorder.say(content, Recorder::system);
     }
     let id = str_of(message, "id");
     if kind == "assistant" && !id.is_empty() && is_repeated(id, content, recorder) {

@@ -54,21 +54,14 @@ impl Gemini {
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
-            "user" => {
-                let text = text_of(content, recorder);
-                recorder.user(&text);
-            }
+            "user" => recorder.say(content, Recorder::user),
             "gemini" => {
-                let text = text_of(content, recorder);
-                recorder.assistant(&text);
+                recorder.say(content, Recorder::assistant);
                 for call in message.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
                     tool_call(call, recorder);
                 }
             }
-            "info" | "warning" | "error" => {
-                let text = text_of(content, recorder);
-                recorder.system(&text);
-            }
+            "info" | "warning" | "error" => recorder.say(content, Recorder::system),
             other => recorder.skip(other),
         }
         let turns = std::mem::take(&mut recorder.transcript.turns);

@@ -11,13 +11,9 @@ use super::recorder::{Recorder, arguments, str_of, text_of};
 pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" => {
-            let text = text_of(content, recorder);
-            recorder.user(&text);
-        }
+        "user" => recorder.say(content, Recorder::user),
         "assistant" => {
-            let text = text_of(content, recorder);
-            recorder.assistant(&text);
+            recorder.say(content, Recorder::assistant);
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
                 function(str_of(call, "id"), call.get("function").or(call.get("custom")), recorder);
             }
@@ -36,10 +32,7 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
             let text = text_of(content, recorder);
             recorder.result(str_of(message, "name"), &text, None);
         }
-        "system" | "developer" => {
-            let text = text_of(content, recorder);
-            recorder.system(&text);
-        }
+        "system" | "developer" => recorder.say(content, Recorder::system),
         "" => recorder.skip("no role"),
         other => recorder.skip(other),
     }

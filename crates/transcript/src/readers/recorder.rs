@@ -68,6 +68,12 @@ impl Recorder {
     }
 
     /// What a person typed, whole up to [`ReadLimits::max_user_bytes`].
+    /// The text of a content, written down by one of the methods here.
+    pub(super) fn say(&mut self, content: &Value, write: fn(&mut Self, &str)) {
+        let text = text_of(content, self);
+        write(self, &text);
+    }
+
     fn typed(&mut self, text: &str) {
         if !text.trim().is_empty() {
             let text = self.clipped(text, self.limits.max_user_bytes);
@@ -138,10 +144,7 @@ impl Recorder {
     }
 
     pub(super) fn finish(mut self) -> (Transcript, ReadReport) {
-        let calls = self.transcript.turns.iter().filter_map(|turn| match turn {
-            Turn::ToolCall(call) => Some(call),
-            _ => None,
-        });
+        let calls = self.transcript.turns.iter().filter_map(Turn::as_call);
         self.report.n_unanswered = calls.filter(|call| call.result.is_none()).count() as u64;
         (self.transcript, self.report)
     }
