@@ -19,7 +19,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use adage::redact::{Redactor, Secret};
-use adage::{TranscriptFormat, TranscriptReader, Turn};
+use adage::transcript::{Format, TranscriptReader, Turn};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
@@ -135,14 +135,14 @@ impl Sessions {
             }
             return Ok(());
         }
-        for turn in TranscriptReader::new().read(bytes, TranscriptFormat::Auto)?.transcript.turns {
+        for turn in TranscriptReader::new().read(bytes, Format::Auto)?.transcript.turns {
             match turn {
                 Turn::User(text) | Turn::Assistant(text) => self.text(text),
                 Turn::ToolCall(call) => {
                     self.strings(&call.input);
                     self.text(call.result.unwrap_or_default());
                 }
-                _ => {}
+                Turn::System(_) => {}
             }
         }
         Ok(())

@@ -1,4 +1,23 @@
-//! Every setting with its default, unit, range and origin, on one page.
+//! Every setting with its default, unit, range and origin.
+//!
+//! ```
+//! use adage::{Config, Playbook};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let mut config = Config::default();
+//! config.retention.capacity = 200; // lessons per realm; 50 by default
+//! config.retrieval.distance_threshold = 0.5;
+//! let playbook = Playbook::builder(folder.path()).with_config(config).without_embedder().open()?;
+//! assert_eq!(playbook.config().retention.capacity, 200);
+//!
+//! let mut wrong = Config::default();
+//! wrong.retrieval.distance_threshold = 2.5;
+//! let error = wrong.validate().unwrap_err().to_string();
+//! assert!(error.starts_with("retrieval.distance_threshold is 2.5"), "{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Settings are checked once, when a playbook is opened.
 
 use std::time::Duration;
 
@@ -62,7 +81,7 @@ impl Default for Config {
 /// How duplicates are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DedupPolicy {
-    /// Near lessons merge unless their values conflict (playbook 3.3).
+    /// Near lessons merge unless their values conflict (docs/spec/playbook.md, 3.3).
     #[default]
     Guarded,
     /// Near lessons merge, whatever else.
@@ -71,7 +90,7 @@ pub enum DedupPolicy {
     Off,
 }
 
-/// Learning and duplicates (playbook 3).
+/// Learning and duplicates (docs/spec/playbook.md, 3).
 #[derive(Clone, Debug)]
 pub struct LearnConfig {
     /// Whole texts strictly below this cosine distance are duplicates. 0.15, in [0, 2]; the earlier system's number, which
@@ -83,7 +102,7 @@ pub struct LearnConfig {
     pub max_field_bytes: usize,
     /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
     pub verified_bonus: f64,
-    /// Lessons that one session teaches by itself. 3; chosen (capture 5.4).
+    /// Lessons that one session teaches by itself. 3; chosen (docs/spec/capture.md, 5.4).
     pub max_of_session: usize,
 }
 
@@ -115,7 +134,7 @@ pub enum UtilityPolicy {
     Custom(fn(&Lesson) -> f64),
 }
 
-/// What is kept (playbook 3.6, 4, 6.6).
+/// What is kept (docs/spec/playbook.md, 3.6, 4, 6.6).
 #[derive(Clone, Debug)]
 pub struct RetentionConfig {
     /// Lessons a realm holds. 50, at least 1; the earlier system's.
@@ -142,7 +161,7 @@ impl Default for RetentionConfig {
     }
 }
 
-/// What is shown (playbook 5).
+/// What is shown (docs/spec/playbook.md, 5).
 #[derive(Clone, Debug)]
 pub struct RetrievalConfig {
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
@@ -173,7 +192,7 @@ impl Default for RetrievalConfig {
     }
 }
 
-/// What feedback does (playbook 6).
+/// What feedback does (docs/spec/playbook.md, 6).
 #[derive(Clone, Debug)]
 pub struct FeedbackConfig {
     /// Added to the confidence by a helpful retrieval, up to 1. 0.05; the earlier system's.
@@ -200,7 +219,7 @@ pub enum Selection {
     All,
 }
 
-/// What is found in transcripts (capture 2).
+/// What is found in transcripts (docs/spec/capture.md, 2).
 #[derive(Clone, Debug)]
 pub struct CaptureConfig {
     /// Terminal calls that succeed in a row before they are a procedure. 4, at least 2; the earlier system's.
@@ -244,7 +263,7 @@ impl Default for CaptureConfig {
     }
 }
 
-/// Which sessions are read, and how often (capture 4).
+/// Which sessions are read, and how often (docs/spec/capture.md, 4).
 #[derive(Clone, Debug)]
 pub struct SessionsConfig {
     /// A session written to more recently may go on. 3 hours; specified.
@@ -283,7 +302,7 @@ impl Default for SessionsConfig {
     }
 }
 
-/// What a language model is asked about a session (capture 3).
+/// What a language model is asked about a session (docs/spec/capture.md, 3).
 #[derive(Clone, Debug)]
 pub struct ExtractConfig {
     /// Proposals of one answer that are looked at. 3, at least 1; specified.
@@ -329,7 +348,7 @@ impl Default for ExtractConfig {
     }
 }
 
-/// What an agent that the host runs over past sessions may do (skills 5).
+/// What an agent that the host runs over past sessions may do (docs/spec/skills.md, 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentConfig {
     /// Its turns. 30, at least 1; specified.
@@ -350,7 +369,7 @@ impl Default for AgentConfig {
     }
 }
 
-/// Which skills a task is given (skills 2).
+/// Which skills a task is given (docs/spec/skills.md, 2).
 #[derive(Clone, Debug)]
 pub struct MatchConfig {
     /// Skills shown beside those that are always loaded. 5; the earlier system's. 0 shows none.
@@ -371,7 +390,7 @@ impl Default for MatchConfig {
     }
 }
 
-/// Which of the skills that sessions suggest are saved without a person (skills 3.1). Tainted ones never are.
+/// Which of the skills that sessions suggest are saved without a person (docs/spec/skills.md, 3.1). Tainted ones never are.
 #[derive(Clone, Debug)]
 pub struct AutoSaveConfig {
     /// Whether any is. True; the earlier system's.
@@ -388,7 +407,8 @@ impl Default for AutoSaveConfig {
     }
 }
 
-/// What becomes of saved skills that nobody stands behind (skills 3.2, 3.3). When a suggestion counts as skipped is said by
+/// What becomes of saved skills that nobody stands behind (docs/spec/skills.md, 3.2, 3.3). When a suggestion counts as
+/// skipped is said by
 /// `capture.skip_threshold` and `capture.skip_for`.
 #[derive(Clone, Debug)]
 pub struct CurationConfig {
@@ -408,7 +428,7 @@ impl Default for CurationConfig {
     }
 }
 
-/// Skills (skills 1).
+/// Skills (docs/spec/skills.md, 1).
 #[derive(Clone, Debug)]
 pub struct SkillsConfig {
     /// Skills that come with every context. 3; the earlier system's. 0 shows none.

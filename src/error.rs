@@ -158,20 +158,9 @@ pub enum Error {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// The format of a session could not be told from its beginning; name it.
-    #[error(
-        "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, openai, anthropic"
-    )]
-    UnknownTranscript {
-        /// How far was looked.
-        n_bytes: usize,
-    },
-    /// No transcript format has this name.
-    #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, openai, anthropic")]
-    NoSuchFormat {
-        /// What was asked for.
-        name: String,
-    },
+    /// A session could not be read.
+    #[error(transparent)]
+    Transcript(#[from] adage_transcript::Error),
     /// No exchange format has this name.
     #[error("no exchange format {name:?}; there are jsonl, memory, agents, ace")]
     NoSuchExchange {
@@ -183,19 +172,11 @@ pub enum Error {
     UnknownExchange,
     /// The file's section of lessons cannot be replaced. The file was not touched.
     #[error("{} was not written: {reason}", path.display())]
-    NotOurs {
+    ExportRefused {
         /// The file.
         path: PathBuf,
         /// What is the matter with it.
-        reason: NotOurs,
-    },
-    /// The source of a session failed while it was read.
-    #[error("the transcript could not be read past byte {n_bytes}")]
-    TranscriptSource {
-        /// How far it was read.
-        n_bytes: u64,
-        /// What the source said.
-        source: std::io::Error,
+        reason: ExportRefused,
     },
     /// The vector tier was asked for by name, or a vector memory was asked, and there is no embedder.
     #[error("vectors were asked for, but there is no embedder")]
@@ -280,7 +261,7 @@ pub enum CannotUndo {
 /// Why an export did not touch a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotOurs {
+pub enum ExportRefused {
     /// It is not certain where our section is.
     #[error("line {line} is a mark of adage's section that has no counterpart, or a second one")]
     Section {

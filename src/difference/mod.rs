@@ -1,8 +1,16 @@
-//! The merge guard (playbook 3.3): two texts can lie close and still say different things.
+//! What keeps two near lessons apart: conflicting values, opposite polarity, another order (docs/spec/playbook.md, 3.3).
 //!
-//! An embedding hardly sees values: "pin numpy below 2.0" and "pin numpy above 2.0" are nearly the same point. The guard
-//! aligns the two texts field by field and looks at what stands in the same place. It is a pure function of the texts and
-//! names what it found.
+//! ```
+//! use adage::{LearnOutcome, Playbook, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0."))?;
+//! let outcome = playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy above 2.0."))?;
+//! let LearnOutcome::Distinct { why, .. } = outcome else { panic!("{outcome}") };
+//! println!("{why}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod direction;
 mod polarity;

@@ -1,10 +1,10 @@
-//! The gate: what a draft has to pass before it can be learned (playbook 3.1, capture 5).
+//! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
+use adage_transcript::{ToolCall, Transcript, Turn};
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::capture::{ToolCall, Transcript, Turn};
 use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::lesson::Refusal;

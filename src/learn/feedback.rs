@@ -1,4 +1,4 @@
-//! What feedback does to a lesson (playbook 6).
+//! What feedback does to a lesson (docs/spec/playbook.md, 6).
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};

@@ -225,7 +225,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// A session teaches each thing once, and only so many by itself (capture 5.4).
+    /// A session teaches each thing once, and only so many by itself (docs/spec/capture.md, 5.4).
     fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
         let session = &lesson.provenance.session;
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {

@@ -1,4 +1,4 @@
-//! Merging a lesson into one that says the same (playbook 3.4): nothing either side earned is dropped.
+//! Merging a lesson into one that says the same (docs/spec/playbook.md, 3.4): nothing either side earned is dropped.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

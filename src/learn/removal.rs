@@ -1,4 +1,4 @@
-//! Removing a lesson for good (playbook 7).
+//! Removing a lesson for good (docs/spec/playbook.md, 7).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which lessons stay (playbook 3.6, 6.6).
+//! Which lessons stay (docs/spec/playbook.md, 3.6, 6.6).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a person decides about lessons that await review: exactly this text is let in, or removed for good (playbook 3.7,
-//! skills 4.4).
+//! What a person decides about lessons that await review: exactly this text is let in, or removed for good
+//! (docs/spec/playbook.md, 3.7; docs/spec/skills.md, 4.4).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Taking a change back (playbook 3.4, 7): changes of the same lessons are undone newest first.
+//! Taking a change back (docs/spec/playbook.md, 3.4, 7): changes of the same lessons are undone newest first.
 
 use std::sync::Arc;
 

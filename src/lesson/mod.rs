@@ -1,4 +1,17 @@
-//! The lesson, schema v2 (playbook 2): what the playbook keeps, shows and counts.
+//! The lesson, schema v2 (docs/spec/playbook.md, 2): what the playbook keeps, shows and counts.
+//!
+//! ```
+//! use adage::lesson::{Origin, Trust};
+//! use adage::{Playbook, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.").domains(["python"]))?;
+//! let lesson = playbook.find("pinning numpy")?;
+//! assert_eq!((lesson.confidence, lesson.frequency), (0.5, 1));
+//! assert_eq!((lesson.provenance.origin, lesson.provenance.trust), (Origin::Hand, Trust::Trusted));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod draft;
 mod provenance;
@@ -31,7 +44,7 @@ pub struct Realm {
 }
 
 impl Realm {
-    /// True when a request from this realm sees lessons of `other`: its own and the global ones (playbook 5.3).
+    /// True when a request from this realm sees lessons of `other`: its own and the global ones (docs/spec/playbook.md, 5.3).
     #[must_use]
     pub fn sees(&self, other: &Self) -> bool {
         let visible = |mine: &str, theirs: &str| theirs.is_empty() || mine == theirs;
@@ -109,7 +122,7 @@ impl Lesson {
         TextHash::of(&[&self.trigger, &self.anti_pattern, &self.correct_pattern, &self.code_example])
     }
 
-    /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (playbook 3.2).
+    /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (docs/spec/playbook.md, 3.2).
     #[must_use]
     pub fn whole_text(&self) -> String {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)

@@ -1,10 +1,13 @@
-//! A run of the host's agent over past sessions (skills 5): what it is given, what it reads, what becomes of what it wrote.
+//! A run of the host's agent over past sessions (docs/spec/skills.md, 5): what it is given, what it reads, what becomes
+//! of what it wrote.
 
 use std::path::{Path, PathBuf};
 
-use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
+use adage_transcript::Reading;
+
+use super::{CheckedInbox, NotDue, Notice, Playbook, SessionRun};
 use crate::capture::agent::{Briefing, job};
-use crate::capture::{AgentJob, AgentTool, Denied, Reading, redacted_record};
+use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};
@@ -50,28 +53,29 @@ impl Playbook {
     /// Begins a run of the host's agent over the sessions of a folder that are due, at most 10 by default.
     ///
     /// ```
-    /// use adage::{Playbook, Waiting};
+    /// use adage::Playbook;
+    /// use adage::sessions::NotDue;
     ///
     /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
     /// match playbook.begin_agent(sessions.path())? {
     ///     Ok(run) => println!("{}\n{}", run.job().system, run.job().query),
-    ///     Err(waiting) => assert_eq!(waiting, Waiting::NothingEligible),
+    ///     Err(waiting) => assert_eq!(waiting, NotDue::NothingEligible),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::Io`]; those of a write. That nothing is due is no error.
-    pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, Waiting>> {
+    pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, NotDue>> {
         let inner = &self.0;
         let scan = self.sessions().scan(folder)?;
         let run = match self.sessions().begin_run(&scan)? {
             Ok(run) => run,
             Err(waiting) => return Ok(Err(waiting)),
         };
-        let place = &inner.store.place;
-        let memory = place.folder.path();
+        let folder = &inner.store.folder;
+        let memory = folder.path();
         let memory = memory.canonicalize().map_err(Error::io("find", memory))?;
         let inbox = self.inbox();
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());

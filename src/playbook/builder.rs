@@ -11,8 +11,9 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
-use crate::store::disk::{Disk, RealDisk};
-use crate::store::{Access, Store, VectorCache};
+use crate::folder::Access;
+use crate::folder::disk::{Disk, RealDisk};
+use crate::store::{Store, VectorCache};
 
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
 pub struct PlaybookBuilder {

@@ -117,7 +117,7 @@ impl Inner {
 
     /// A plan that changes nothing yet.
     pub(super) fn plan(&self, attempt: &Attempt<'_>) -> Plan {
-        Plan::new(attempt.book().clone(), attempt.snapshot.truth.generation, self.clock.now())
+        Plan::new(attempt.book().clone(), attempt.snapshot.file.generation, self.clock.now())
     }
 
     /// Embeds what a decision needs, and completes the duplicate index for its realms. False where duplicates are not compared

@@ -1,18 +1,19 @@
-//! What lies in the inbox, examined: what applying each of it would do to the files as they are.
+//! The content of the inbox, examined: what applying each part of it would do to the files as they are.
 
 use std::path::{Path, PathBuf};
 
 use super::{Inbox, Proposal};
 use crate::error::{CannotApply, Error, Limit, PatchError, Result, TargetError};
-use crate::inbox::{
-    Content, Effect, Entry, FilePatch, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
+use crate::folder::edits::{FileEdit, content_hash};
+use crate::folder::{Entry, Folder, Name};
+use crate::lesson::TextHash;
+use crate::proposal::{
+    AllowedRoots, Content, Effect, FilePatch, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
     ProposalName, SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
-use crate::lesson::TextHash;
-use crate::skills::{Skill, SkillName};
-use crate::store::Place;
-use crate::store::edits::{FileEdit, content_hash};
-use crate::store::inbox::{Bases, Lies, Written, unreadable};
+use crate::skill::{Skill, SkillName};
+use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
+use crate::store::inbox_targets::InboxTargets;
 
 /// A proposal with what applying it would do.
 pub(super) struct Ready {
@@ -21,55 +22,59 @@ pub(super) struct Ready {
     /// All that it does to files, in order, under the names of the files.
     pub(super) diffs: Vec<FilePatch>,
     /// The files of the inbox that leave with it.
-    pub(super) leaving: Vec<(PathBuf, TextHash)>,
+    pub(super) leaving: Vec<(Name, TextHash)>,
 }
 
 impl Ready {
-    pub(super) fn leaving(&self) -> Vec<FileEdit> {
-        self.leaving.iter().map(|(path, content)| FileEdit::new(path.clone(), Some(*content), None)).collect()
+    pub(super) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
+        self.leaving.iter().map(|(name, content)| inbox.edit(name, Some(*content), None)).collect()
     }
 }
 
-/// All that lies in the inbox.
+/// All that is in the inbox.
 #[derive(Default)]
 pub(super) struct Survey {
     pub(super) ready: Vec<Ready>,
-    pub(super) unfit: Vec<(PathBuf, CannotApply)>,
+    pub(super) unfit: Vec<(Name, CannotApply)>,
 }
 
 impl Inbox {
-    pub(super) fn grounds(&self) -> Result<Grounds> {
-        let inner = &self.playbook.0;
-        inner.store.place.grounds(inner.global_notes.as_deref(), &inner.writable_skills)
+    pub(super) fn files(&self) -> InboxFiles<'_> {
+        InboxFiles::new(&self.playbook.0.store.folder)
     }
 
-    /// Everything that lies in the inbox, each on its own.
+    pub(super) fn grounds(&self) -> Result<AllowedRoots> {
+        let inner = &self.playbook.0;
+        InboxTargets::new(&inner.store.folder).grounds(inner.global_notes.as_deref(), &inner.writable_skills)
+    }
+
+    /// Everything in the inbox, each on its own.
     pub(super) fn look_through(&self) -> Result<Survey> {
-        let place = &self.playbook.0.store.place;
+        let folder = &self.playbook.0.store.folder;
         let mut survey = Survey::default();
-        let written = place.written()?;
+        let written = self.files().list()?;
         if written.is_empty() {
             return Ok(survey);
         }
         let grounds = self.grounds()?;
         for written in written {
-            match examine(place, &grounds, &written, Plan::default()) {
+            match examine(folder, &grounds, &written, Plan::default()) {
                 Ok(Some(ready)) => survey.ready.push(ready),
                 Ok(None) => {}
-                Err(reason) => survey.unfit.push((written.path, reason)),
+                Err(reason) => survey.unfit.push((written.name, reason)),
             }
         }
         Ok(survey)
     }
 
-    /// What lies under a name.
+    /// What has a name.
     pub(super) fn written(&self, name: &ProposalName) -> Result<Option<Written>> {
         let is_it = |written: &Written| match (&written.what, name) {
-            (Lies::Patch(kind), ProposalName::Patch(wanted)) => kind == wanted,
-            (Lies::Skill(skill), ProposalName::Skill(wanted)) => skill == wanted,
+            (InboxItem::Patch(kind), ProposalName::Patch(wanted)) => kind == wanted,
+            (InboxItem::Skill(skill), ProposalName::Skill(wanted)) => skill == wanted,
             _ => false,
         };
-        Ok(self.playbook.0.store.place.written()?.into_iter().find(is_it))
+        Ok(self.files().list()?.into_iter().find(is_it))
     }
 
     /// # Errors
@@ -79,9 +84,8 @@ impl Inbox {
     }
 
     fn ready_after(&self, written: &Written, start: Plan) -> Result<Ready> {
-        let place = &self.playbook.0.store.place;
-        let name = || place.inbox_name(&written.path);
-        match examine(place, &self.grounds()?, written, start) {
+        let name = || InboxFiles::shown(&written.name);
+        match examine(&self.playbook.0.store.folder, &self.grounds()?, written, start) {
             Ok(Some(ready)) => Ok(ready),
             Ok(None) => Err(Error::NoSuchProposal { name: name() }),
             Err(reason) => Err(Error::CannotApply { name: name(), reason: Box::new(reason) }),
@@ -106,42 +110,48 @@ impl Inbox {
 }
 
 /// What applying something would do, after a plan; none for what is no proposal of its own.
-fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) -> Result<Option<Ready>, CannotApply> {
+fn examine(
+    folder: &Folder,
+    grounds: &AllowedRoots,
+    written: &Written,
+    mut plan: Plan,
+) -> Result<Option<Ready>, CannotApply> {
+    let inbox = InboxFiles::new(folder);
     match &written.what {
-        Lies::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
+        InboxItem::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
         // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
-        Lies::Extra(kind) => match (kind, &grounds.global) {
+        InboxItem::Extra(kind) => match (kind, &grounds.global) {
             (PatchKind::Global, None) => {
                 let reason = TargetError::NoGround { kind: kind.word() };
                 Err(CannotApply::Target { line: 0, reason })
             }
             _ => Ok(None),
         },
-        Lies::Patch(kind) => {
-            let bytes = place.read_written(&written.path, MAX_BYTES)?;
-            let (counts, diffs) = plan_patch(place, kind, grounds, &mut plan, (&written.path, &bytes))?;
+        InboxItem::Patch(kind) => {
+            let bytes = inbox.read(&written.name, MAX_BYTES)?;
+            let (counts, diffs) = plan_patch(folder, kind, grounds, &mut plan, (&written.name, &bytes))?;
             let text = content_hash(&bytes);
             let proposal = patch_proposal(kind, text, &plan, counts);
-            let mut leaving = vec![(written.path.clone(), text)];
-            let record = Place::record_path(&written.path);
-            if let Ok(Some(bytes)) = place.content(&record) {
-                leaving.push((record, content_hash(&bytes)));
+            let mut leaving = vec![(written.name.clone(), text)];
+            let record = InboxFiles::record_of(&written.name);
+            if let Ok(Some(hash)) = inbox.hash_of(&record) {
+                leaving.push((record, hash));
             }
             Ok(Some(Ready { proposal, plan, diffs, leaving }))
         }
-        Lies::Skill(name) => {
-            let names = place.names(&written.path).map_err(|_| CannotApply::NotAFile)?;
+        InboxItem::Skill(name) => {
+            let names = inbox.names_in(&written.name).map_err(|_| CannotApply::NotAFile)?;
             if names != [SKILL_FILE] {
                 let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
                 let reason = format!("its folder holds {}, not only {SKILL_FILE}", for_person(&names.join(", ")).0);
                 return Err(CannotApply::Skill { reason });
             }
-            let path = written.path.join(SKILL_FILE);
-            let bytes = place.read_written(&path, MAX_FILE_BYTES)?;
+            let name_of_file = written.name.join(SKILL_FILE);
+            let bytes = inbox.read(&name_of_file, MAX_FILE_BYTES)?;
             check_skill(name, &bytes)?;
-            let target = skill_target(place, grounds, name)?;
+            let target = skill_target(folder, grounds, name)?;
             let proposal = skill_proposal(name, &bytes, target.clone());
-            let leaving = vec![(path, proposal.text)];
+            let leaving = vec![(name_of_file, proposal.text)];
             let diffs = FilePatch::between(&target.to_string_lossy(), None, &bytes).into_iter().collect();
             plan.put(target, None, bytes);
             Ok(Some(Ready { proposal, plan, diffs, leaving }))
@@ -149,31 +159,31 @@ fn examine(place: &Place, grounds: &Grounds, written: &Written, mut plan: Plan) 
     }
 }
 
-/// Adds a patch that lies in the inbox to a plan, pointers and all. The lines that it adds and removes, and everything that it
+/// Adds a patch of the inbox to a plan, pointers and all. The lines that it adds and removes, and everything that it
 /// does: the patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
 fn plan_patch(
-    place: &Place,
+    folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     plan: &mut Plan,
-    (from, bytes): (&Path, &[u8]),
+    (from, bytes): (&Name, &[u8]),
 ) -> Result<((usize, usize), Vec<FilePatch>), CannotApply> {
     let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
-    let bases = place.bases(from, content_hash(bytes));
-    let targets = apply(place, kind, grounds, plan, (&patch, bases.as_ref()))?;
+    let bases = InboxFiles::new(folder).bases(from, content_hash(bytes));
+    let targets = apply(folder, kind, grounds, plan, (&patch, bases.as_ref()))?;
     let files = patch.files().iter().zip(&targets);
     let mut diffs: Vec<FilePatch> =
         files.map(|(file, target)| file.clone().named(&target.path.to_string_lossy())).collect();
     if *kind == PatchKind::Private {
-        diffs.extend(add_pointers(place, grounds, plan)?);
+        diffs.extend(add_pointers(folder, grounds, plan)?);
     }
     Ok((patch.line_counts(), diffs))
 }
 
 pub(super) fn apply(
-    place: &Place,
+    folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     plan: &mut Plan,
     (patch, bases): (&Patch, Option<&Bases>),
 ) -> Result<Vec<Located>, CannotApply> {
@@ -184,20 +194,21 @@ pub(super) fn apply(
         // What a diff before this one made or changed was judged there.
         let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
         if !is_known {
-            judge(&target, &place.view(&target).map_err(unreadable)?).map_err(refuse)?;
+            judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
         }
         if let Some(bases) = bases {
-            let found = base_of(place, &target.path)?.as_deref().map(content_hash);
+            let found = base_of(folder, &target.path)?.as_deref().map(content_hash);
             bases.check(&target.path, found)?;
         }
         targets.push(target);
     }
-    plan.apply(patch, &targets, |path| base_of(place, path))?;
+    plan.apply(patch, &targets, |path| base_of(folder, path))?;
     Ok(targets)
 }
 
-fn base_of(place: &Place, path: &Path) -> Result<Content, CannotApply> {
-    match place.look(path).map_err(unreadable)? {
+fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
+    let targets = InboxTargets::new(folder);
+    match targets.entry(path).map_err(unreadable)? {
         Entry::Missing => Ok(None),
         Entry::File { n_bytes, .. } if n_bytes > MAX_FILE_BYTES as u64 => {
             let reason = PatchError::TooLarge {
@@ -207,12 +218,12 @@ fn base_of(place: &Place, path: &Path) -> Result<Content, CannotApply> {
             };
             Err(CannotApply::Diff { path: path.to_owned(), reason })
         }
-        _ => place.content(path).map_err(unreadable),
+        _ => targets.content(path).map_err(unreadable),
     }
 }
 
-/// The pointers to new notes in the table of contents (skills 4.5); the diff that adds them.
-fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
+/// The pointers to new notes in the table of contents (docs/spec/skills.md, 4.5); the diff that adds them.
+fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =
             path.parent() == Some(&grounds.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
@@ -227,10 +238,10 @@ fn add_pointers(place: &Place, grounds: &Grounds, plan: &mut Plan) -> Result<Opt
     let (before, present) = if let Some(after) = plan.after(&index) {
         (None, Some(after.to_vec()))
     } else {
-        let before = base_of(place, &index)?;
+        let before = base_of(folder, &index)?;
         let effect = if before.is_some() { Effect::Changes } else { Effect::Makes };
         let target = in_memory(grounds, INDEX, effect);
-        judge(&target, &place.view(&target).map_err(unreadable)?)
+        judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?)
             .map_err(|reason| CannotApply::Target { line: 0, reason })?;
         (before.clone(), before)
     };
@@ -258,10 +269,10 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
 }
 
 /// Where a new skill goes, if it can.
-pub(super) fn skill_target(place: &Place, grounds: &Grounds, name: &SkillName) -> Result<PathBuf, CannotApply> {
+pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(grounds, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
-    judge(&target, &place.view(&target).map_err(unreadable)?).map_err(refuse)?;
+    judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
     Ok(target.path)
 }
 

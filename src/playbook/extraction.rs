@@ -1,19 +1,21 @@
-//! Learning from sessions through the host's language model (capture 3): what it is shown of the playbook, and what of its
-//! answer is let in.
+//! Learning from sessions through the host's language model (docs/spec/capture.md, 3): what it is shown of the
+//! playbook, and what of its answer is admitted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{AutoSaved, Inner, Mined, Playbook, View};
-use crate::capture::{
-    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
-    taint,
-};
+use adage_transcript::{Transcript, Turn};
+
+use super::mining::Mined;
+use super::skill_curation::AutoSaved;
+use super::{Inner, Playbook, View};
+use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, extract_lessons, taint};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
+use crate::model::{CancelToken, LanguageModel};
 
 /// User turns that known lessons are compared with, the last ones of a session.
 const MAX_COMPARED_TURNS: usize = 16;
@@ -98,7 +100,9 @@ impl Playbook {
     /// was read before teaches nothing again.
     ///
     /// ```
-    /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
+    /// use adage::transcript::{Transcript, Turn};
+    /// use adage::Playbook;
+    /// use adage::model::{CancelToken, ScriptedModel};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;

@@ -1,4 +1,4 @@
-//! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
+//! The review inbox of a playbook (docs/spec/skills.md, 4): what waits for a person, shown, applied, dismissed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,12 @@ use serde::Serialize;
 use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
-use crate::inbox::{ProposalKind, ProposalName, for_person};
+use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
-use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
+use crate::proposal::{ProposalKind, ProposalName, SKILL_FILE, for_person};
+use crate::store::inbox::InboxFiles;
+use crate::store::undo::undo_within;
 
 /// The review inbox: [`Playbook::inbox`].
 ///
@@ -21,7 +23,8 @@ use crate::store::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 /// refused.
 ///
 /// ```
-/// use adage::{PatchKind, Playbook};
+/// use adage::Playbook;
+/// use adage::inbox::PatchKind;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -57,7 +60,7 @@ pub struct Proposal {
 
 /// Something in the inbox that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct Inapplicable {
     /// Where it lies, below the inbox.
     pub name: String,
     /// Why not.
@@ -149,10 +152,9 @@ impl Inbox {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn unfit(&self) -> Result<Vec<Unfit>> {
-        let place = &self.playbook.0.store.place;
+    pub fn unfit(&self) -> Result<Vec<Inapplicable>> {
         let unfit = self.survey()?.unfit.into_iter();
-        Ok(unfit.map(|(path, reason)| Unfit { name: place.inbox_name(&path), reason }).collect())
+        Ok(unfit.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
     }
 
     /// How much waits; none when nothing does.
@@ -221,14 +223,14 @@ impl Inbox {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
-            let (change, plan) = inner.store.place.edit_files(inner.clock.now(), || {
+            let (change, plan) = inner.store.folder.edits().change(inner.clock.now(), || {
                 self.check_lessons(&lessons)?;
                 let mut ready: Vec<Ready> = Vec::new();
                 for proposal in &files {
                     let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
                     ready.push(self.present_after(&proposal.name, proposal.text, start)?);
                 }
-                let mut edits: Vec<FileEdit> = ready.iter().flat_map(Ready::leaving).collect();
+                let mut edits: Vec<FileEdit> = ready.iter().flat_map(|ready| ready.leaving(self.files())).collect();
                 let plan = ready.pop().map(|ready| ready.plan).unwrap_or_default();
                 for (path, planned) in plan.files() {
                     if planned.before.as_ref() != Some(&planned.after) {
@@ -259,11 +261,11 @@ impl Inbox {
         let (lessons, files) = split(proposals);
         let mut dismissed = Dismissed::default();
         if !files.is_empty() {
-            let (change, ()) = inner.store.place.edit_files(inner.clock.now(), || {
+            let (change, ()) = inner.store.folder.edits().change(inner.clock.now(), || {
                 self.check_lessons(&lessons)?;
                 let mut edits = Vec::new();
                 for proposal in &files {
-                    edits.extend(self.present(&proposal.name, proposal.text)?.leaving());
+                    edits.extend(self.present(&proposal.name, proposal.text)?.leaving(self.files()));
                 }
                 let what = format!("dismiss {}", names(&files));
                 Ok((Some(Transaction { what, record: Record::Kept, edits }), ()))
@@ -282,7 +284,7 @@ impl Inbox {
     /// # Errors
     /// [`Error::Io`].
     pub fn changes(&self) -> Result<Vec<InboxChange>> {
-        let changes = self.playbook.0.store.place.done_edits()?.into_iter().map(|journal| InboxChange {
+        let changes = self.playbook.0.store.folder.edits().done()?.into_iter().map(|journal| InboxChange {
             id: journal.id,
             at: journal.at,
             what: journal.what,
@@ -299,14 +301,17 @@ impl Inbox {
     /// a file lies where this playbook may not write any more.
     pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
         let inner = &self.playbook.0;
-        let place = &inner.store.place;
         let grounds = self.grounds()?;
         let reach = Reach {
             own: vec![grounds.memory.resolved],
-            skills: grounds.skills.into_iter().map(|root| root.resolved).collect(),
+            named: grounds
+                .skills
+                .into_iter()
+                .map(|root| NamedBelow { root: root.resolved, name: SKILL_FILE })
+                .collect(),
             files: grounds.global.into_iter().map(|global| global.resolved).collect(),
         };
-        let (change, journal) = place.undo_files(change, inner.clock.now(), |_| Ok(reach))?;
+        let (change, journal) = undo_within(&inner.store.folder, change, inner.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
     }
 
@@ -329,16 +334,15 @@ impl Inbox {
     }
 
     fn drop_folders(&self, proposals: &[&Proposal]) {
-        let place = &self.playbook.0.store.place;
         for proposal in proposals {
             if let ProposalName::Skill(name) = &proposal.name {
-                place.drop_empty(&place.skill_proposal(name));
+                self.files().remove_empty_skill(name);
             }
         }
     }
 
     fn survey(&self) -> Result<Survey> {
-        self.playbook.0.store.place.recover_edits()?;
+        self.playbook.0.store.folder.edits().recover()?;
         self.look_through()
     }
 

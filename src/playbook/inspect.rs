@@ -97,7 +97,7 @@ impl Playbook {
                 [Some(least), Some(median), Some(largest)] => Some([*least, *median, *largest]),
                 _ => None,
             },
-            generation: view.snapshot.truth.generation,
+            generation: view.snapshot.file.generation,
             capacity: self.config().retention.capacity,
         })
     }
@@ -122,13 +122,13 @@ impl Playbook {
         let risen = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
         find("lessons", risen, "lessons are also listed as removed", "they are shown; take them out of one list");
         find("usage", snapshot.log.n_unreadable, "lines cannot be read", "these counts are lost");
-        let archive = store.read_or_empty(&store.place.folder.archive(), 0)?.len() as u64;
-        if archive != snapshot.truth.archive_length {
-            let problem = format!("it has {archive} bytes, {} were committed", snapshot.truth.archive_length);
+        let archive = store.read_archive()?.len() as u64;
+        if archive != snapshot.file.archive_length {
+            let problem = format!("it has {archive} bytes, {} were committed", snapshot.file.archive_length);
             let consequence = "what a dead writer appended is cut off at the next commit";
             findings.push(Finding { part: "archive", problem, consequence });
         }
-        let vectors = store.read_or_empty(&store.place.folder.vectors(), 0)?;
+        let vectors = store.read_vector_file()?;
         let (n_vectors, n_broken) = count_vectors(&vectors);
         if n_broken > 0 || (!vectors.is_empty() && !is_cache(&vectors)) {
             let problem = format!("{n_broken} records are broken");

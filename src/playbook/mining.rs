@@ -1,9 +1,10 @@
-//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
+//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (docs/spec/capture.md, 2 and 5).
 
+use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
 
 use super::Playbook;
-use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
+use crate::capture::{Candidate, Explanation, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;

@@ -1,16 +1,14 @@
 //! Proposing: what waits of a kind is one patch, and an edited one takes its place.
 
-use std::path::Path;
-
 use super::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
 use super::{Inbox, Proposal};
 use crate::error::{CannotApply, Error, Result};
-use crate::inbox::{Entry, Grounds, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
+use crate::folder::edits::{FileEdit, Record, Transaction, content_hash};
+use crate::folder::{Folder, Name};
 use crate::lesson::TextHash;
-use crate::skills::SkillName;
-use crate::store::Place;
-use crate::store::edits::{FileEdit, Record, Transaction, content_hash};
-use crate::store::inbox::{Bases, unreadable};
+use crate::proposal::{AllowedRoots, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
+use crate::skill::SkillName;
+use crate::store::inbox::{Bases, InboxFiles, unreadable};
 
 impl Inbox {
     /// Proposes a patch. If one of its kind waits, they become one: the new one may be made for the files as they are, or as the
@@ -21,14 +19,14 @@ impl Inbox {
     pub fn propose(&self, kind: &PatchKind, patch: &[u8]) -> Result<Proposal> {
         let name = ProposalName::Patch(kind.clone());
         let inner = &self.playbook.0;
-        let place = &inner.store.place;
+        let folder = &inner.store.folder;
         let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
         let now = inner.clock.now();
-        let (_, proposal) = place.edit_files(now, || {
+        let (_, proposal) = folder.edits().change(now, || {
             let grounds = self.grounds()?;
             let patch = Patch::parse(patch).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
             let (waiting, before) = self.waiting_plan(kind, &grounds)?;
-            let plan = fold(place, kind, &grounds, &waiting, &patch).map_err(refuse)?;
+            let plan = fold(folder, kind, &grounds, &waiting, &patch).map_err(refuse)?;
             let (edits, proposal) = self.canonical(kind, &plan, before).map_err(refuse)?;
             let what = format!("propose {name}");
             Ok((Some(Transaction { what, record: Record::Dropped, edits }), proposal))
@@ -44,14 +42,14 @@ impl Inbox {
         let name = ProposalName::Skill(skill.clone());
         let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
         let inner = &self.playbook.0;
-        let place = &inner.store.place;
-        let (_, proposal) = place.edit_files(inner.clock.now(), || {
+        let folder = &inner.store.folder;
+        let (_, proposal) = folder.edits().change(inner.clock.now(), || {
             let grounds = self.grounds()?;
-            let target = skill_target(place, &grounds, skill).map_err(refuse)?;
+            let target = skill_target(folder, &grounds, skill).map_err(refuse)?;
             check_skill(skill, text.as_bytes()).map_err(refuse)?;
-            let path = place.skill_proposal(skill).join(SKILL_FILE);
-            let before = place.content(&path)?.as_deref().map(content_hash);
-            let edits = vec![FileEdit::new(path, before, Some(text.as_bytes().to_vec()))];
+            let file = InboxFiles::skill(skill).join(SKILL_FILE);
+            let before = self.files().hash_of(&file)?;
+            let edits = vec![self.files().edit(&file, before, Some(text.as_bytes().to_vec()))];
             let transaction = Transaction { what: format!("propose {name}"), record: Record::Dropped, edits };
             Ok((Some(transaction), skill_proposal(skill, text.as_bytes(), target)))
         })?;
@@ -64,10 +62,10 @@ impl Inbox {
     /// [`Error::NoSuchProposal`], also for a lesson; [`Error::ProposalChanged`], [`Error::CannotApply`].
     pub fn text(&self, proposal: &Proposal) -> Result<Vec<u8>> {
         let ready = self.present(&proposal.name, proposal.text)?;
-        let (path, _) =
+        let (file, _) =
             ready.leaving.first().ok_or_else(|| Error::NoSuchProposal { name: proposal.name.to_string() })?;
         let refuse = |reason| Error::CannotApply { name: proposal.name.to_string(), reason: Box::new(reason) };
-        self.playbook.0.store.place.read_written(path, MAX_BYTES).map_err(refuse)
+        self.files().read(file, MAX_BYTES).map_err(refuse)
     }
 
     /// Puts an edited text in the place of a proposal. The counts of a patch need not be right: they are counted anew.
@@ -76,23 +74,24 @@ impl Inbox {
     /// As [`Inbox::text`]; [`Error::CannotApply`] when the edited one could not be applied. The proposal is then as it was.
     pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
         let inner = &self.playbook.0;
-        let place = &inner.store.place;
+        let folder = &inner.store.folder;
         let name = &proposal.name;
         let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
-        let (_, replaced) = place.edit_files(inner.clock.now(), || {
+        let (_, replaced) = folder.edits().change(inner.clock.now(), || {
             let ready = self.present(name, proposal.text)?;
             let (edits, replaced) = match name {
                 ProposalName::Patch(kind) => {
                     let patch = Patch::parse(&recounted(text)).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
                     let grounds = self.grounds()?;
-                    let plan = fold(place, kind, &grounds, &Plan::default(), &patch).map_err(refuse)?;
+                    let plan = fold(folder, kind, &grounds, &Plan::default(), &patch).map_err(refuse)?;
                     self.canonical(kind, &plan, Some(proposal.text)).map_err(refuse)?
                 }
                 ProposalName::Skill(skill) => {
                     check_skill(skill, text).map_err(refuse)?;
                     let target = ready.proposal.files.first().cloned().unwrap_or_default();
-                    let leaving = ready.leaving.into_iter().map(|(path, before)| (path, Some(before)));
-                    let edits = leaving.map(|(path, before)| FileEdit::new(path, before, Some(text.to_vec())));
+                    let leaving = ready.leaving.iter();
+                    let edits =
+                        leaving.map(|(file, before)| self.files().edit(file, Some(*before), Some(text.to_vec())));
                     (edits.collect(), skill_proposal(skill, text, target))
                 }
                 ProposalName::Lesson(_) => return Err(Error::NoSuchProposal { name: name.to_string() }),
@@ -105,27 +104,27 @@ impl Inbox {
 
     /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
     /// cannot be applied here and now stays, and nothing joins it.
-    pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &Grounds) -> Result<(Plan, Option<TextHash>)> {
-        let place = &self.playbook.0.store.place;
-        let from = &place.patch_path(kind);
-        if place.look(from)? == Entry::Missing {
+    pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
+        let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
+        let from = &InboxFiles::patch(kind);
+        if inbox.is_missing(from)? {
             return Ok((Plan::default(), None));
         }
         let mut plan = Plan::default();
-        let planned = place.read_written(from, MAX_BYTES).and_then(|bytes| {
+        let planned = inbox.read(from, MAX_BYTES).and_then(|bytes| {
             let patch = Patch::parse(&bytes).map_err(CannotApply::Patch)?;
-            let bases = place.bases(from, content_hash(&bytes));
+            let bases = inbox.bases(from, content_hash(&bytes));
             // Without pointers: they are made when it is applied.
-            apply(place, kind, grounds, &mut plan, (&patch, bases.as_ref()))?;
+            apply(folder, kind, grounds, &mut plan, (&patch, bases.as_ref()))?;
             Ok(content_hash(&bytes))
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
             Err(reason) if reason.may_pass() => {
-                let name = place.inbox_name(from);
+                let name = InboxFiles::shown(from);
                 Err(Error::CannotApply { name, reason: Box::new(reason) })
             }
-            Err(reason) => place.set_aside(from, &reason).map(|_| (Plan::default(), None)),
+            Err(reason) => inbox.set_aside(from, &reason).map(|_| (Plan::default(), None)),
         }
     }
 
@@ -137,47 +136,47 @@ impl Inbox {
         before: Option<TextHash>,
     ) -> Result<(Vec<FileEdit>, Proposal), CannotApply> {
         let inner = &self.playbook.0;
-        let place = &inner.store.place;
+        let inbox = self.files();
         let whole = plan.to_patch()?;
         let bytes = whole.to_bytes();
         // What is too large to be read again, or has too many parts, is told now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
-        let (path, text) = (place.patch_path(kind), content_hash(&bytes));
-        let record = record_edit(place, &path, text, plan, inner.clock.now()).map_err(unreadable)?;
+        let (patch, text) = (InboxFiles::patch(kind), content_hash(&bytes));
+        let record = record_edit(inbox, &patch, text, plan, inner.clock.now()).map_err(unreadable)?;
         let proposal = patch_proposal(kind, text, plan, whole.line_counts());
-        Ok((vec![FileEdit::new(path, before, Some(bytes)), record], proposal))
+        Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
     }
 }
 
 /// A waiting plan with a new patch, which was made for the files as they are or as the plan leaves them.
 pub(super) fn fold(
-    place: &Place,
+    folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     waiting: &Plan,
     patch: &Patch,
 ) -> Result<Plan, CannotApply> {
     let mut fresh = Plan::default();
-    let merged = apply(place, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
+    let merged = apply(folder, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
     if merged.is_ok() || waiting.files().next().is_none() {
         return merged;
     }
     let mut after = waiting.clone();
-    match apply(place, kind, grounds, &mut after, (patch, None)) {
+    match apply(folder, kind, grounds, &mut after, (patch, None)) {
         Ok(_) => Ok(after),
         Err(_) => merged,
     }
 }
 
 pub(super) fn record_edit(
-    place: &Place,
-    of: &Path,
+    inbox: InboxFiles<'_>,
+    of: &Name,
     text: TextHash,
     plan: &Plan,
     at: chrono::DateTime<chrono::FixedOffset>,
 ) -> Result<FileEdit> {
-    let path = Place::record_path(of);
+    let record = InboxFiles::record_of(of);
     let files = plan.files().map(|(path, planned)| (path.to_owned(), planned.before.as_deref().map(content_hash)));
-    let before = place.content(&path)?.as_deref().map(content_hash);
-    Ok(FileEdit::new(path, before, Some(Bases::new(text, at, files).to_bytes())))
+    let before = inbox.hash_of(&record)?;
+    Ok(inbox.edit(&record, before, Some(Bases::new(text, at, files).to_bytes())))
 }

@@ -1,4 +1,4 @@
-//! Looking at the lessons without counting (playbook 7).
+//! Looking at the lessons without counting (docs/spec/playbook.md, 7).
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
     Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render,
 };
-use crate::skills::RenderedSkills;
+use crate::skill::RenderedSkills;
 use crate::state::Triggers;
 use crate::store::{Event, Text};
 

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use adage_redact::{Redactor, one_line};
+use adage_transcript::Reading;
 
 use super::session_files::SessionFile;
-use super::sessions::{Due, SessionScan, Sessions, Waiting};
-use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
+use super::sessions::{DueSessions, NotDue, SessionScan, Sessions};
+use crate::capture::{Extraction, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
-use crate::store::disk::Lock;
+use crate::folder::Lock;
+use crate::model::{CancelToken, LanguageModel};
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
 /// Characters of an error that are kept.
@@ -20,11 +22,11 @@ const MAX_ERROR_CHARS: usize = 300;
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ran {
+pub enum RunOutcome {
     /// It ended; this is what is on record.
     Ended(RunRecord),
     /// Nothing was to be read.
-    Waiting(Waiting),
+    NotDue(NotDue),
 }
 
 /// A run that goes on. While there is one, nobody else begins another.
@@ -45,21 +47,21 @@ impl Sessions {
     ///
     /// # Errors
     /// Those of a write.
-    pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, Waiting>> {
+    pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, NotDue>> {
         let inner = self.inner();
         self.0.check_writable()?;
-        let place = &inner.store.place;
-        let Some(lock) = place.lock_mining()? else {
-            return Ok(Err(Waiting::Locked { owner: place.read_mining()?.running }));
+        let log = self.log();
+        let Some(lock) = log.lock()? else {
+            return Ok(Err(NotDue::Locked { owner: log.read()?.running }));
         };
-        let known = place.read_mining()?;
+        let known = log.read()?;
         let to_read = match self.choose(scan, &known) {
-            Due::Sessions(sessions) => VecDeque::from(sessions),
-            Due::Waiting(waiting) => return Ok(Err(waiting)),
+            DueSessions::Sessions(sessions) => VecDeque::from(sessions),
+            DueSessions::NotDue(waiting) => return Ok(Err(waiting)),
         };
         let owner = RunOwner { pid: std::process::id(), started: inner.clock.now() };
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
-        let own = place.change_mining(self.config(), |mining| {
+        let own = log.change(self.config(), |mining| {
             mining.begin(owner);
             // What can no longer be read was left out by the choice, unless there were too many.
             let n_chosen = to_read.len();
@@ -84,18 +86,18 @@ impl Sessions {
         folder: &Path,
         cancel: &CancelToken,
         mut mine: impl FnMut(&Reading) -> Result<usize, E>,
-    ) -> Result<Ran> {
+    ) -> Result<RunOutcome> {
         let mut run = match self.begin_run(&self.scan(folder)?)? {
             Ok(run) => run,
-            Err(waiting) => return Ok(Ran::Waiting(waiting)),
+            Err(waiting) => return Ok(RunOutcome::NotDue(waiting)),
         };
         while !run.to_read.is_empty() {
             if cancel.is_cancelled() {
-                return run.finish(RunEnd::Cancelled).map(Ran::Ended);
+                return run.finish(RunEnd::Cancelled).map(RunOutcome::Ended);
             }
             run.read_next(&mut mine)?;
         }
-        run.finish(RunEnd::Finished).map(Ran::Ended)
+        run.finish(RunEnd::Finished).map(RunOutcome::Ended)
     }
 
     /// Reads the sessions of a folder that are due and learns what they teach, as [`learn_from_session`](crate::Playbook::learn_from_session) does. A
@@ -103,7 +105,7 @@ impl Sessions {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<Ran> {
+    pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<RunOutcome> {
         self.run(folder, cancel, |reading| {
             let learned =
                 self.0.learn_from_session(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
@@ -125,11 +127,11 @@ impl Sessions {
         folder: PathBuf,
         model: Option<Arc<dyn LanguageModel>>,
         cancel: CancelToken,
-    ) -> Result<JoinHandle<Result<Ran>>> {
+    ) -> Result<JoinHandle<Result<RunOutcome>>> {
         let sessions = self.clone();
         let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
-        thread.map_err(Error::io("begin a thread for", self.inner().store.place.folder.path()))
+        thread.map_err(Error::io("begin a thread for", self.inner().store.folder.path()))
     }
 }
 
@@ -172,9 +174,9 @@ impl SessionRun {
         mine: impl FnOnce(&Reading) -> Result<usize, E>,
     ) -> Result<SessionOutcome> {
         let config = self.sessions.config();
-        let place = &self.sessions.inner().store.place;
+        let log = self.sessions.log();
         let SessionEntry { id, mut updated, .. } = entry;
-        place.change_mining(config, |mining| mining.attempt(&id, updated))?;
+        log.change(config, |mining| mining.attempt(&id, updated))?;
         let found = match self.sessions.open(&entry.path) {
             Ok((version, reading)) => {
                 // It may have gone on since the scan: what counts is what was read.
@@ -188,7 +190,7 @@ impl SessionRun {
             Err(error) => (None, Some(presentable(&error))),
         };
         let outcome = SessionOutcome { id, updated, n_candidates, error };
-        place.change_mining(config, |mining| {
+        log.change(config, |mining| {
             mining.settle(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
@@ -198,7 +200,7 @@ impl SessionRun {
     /// Counts what is still to be read as tried, for this reason.
     pub(super) fn pass_over(&mut self, why: &str) -> Result<()> {
         let passed = std::mem::take(&mut self.to_read);
-        self.sessions.inner().store.place.change_mining(self.sessions.config(), |mining| {
+        self.sessions.log().change(self.sessions.config(), |mining| {
             for SessionEntry { id, updated, .. } in &passed {
                 mining.attempt(id, *updated);
                 let (id, error) = (id.clone(), Some(why.to_owned()));
@@ -214,7 +216,7 @@ impl SessionRun {
     pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
         let inner = self.sessions.inner();
         let now = inner.clock.now();
-        let record = inner.store.place.change_mining(self.sessions.config(), |mining| {
+        let record = self.sessions.log().change(self.sessions.config(), |mining| {
             mining.queued.retain(|path| !self.own.contains(path));
             mining.close(now, end)
         })?;
@@ -250,8 +252,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::disk::{Disk, RealDisk};
-    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::folder::disk::{Disk, RealDisk};
+    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
     use crate::{ManualClock, Playbook};
 
@@ -280,7 +282,7 @@ mod tests {
                 Ok::<_, crate::Error>(1)
             };
             match playbook.sessions().run(folder, &CancelToken::default(), &mut mine)? {
-                Ran::Waiting(Waiting::NothingEligible) => return Ok(()),
+                RunOutcome::NotDue(NotDue::NothingEligible) => return Ok(()),
                 _ => clock.advance(TimeDelta::hours(1)),
             }
         }

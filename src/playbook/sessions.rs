@@ -1,4 +1,4 @@
-//! Past sessions: what there is in a folder, and what is due to be read (capture 4).
+//! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::session_files::{LeftOut, LeftOutReason, SessionFile, files};
 use super::{Inner, Playbook};
-use crate::capture::{SessionEntry, SessionSummary, Standing, index};
+use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
-use crate::store::mining::{Mining, RunOwner, RunRecord, SeenFile};
+use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
 
 /// Files that are read before what was found in them is written down.
 const BATCH: usize = 200;
@@ -20,7 +20,9 @@ const MAX_QUEUED: usize = 100;
 /// The past sessions of an agent, as the playbook's folder knows them; [`Playbook::sessions`] makes one.
 ///
 /// ```
-/// use adage::{CancelToken, Playbook, Ran, Waiting};
+/// use adage::Playbook;
+/// use adage::model::CancelToken;
+/// use adage::sessions::{NotDue, RunOutcome};
 ///
 /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -28,7 +30,7 @@ const MAX_QUEUED: usize = 100;
 ///     println!("{entry}");
 /// }
 /// let ran = playbook.sessions().learn(sessions.path(), None, &CancelToken::default())?;
-/// assert!(matches!(ran, Ran::Waiting(Waiting::NothingEligible)));
+/// assert!(matches!(ran, RunOutcome::NotDue(NotDue::NothingEligible)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -54,17 +56,17 @@ impl SessionScan {
 
 /// What is to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum DueSessions {
     /// These, in this order.
     Sessions(Vec<SessionEntry>),
     /// Nothing.
-    Waiting(Waiting),
+    NotDue(NotDue),
 }
 
 /// Why nothing is to be read. It is a normal result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Waiting {
+pub enum NotDue {
     /// The last run is too short a time ago.
     Throttled {
         /// When the next one may begin.
@@ -97,8 +99,7 @@ impl Sessions {
         let (inner, config) = (self.inner(), self.config());
         let folder = fs::canonicalize(folder).map_err(Error::io("look into", folder))?;
         let (files, mut left_out) = files(&folder, config)?;
-        let place = &inner.store.place;
-        let mut mining = place.read_mining()?;
+        let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
             for file in batch.iter().filter(|file| known(&mining, file).is_none()) {
@@ -107,8 +108,8 @@ impl Sessions {
                     Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
-            if !fresh.is_empty() && place.may_write() {
-                place.change_mining(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
+            if !fresh.is_empty() && inner.store.folder.may_write() {
+                self.log().change(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
             }
             mining.files.extend(fresh);
         }
@@ -134,12 +135,11 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn due(&self, scan: &SessionScan) -> Result<Due> {
-        let place = &self.inner().store.place;
-        let mining = place.read_mining()?;
+    pub fn due(&self, scan: &SessionScan) -> Result<DueSessions> {
+        let mining = self.log().read()?;
         // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
-        if mining.running.is_some() && place.may_write() && place.lock_mining()?.is_none() {
-            return Ok(Due::Waiting(Waiting::Locked { owner: mining.running }));
+        if mining.running.is_some() && self.inner().store.folder.may_write() && self.log().lock()?.is_none() {
+            return Ok(DueSessions::NotDue(NotDue::Locked { owner: mining.running }));
         }
         Ok(self.choose(scan, &mining))
     }
@@ -151,7 +151,7 @@ impl Sessions {
     /// [`Error::Io`] when there is no such file; those of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
         let path = fs::canonicalize(path).map_err(Error::io("find", path))?;
-        self.inner().store.place.change_mining(self.config(), |mining| {
+        self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);
             let n_surplus = mining.queued.len().saturating_sub(MAX_QUEUED);
@@ -164,11 +164,15 @@ impl Sessions {
     /// # Errors
     /// [`Error::Io`].
     pub fn history(&self) -> Result<Vec<RunRecord>> {
-        Ok(self.inner().store.place.read_mining()?.runs)
+        Ok(self.log().read()?.runs)
     }
 
     pub(super) fn inner(&self) -> &Inner {
         &self.0.0
+    }
+
+    pub(super) fn log(&self) -> MiningLog<'_> {
+        MiningLog::new(&self.inner().store.folder)
     }
 
     pub(super) fn config(&self) -> &SessionsConfig {
@@ -176,7 +180,7 @@ impl Sessions {
     }
 
     /// What to read, by what is known.
-    pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> Due {
+    pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> DueSessions {
         let (config, now) = (self.config(), self.inner().clock.now());
         let mut chosen: Vec<SessionEntry> = mining.queued.iter().filter_map(|path| self.queued(path, mining)).collect();
         let gap = TimeDelta::from_std(config.min_gap).unwrap_or(TimeDelta::MAX);
@@ -196,9 +200,9 @@ impl Sessions {
         }
         chosen.truncate(config.max_per_run);
         match (chosen.is_empty(), throttled) {
-            (false, _) => Due::Sessions(chosen),
-            (true, Some(until)) => Due::Waiting(Waiting::Throttled { until }),
-            (true, None) => Due::Waiting(Waiting::NothingEligible),
+            (false, _) => DueSessions::Sessions(chosen),
+            (true, Some(until)) => DueSessions::NotDue(NotDue::Throttled { until }),
+            (true, None) => DueSessions::NotDue(NotDue::NothingEligible),
         }
     }
 
@@ -210,7 +214,7 @@ impl Sessions {
             None => seen(&file, self.config()).ok()?.summary,
         };
         let entry = self.entry(&file, summary?, mining);
-        matches!(entry.standing, Standing::New { .. }).then_some(entry)
+        matches!(entry.standing, ReadState::New { .. }).then_some(entry)
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
@@ -234,7 +238,9 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let (summary, error) = match file.read(config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
-        Err(error @ (Error::Io { .. } | Error::TranscriptSource { .. })) => return Err(error),
+        Err(error @ (Error::Io { .. } | Error::Transcript(adage_transcript::Error::Source { .. }))) => {
+            return Err(error);
+        }
         Err(error) => (None, Some(error.to_string())),
     };
     Ok(SeenFile { version: SessionSummary::VERSION, n_bytes: file.n_bytes, modified: file.modified, summary, error })

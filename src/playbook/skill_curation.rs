@@ -1,20 +1,22 @@
-//! Saving suggested skills, and keeping the saved ones in order (skills 3).
+//! Saving suggested skills, and keeping the saved ones in order (docs/spec/skills.md, 3).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::mining::is_in_force;
+use super::skill_exchange::SavedSkill;
 use super::skill_exchange::checked_text;
 use super::skills::listed;
-use super::{SavedSkill, SkillPlace, Skills};
-use crate::capture::{CancelToken, Candidate, LanguageModel};
+use super::{SkillPlace, Skills};
+use crate::capture::Candidate;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, TextHash};
-use crate::skills::{
-    AutoSave, CurationPlan, CurationStep, Declined, Hold, NotWorded, Skill, SkillLife, SkillName, auto_save, curate,
-    word_skill,
+use crate::model::{CancelToken, LanguageModel};
+use crate::skill::{
+    AutoSave, CurationPlan, CurationStep, Declined, NotWorded, ProtectedBecause, Skill, SkillLife, SkillName,
+    auto_save, curate, word_skill,
 };
-use crate::store::curation::SkillEdit;
+use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
 
 /// What a curation did.
@@ -70,9 +72,9 @@ impl Skills {
         cancel: &CancelToken,
     ) -> Result<AutoSaved> {
         let inner = &self.0.0;
-        let (config, place, now) = (&inner.config.auto_save, &inner.store.place, inner.clock.now());
+        let (config, now) = (&inner.config.auto_save, inner.clock.now());
         let mut outcome = AutoSaved::default();
-        let drawn = place.read_skill_state()?.drawn;
+        let drawn = self.state().read()?.drawn;
         let mut suggested = Vec::new();
         // The text that each comes from, by the hash of its body: the name may still be changed.
         let mut texts: BTreeMap<TextHash, TextHash> = BTreeMap::new();
@@ -130,7 +132,7 @@ impl Skills {
         if outcome.saved.is_empty() {
             return Ok(outcome);
         }
-        place.change_skill_state(|state| {
+        self.state().change(|state| {
             for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);
             }
@@ -149,7 +151,7 @@ impl Skills {
             return;
         }
         let is_concerned = || -> Result<bool> {
-            let drawn = inner.store.place.read_skill_state()?.drawn;
+            let drawn = self.state().read()?.drawn;
             let view = inner.view()?;
             Ok(drawn.keys().any(|text| view.snapshot.book().was_removed(*text)))
         };
@@ -172,7 +174,8 @@ impl Skills {
     /// marked, those whose suggestion was skipped go. What goes is archived. See [`curate`] for what is never touched.
     ///
     /// ```
-    /// use adage::{Playbook, Quality, Skill};
+    /// use adage::Playbook;
+    /// use adage::skills::{Quality, Skill};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -194,26 +197,26 @@ impl Skills {
     /// [`Error::FileChanged`] when somebody wrote in a skill in the meantime; those of a write. No skill was changed then.
     pub fn curate(&self) -> Result<Curated> {
         let inner = &self.0.0;
-        let (place, now) = (&inner.store.place, inner.clock.now());
+        let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
         // Who has never been seen is known from now on, so that its time unused is counted.
         let names: Vec<SkillName> = self.own().into_iter().map(|found| found.reading.skill.name.clone()).collect();
-        place.change_skill_state(|state| {
+        self.state().change(|state| {
             for name in &names {
                 state.saved.entry(name.to_string()).or_insert(now);
             }
         })?;
-        let (plan, change) = place.edit_skills(now, || {
+        let (plan, change) = files.change(now, || {
             let (plan, own) = self.plan()?;
             let mut edits = Vec::new();
             for (name, becomes) in plan.outcome() {
                 let Some(Own { path, known, .. }) = own.get(&name) else { continue };
                 let text = becomes.map(checked_text).transpose()?;
-                edits.extend(place.skill_edits(SkillEdit { name: &name, path, known, text })?);
+                edits.extend(files.edits_of(SkillEdit { name: &name, path, known, text })?);
             }
             Ok((plan, edits))
         })?;
         if change.is_some() {
-            place.change_skill_state(|state| note_merges(state, &plan))?;
+            self.state().change(|state| note_merges(state, &plan))?;
         }
         Ok(Curated { plan, change })
     }
@@ -225,9 +228,9 @@ impl Skills {
     /// [`Error::CannotApply`] when the record leads out of the memory's skills; those of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let inner = &self.0.0;
-        let (place, at) = (&inner.store.place, inner.clock.now());
-        let (undone, restored) = place.undo_skill_edits(change, at)?;
-        place.change_skill_state(|state| {
+        let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
+        let (undone, restored) = files.undo(change, at)?;
+        self.state().change(|state| {
             for skill in restored {
                 state.kept.insert(skill.text_hash(), Note { name: skill.name.to_string(), at });
             }
@@ -237,8 +240,8 @@ impl Skills {
 
     fn plan(&self) -> Result<(CurationPlan, BTreeMap<SkillName, Own>)> {
         let inner = &self.0.0;
-        let (place, now) = (&inner.store.place, inner.clock.now());
-        let state = place.read_skill_state()?;
+        let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
+        let state = self.state().read()?;
         let view = inner.view()?;
         let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
         let mut skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
@@ -250,11 +253,11 @@ impl Skills {
             let listed = listed(found, SkillPlace::User, &state);
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
             let hold = if state.kept.contains_key(&hash) {
-                Hold::Apart
-            } else if state.promoted.contains_key(&hash) || !place.is_plain_skill(&listed.path) {
-                Hold::Stands
+                ProtectedBecause::Apart
+            } else if state.promoted.contains_key(&hash) || !files.is_plain(&listed.path) {
+                ProtectedBecause::Stands
             } else {
-                Hold::None
+                ProtectedBecause::None
             };
             let life = SkillLife {
                 saved: state.saved.get(name.as_str()).copied(),
@@ -302,9 +305,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::skills::Quality;
-    use crate::store::disk::{Disk, RealDisk};
-    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::folder::disk::{Disk, RealDisk};
+    use crate::folder::faults::{Fault, FaultyDisk};
+    use crate::skill::Quality;
     use crate::testing::at;
     use crate::{ManualClock, Playbook};
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::{Playbook, Skills};
 use crate::error::{Error, Result};
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
-use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
+use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
-use crate::store::skill_files::{Existing, FoundSkill, Written, skill_file};
+use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 
 /// What became of a skill that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,16 +172,14 @@ impl Skills {
     /// The files of the memory itself.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;
-        let place = &inner.store.place;
-        place.scan_skills(&place.own_skills(), &mut inner.skill_shelf.lock()).found
+        SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_shelf.lock()).found
     }
 
     fn keep(&self, skill: &Skill, existing: Existing) -> Result<SavedSkill> {
         let skill = skill.standardised();
         let text = checked_text(&skill)?;
-        let place = &self.0.0.store.place;
         let name = skill.name;
-        match place.write_skill(&place.own_skills(), &name, &text, existing)? {
+        match SkillFiles::own(&self.0.0.store.folder).write(&name, &text, existing)? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
             Written::Taken(path) => Err(Error::SkillExists { name: name.to_string(), path }),
@@ -207,7 +205,8 @@ impl Skills {
     /// None when another text has the name.
     fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
         let text = checked_text(skill)?;
-        let written = self.0.0.store.place.write_skill(folder, &skill.name, &text, Existing::Keep)?;
+        let written =
+            SkillFiles::in_folder(&self.0.0.store.folder, folder).write(&skill.name, &text, Existing::Keep)?;
         Ok(match written {
             Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
             Written::Taken(_) => None,

@@ -1,4 +1,4 @@
-//! Which skills a turn's text asks for, with the embedder where there is one (skills 2).
+//! Which skills a turn's text asks for, with the embedder where there is one (docs/spec/skills.md, 2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use adage_index::UnitVector;
 use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 
-use super::{ListedSkill, Skills};
+use super::skills::{ListedSkill, Skills};
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
-use crate::skills::{
+use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
     match_skills_by_meaning, render_skills,
 };
@@ -68,7 +68,8 @@ impl Skills {
     /// record, once a day for each.
     ///
     /// ```
-    /// use adage::{Playbook, Skill};
+    /// use adage::Playbook;
+    /// use adage::skills::Skill;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -102,10 +103,10 @@ impl Skills {
             shown.contains(&listed.skill.name) && last.is_none_or(|last| now - last >= TimeDelta::days(1))
         };
         let due: Vec<String> = listed.iter().filter(is_due).map(|listed| listed.skill.name.to_string()).collect();
-        if due.is_empty() || !inner.store.place.may_write() {
+        if due.is_empty() || !inner.store.folder.may_write() {
             return;
         }
-        if let Err(error) = inner.store.place.change_skill_state(|state| {
+        if let Err(error) = self.state().change(|state| {
             for name in &due {
                 state.use_of(name, now);
             }

@@ -1,4 +1,4 @@
-//! Skills as a person and a host see them: listed, promoted, checked, counted (skills 1.3 to 1.5).
+//! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::inbox::for_person;
 use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
-use crate::skills::{Quality, Skill, SkillName, SkillNote};
-use crate::store::skill_files::{FoundSkill, NotListed};
-use crate::store::skill_state::{Checked, Note, SkillState, SkillUse};
+use crate::proposal::for_person;
+use crate::skill::{Quality, Skill, SkillName, SkillNote};
+use crate::store::skill_files::{FoundSkill, NotListed, SkillFiles};
+use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, SkillUse};
 
 /// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
 ///
@@ -110,13 +110,12 @@ impl Skills {
     /// [`Error::Io`] when the record of promotions cannot be read. A folder that cannot be read is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
-        let place = &inner.store.place;
-        let known = place.read_skill_state()?;
+        let known = self.state().read()?;
         let mut listing = SkillListing::default();
         let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
         let mut cache = inner.skill_shelf.lock();
         for (whose, root) in self.roots() {
-            let scanned = place.scan_skills(&root, &mut cache);
+            let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
             for found in scanned.found {
                 let skill = listed(found, whose, &known);
@@ -179,7 +178,7 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
-            self.0.0.store.place.change_skill_state(|state| state.promoted.insert(listed.text_hash, note))?;
+            self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, ..listed })
     }
@@ -191,7 +190,7 @@ impl Skills {
     pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
-        self.0.0.store.place.change_skill_state(|state| state.checked.insert(listed.text_hash, checked))?;
+        self.state().change(|state| state.checked.insert(listed.text_hash, checked))?;
         self.get(name)
     }
 
@@ -202,17 +201,22 @@ impl Skills {
     pub fn used(&self, name: &str) -> Result<SkillUse> {
         let now = self.0.0.clock.now();
         let Ok(name) = name.parse::<SkillName>() else { return Err(Error::NoSuchSkill { name: name.to_owned() }) };
-        self.0.0.store.place.change_skill_state(|state| state.use_of(name.as_str(), now))
+        self.state().change(|state| state.use_of(name.as_str(), now))
     }
 
     fn note(&self, listed: &ListedSkill) -> Note {
         Note { name: listed.skill.name.to_string(), at: self.0.0.clock.now() }
     }
 
-    fn roots(&self) -> Vec<(SkillPlace, PathBuf)> {
+    pub(super) fn state(&self) -> SkillStateFile<'_> {
+        SkillStateFile::new(&self.0.0.store.folder)
+    }
+
+    fn roots(&self) -> Vec<(SkillPlace, SkillFiles<'_>)> {
         let inner = &self.0.0;
-        let mut roots = inner.skill_roots.clone();
-        roots.push((SkillPlace::User, inner.store.place.own_skills()));
+        let folder = &inner.store.folder;
+        let named = inner.skill_roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
+        let mut roots: Vec<_> = named.chain([(SkillPlace::User, SkillFiles::own(folder))]).collect();
         // The sort is stable: folders of one place stay in the order in which they were named.
         roots.sort_by_key(|(place, _)| *place);
         roots
@@ -247,8 +251,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::store::disk::{Disk, RealDisk};
-    use crate::store::faults::{Fault, FaultyDisk};
+    use crate::folder::disk::{Disk, RealDisk};
+    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
     use crate::{Listing, ManualClock, build_lesson};
 
@@ -321,7 +325,7 @@ mod tests {
                 scenario(&memory, &target, Box::new(RealDisk), &mut done).ok();
                 playbook.skills().replace(&skill("third")).unwrap();
                 let swept = fs::read_dir(&memory).unwrap().filter(|entry| {
-                    entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(crate::store::disk::TEMPORARY)
+                    entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(crate::folder::TEMPORARY)
                 });
                 assert_eq!(swept.count(), 0, "{context}");
                 assert_eq!(playbook.skills().get("one").unwrap().skill.body, "third", "{context}");

@@ -1,4 +1,5 @@
-//! The block that goes into a prompt (playbook 5.5, 5.7). Lesson text is data: it stays inside its item, whatever it says.
+//! The block that goes into a prompt (docs/spec/playbook.md, 5.5, 5.7). Lesson text is data: it stays inside its item,
+//! whatever it says.
 
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ fn item(lesson: &Lesson) -> String {
     parts.join(PART)
 }
 
-/// The last mistakes, for a prompt (playbook 7).
+/// The last mistakes, for a prompt (docs/spec/playbook.md, 7).
 pub(crate) fn recent_failures<'a>(lessons: impl Iterator<Item = &'a Arc<Lesson>>) -> String {
     let entries: Vec<String> = lessons
         .filter(|lesson| !lesson.mistake.trim().is_empty())

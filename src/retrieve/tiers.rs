@@ -144,7 +144,7 @@ fn cover(hit: &lexical::Hit) -> f32 {
     if hit.mass >= ENOUGH { hit.mass } else { f32::midpoint(hit.mass, hit.head_mass) }
 }
 
-/// Share of the query's words that the trigger has; 0 when either has none (playbook 5.1).
+/// Share of the query's words that the trigger has; 0 when either has none (docs/spec/playbook.md, 5.1).
 fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
     if words.is_empty() {
         return 0.0;

@@ -11,7 +11,7 @@ use super::lessons_by_time::LessonsByTime;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 
-/// A lesson that a person removed; it is remembered so that it stays removed (playbook 7).
+/// A lesson that a person removed; it is remembered so that it stays removed (docs/spec/playbook.md, 7).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Removed {
     pub(crate) id: LessonId,
@@ -96,7 +96,7 @@ impl Book {
         self.lessons.update(id, change);
     }
 
-    /// The lesson that a reference names (playbook 6).
+    /// The lesson that a reference names (docs/spec/playbook.md, 6).
     ///
     /// # Errors
     /// `NoSuchLesson`; `Ambiguous` with the ids when several have the trigger.

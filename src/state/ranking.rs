@@ -1,4 +1,4 @@
-//! The lessons of each realm by utility, kept in order from state to state (playbook 3.6, 4).
+//! The lessons of each realm by utility, kept in order from state to state (docs/spec/playbook.md, 3.6, 4).
 //!
 //! A utility depends on the lesson alone, never on the time: a lesson's rank changes only when the lesson does.
 

@@ -1,4 +1,4 @@
-//! The utility of a lesson: which lessons stay when a playbook is full (playbook 4).
+//! The utility of a lesson: which lessons stay when a playbook is full (docs/spec/playbook.md, 4).
 //!
 //! ```text
 //! hit_rate      = (helpful + 1) / (retrievals + 2)

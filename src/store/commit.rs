@@ -1,21 +1,17 @@
-//! The commit: decide under the lock, make everything safe, rename (the protocol of the module above).
+//! The commit: decide under the lock, sync everything, rename (the protocol of the module above).
 
-use std::collections::BTreeSet;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 
-use super::{Event, Mark, Seen, Snapshot, Store, Truth, VectorCache, archive, is_alike, truth, usage, vectors};
+use super::{
+    ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
+    playbook_file, usage,
+};
 use crate::error::{Error, Result};
+use crate::folder::Name;
 use crate::lesson::{SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change, Plan};
-
-/// A vector cache is swept when it is larger than this, in bytes …
-const MIN_BLOAT: u64 = 1 << 20;
-/// … and than this many times what the lessons need.
-const MAX_BLOAT: u64 = 4;
+use crate::state::{Change, Plan};
 
 impl Store {
     /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
@@ -25,25 +21,25 @@ impl Store {
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
         decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.place.lock()?;
+        let lock = self.folder.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
-        self.place.sweep();
+        self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
         let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
             book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
         }
-        let mut truth = Truth { book: Arc::new(book), ..Truth::clone(&snapshot.truth) };
-        truth.generation += 1;
-        truth.archive_length = self.write_archive(snapshot.truth.archive_length, &changes)?;
-        truth.usage = self.rotate(snapshot.log.end)?;
+        let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&snapshot.file) };
+        file.generation += 1;
+        file.archive_length = self.write_archive(snapshot.file.archive_length, &changes)?;
+        file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
-            self.write_vectors(&mut cache.write(), fingerprint, forgets_vectors, &truth.book)?;
+            self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
         }
-        self.replace_truth(&mut snapshot, truth)?;
+        self.replace_file(&mut snapshot, file)?;
         self.drop_spent_segments(&mut snapshot);
         drop(lock);
         Ok((snapshot, value))
@@ -55,13 +51,13 @@ impl Store {
         known: &Snapshot,
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.place.lock()?;
+        let lock = self.folder.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
-            self.append_usage(&snapshot, &event.line())?;
+            self.usage_files().append(snapshot.log.end, &event.line())?;
             self.read_usage(&mut snapshot)?;
         }
         drop(lock);
@@ -74,7 +70,7 @@ impl Store {
         if pending.is_empty() || !self.may_append(known) {
             return;
         }
-        match self.append_usage(known, &pending) {
+        match self.usage_files().append(known.log.end, &pending) {
             Ok(()) => pending.clear(),
             Err(error) => tracing::warn!(%error, "retrievals wait in memory to be counted"),
         }
@@ -86,137 +82,80 @@ impl Store {
             return Ok(end);
         }
         let next = Mark { segment: end.segment + 1, offset: 0 };
-        let path = self.place.folder.usage(next.segment);
-        self.place.disk.create(&path, b"").map_err(Error::io("make", &path))?;
+        self.usage_files().begin(next.segment)?;
         Ok(next)
     }
 
     /// Cuts off what a dead writer appended, appends, and returns the new length.
     fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
-        let path = self.place.folder.archive();
-        let present =
-            self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?.map_or(0, |stamp| stamp.length);
+        let files = self.files();
+        let present = files.stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
         if present > length {
-            self.place.disk.truncate(&path, length).map_err(Error::io("cut", &path))?;
+            files.truncate(ARCHIVE, length)?;
         }
         let mut length = length.min(present);
         if !changes.is_empty() {
             let lines = archive::render(changes);
-            self.place.disk.append(&path, &lines).map_err(Error::io("append to", &path))?;
-            self.place.sync(&path)?;
+            files.append(ARCHIVE, &lines)?;
+            files.sync(ARCHIVE)?;
             length += lines.len() as u64;
         }
         Ok(length)
     }
 
-    pub(super) fn write_vectors(
-        &self,
-        cache: &mut VectorCache,
-        model: TextHash,
-        forgets: bool,
-        book: &Book,
-    ) -> Result<()> {
-        let path = self.place.folder.vectors();
-        let length = self.read_vectors(cache, model)?;
-        if cache.read_to > 0 && length > cache.read_to {
-            // The end cannot be read: what is appended behind it could not be either.
-            self.place.disk.truncate(&path, cache.read_to).map_err(Error::io("cut", &path))?;
-        }
-        // Evicted lessons leave their vectors behind; now and then these are swept out.
-        let live_bytes = |book: &Book| book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
-        if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes(book)) {
-            let live = live_texts(book);
-            cache.keep_only(&live);
-            let bytes = vectors::compacted(&self.read_or_empty(&path, 0)?, &live);
-            let temporary = self.place.folder.temporary("vectors");
-            self.place.disk.create(&temporary, &bytes).map_err(Error::io("write", &temporary))?;
-            self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-            self.read_vectors(cache, model)?;
-        }
-        if cache.unsaved.is_empty() {
-            return Ok(());
-        }
-        // A cache that is not ours, or of another version, is made anew: its beginning was not understood.
-        let is_ours = cache.read_to > 0;
-        let records = cache.unsaved_records(model, !is_ours);
-        if is_ours {
-            self.place.disk.append(&path, &records).map_err(Error::io("append to", &path))?;
-        } else {
-            // Not in place: a vector memory may have mapped it.
-            let temporary = self.place.folder.temporary("vectors");
-            self.place.disk.create(&temporary, &records).map_err(Error::io("write", &temporary))?;
-            self.place.rename(&temporary, &path)?;
-            cache.reread();
-        }
-        cache.unsaved.clear();
-        Ok(())
-    }
-
     /// Replaces the playbook file: the commit itself.
-    fn replace_truth(&self, snapshot: &mut Snapshot, truth: Truth) -> Result<()> {
-        let (path, backup) = (self.place.folder.truth(), self.place.folder.backup());
-        let (temporary, bytes) = self.write_temporary(&truth)?;
-        if snapshot.seen.stamp.is_some() {
-            let link = self.place.folder.temporary("backup");
-            match self.place.disk.remove(&link) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &link)(error)),
-                _ => {}
-            }
-            self.place.disk.link(&path, &link).map_err(Error::io("link", &path))?;
-            self.place.disk.rename(&link, &backup).map_err(Error::io("replace", &backup))?;
+    fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile) -> Result<()> {
+        let files = self.files();
+        let (temporary, bytes) = self.write_temporary(&file)?;
+        if snapshot.version.stamp.is_some() {
+            let link = self.folder.temporary("backup");
+            files.remove_if_exists(&link)?;
+            files.link(PLAYBOOK, &link)?;
+            files.rename(&link, BACKUP)?;
             // A rename between two names of one file leaves both: a commit that failed here before has made them so.
-            let _ = self.place.disk.remove(&link);
+            let _ = files.remove_if_exists(&link);
         }
         // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
-        // seen in time, nothing happens at all.
-        let present = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-        if !is_alike(snapshot.seen.stamp.as_ref(), present.as_ref()) {
+        // noticed in time, nothing happens at all.
+        if !is_alike(snapshot.version.stamp.as_ref(), files.stamp(PLAYBOOK)?.as_ref()) {
             return Err(Error::Contended { rounds: 1 });
         }
-        self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-        self.after_rename(snapshot, truth, &bytes).inspect_err(|_| self.place.stop_writes())
+        files.rename(temporary, PLAYBOOK)?;
+        self.after_rename(snapshot, file, &bytes).inspect_err(|_| files.stop_writes())
     }
 
-    /// Writes the file beside its place and makes it safe; its path and bytes.
-    pub(super) fn write_temporary(&self, truth: &Truth) -> Result<(PathBuf, Vec<u8>)> {
-        let name = "playbook";
-        let bytes = truth::render(truth)
-            .map_err(|error| Error::io("write", &self.place.folder.temporary(name))(error.into()))?;
-        Ok((self.place.write_temporary(name, &bytes)?, bytes))
+    /// Writes the file under a temporary name and syncs it; that name, and the bytes.
+    pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>)> {
+        const NAME: &str = "playbook";
+        let bytes = playbook_file::render(file)
+            .map_err(|error| Error::io("write", &self.files().path_of(self.folder.temporary(NAME)))(error.into()))?;
+        Ok((self.folder.write_temporary(NAME, &bytes)?, bytes))
     }
 
-    fn after_rename(&self, snapshot: &mut Snapshot, truth: Truth, bytes: &[u8]) -> Result<()> {
-        let path = self.place.folder.truth();
-        let folder = self.place.folder.path();
-        self.place.disk.sync_folder(folder).map_err(Error::io("make safe", folder))?;
-        snapshot.seen = Seen::new(self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?, bytes);
-        snapshot.log.end = truth.usage;
-        snapshot.truth = Arc::new(truth);
+    fn after_rename(&self, snapshot: &mut Snapshot, file: PlaybookFile, bytes: &[u8]) -> Result<()> {
+        self.files().sync_directory(Name::TOP)?;
+        snapshot.version = FileVersion::new(self.files().stamp(PLAYBOOK)?, bytes);
+        snapshot.log.end = file.usage;
+        snapshot.file = Arc::new(file);
         Ok(())
     }
 
     /// Removes segments that nobody needs. A failure leaves them for the next commit.
     fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
         let now: DateTime<FixedOffset> = self.clock.now();
-        let spent = snapshot.log.spent_segments(snapshot.truth.usage.segment, now);
+        let spent = snapshot.log.spent_segments(snapshot.file.usage.segment, now);
         if spent.is_empty() {
             return;
         }
-        let backup = self.read_or_empty(&self.place.folder.backup(), 0).ok();
-        let backup = backup.and_then(|bytes| match truth::parse(&bytes, self.clock.as_ref()) {
-            Ok(truth::Parsed::Truth(truth)) => Some(truth.usage.segment),
+        let backup = self.files().read_or_empty(BACKUP, 0).ok();
+        let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref()) {
+            Ok(playbook_file::Parsed::Current(file)) => Some(file.usage.segment),
             _ => None,
         });
         for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {
-            if self.place.disk.remove(&self.place.folder.usage(segment)).is_ok() {
+            if self.usage_files().remove(segment).is_ok() {
                 snapshot.log.forget_segment(segment, now);
             }
         }
     }
-}
-
-/// The texts whose vectors are worth keeping.
-fn live_texts(book: &Book) -> BTreeSet<TextHash> {
-    let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
-    lessons.flat_map(|lesson| [vectors::key(&lesson.trigger), vectors::key(&lesson.whole_text())]).collect()
 }

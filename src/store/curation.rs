@@ -1,21 +1,20 @@
-//! Skills that a curation changes, together, with what goes in an archive.
+//! Skills that a curation changes, all together; those that it removes are archived.
 
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
 
-use super::Place;
-use super::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
+use super::skill_files::OWN_SKILLS;
+use super::undo::undo_within;
 use crate::error::{Error, Result};
-use crate::inbox::Entry;
-use crate::lesson::ChangeId;
-use crate::skills::{Skill, SkillName};
+use crate::folder::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
+use crate::folder::{Entry, Folder, Name};
+use crate::id::ChangeId;
+use crate::skill::{Skill, SkillName};
 
 /// How the journal of a curation begins.
 const WHAT: &str = "curation: ";
-/// Where our skills lie, in the memory folder.
-const SKILLS: &str = "skills";
-/// Where what goes is kept.
+/// Where removed skills are kept.
 const ARCHIVE: &str = "skills-archive";
 
 /// What becomes of a skill's file.
@@ -24,21 +23,31 @@ pub(crate) struct SkillEdit<'a> {
     pub(crate) path: &'a Path,
     /// What was decided on.
     pub(crate) known: &'a Skill,
-    /// None when it goes, into the archive.
+    /// None when it is removed, into the archive.
     pub(crate) text: Option<String>,
 }
 
-impl Place {
+/// The files that a curation changes.
+#[derive(Clone, Copy)]
+pub(crate) struct CurationFiles<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> CurationFiles<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder }
+    }
+
     /// Changes the files of skills, all or none, as `decide` says under the folder's lock.
     ///
     /// # Errors
     /// Those of `decide`; `FileChanged` when a file is not what was decided on; `Io`.
-    pub(crate) fn edit_skills<T>(
-        &self,
+    pub(crate) fn change<T>(
+        self,
         at: DateTime<FixedOffset>,
         decide: impl FnOnce() -> Result<(T, Vec<FileEdit>)>,
     ) -> Result<(T, Option<ChangeId>)> {
-        let (change, (value, gone)) = self.edit_files(at, || {
+        let (change, (value, gone)) = self.folder.edits().change(at, || {
             let (value, edits) = decide()?;
             let gone: Vec<PathBuf> =
                 edits.iter().filter(|edit| edit.is_removal()).map(|edit| edit.path().to_owned()).collect();
@@ -47,16 +56,17 @@ impl Place {
             Ok((transaction, (value, gone)))
         })?;
         for folder in gone.iter().filter_map(|path| path.parent()) {
-            // Whatever else lies there keeps it; an empty folder does no harm either.
-            let _ = self.disk.remove_folder(folder);
+            // Whatever else is there keeps it.
+            self.folder.elsewhere(folder).remove_if_empty(Name::TOP);
         }
         Ok((value, change))
     }
 
     /// The edits that one skill takes.
-    pub(crate) fn skill_edits(&self, edit: SkillEdit<'_>) -> Result<Vec<FileEdit>> {
+    pub(crate) fn edits_of(self, edit: SkillEdit<'_>) -> Result<Vec<FileEdit>> {
         let SkillEdit { name, path, known, text } = edit;
-        let bytes = self.content(path)?;
+        let (directory, file) = self.folder.locate(path);
+        let bytes = directory.content(file)?;
         let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let read = bytes.as_deref().and_then(|bytes| Skill::read(bytes, folder).ok());
         if read.is_none_or(|reading| reading.skill != *known) {
@@ -71,35 +81,31 @@ impl Place {
         let hash = content_hash(&bytes);
         let is_gone = text.is_none();
         let mut edits = vec![FileEdit::new(path.to_owned(), Some(hash), text.map(String::into_bytes))];
-        let archived = self.folder.path().join(ARCHIVE).join(format!("{name}.{hash}.md"));
-        if is_gone && self.look(&archived)? == Entry::Missing {
-            edits.push(FileEdit::new(archived, None, Some(bytes)));
+        let archived = Name::from(ARCHIVE).join(format!("{name}.{hash}.md"));
+        if is_gone && self.folder.files().entry(&archived)? == Entry::Missing {
+            edits.push(FileEdit::new(self.folder.files().path_of(archived), None, Some(bytes)));
         }
         Ok(edits)
     }
 
-    /// True when a skill's folder holds nothing but its file, and neither is a link.
-    pub(crate) fn is_plain_skill(&self, path: &Path) -> bool {
-        let Some(folder) = path.parent() else { return false };
-        let is_alone = self.disk.list(folder).is_ok_and(|names| names.len() == 1);
-        let is_file = matches!(self.look(path), Ok(Entry::File { n_links: 1, .. }));
-        is_alone && is_file && matches!(self.look(folder), Ok(Entry::Folder))
+    /// True when a skill's folder contains nothing but its file, and neither is a link.
+    pub(crate) fn is_plain(self, path: &Path) -> bool {
+        let (directory, file) = self.folder.locate(path);
+        let is_alone = directory.list(Name::TOP).is_ok_and(|names| names.len() == 1);
+        let is_file = matches!(directory.entry(file), Ok(Entry::File { n_links: 1, .. }));
+        is_alone && is_file && matches!(directory.entry(Name::TOP), Ok(Entry::Folder))
     }
 
-    /// Takes a curation back: every file holds what it held, to the byte.
+    /// Takes a curation back: every file has its former content, to the byte.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one lies anywhere else; `Io`.
-    pub(crate) fn undo_skill_edits(
-        &self,
-        change: ChangeId,
-        at: DateTime<FixedOffset>,
-    ) -> Result<(ChangeId, Vec<Skill>)> {
-        let (undone, journal) = self.undo_files(change, at, |journal| {
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is anywhere else; `Io`.
+    pub(crate) fn undo(self, change: ChangeId, at: DateTime<FixedOffset>) -> Result<(ChangeId, Vec<Skill>)> {
+        let (undone, journal) = undo_within(self.folder, change, at, |journal| {
             if !journal.what.starts_with(WHAT) {
                 return Err(Error::NoSuchChange { change });
             }
-            let own = [SKILLS, ARCHIVE].map(|name| self.folder.path().join(name)).to_vec();
+            let own = [OWN_SKILLS, ARCHIVE].map(|name| self.folder.files().path_of(name)).to_vec();
             Ok(Reach { own, ..Reach::default() })
         })?;
         Ok((undone, restored(&journal)))

@@ -1,34 +1,45 @@
 //! A file outside the folder that lessons are written into: replaced whole, or not at all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use chrono::{DateTime, FixedOffset};
 
-use super::Place;
-use super::edits::{FileEdit, Reach, Record, Transaction, content_hash};
+use super::undo::undo_within;
 use crate::error::{Error, Result};
-use crate::inbox::Entry;
-use crate::lesson::ChangeId;
+use crate::folder::Folder;
+use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
+use crate::id::ChangeId;
 
 /// How the journal of an export begins.
 const WHAT: &str = "export: ";
 
-impl Place {
-    /// Makes of a file what `make` says, given what it holds (nothing where there is none). None when that is the same.
+/// Files that lessons are exported into.
+#[derive(Clone, Copy)]
+pub(crate) struct Exports<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> Exports<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder }
+    }
+
+    /// Replaces the content of a file by what `make` returns for it (nothing where there is no file). None when that is the same.
     ///
     /// A link is followed: the file that it leads to is replaced, and the link stays.
     ///
     /// # Errors
     /// Those of `make`, and of a transaction.
     pub(crate) fn rewrite(
-        &self,
+        self,
         file: &Path,
         at: DateTime<FixedOffset>,
         make: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<ChangeId>> {
-        let path = self.followed(file)?;
-        let (change, ()) = self.edit_files(at, || {
-            let before = self.content(&path)?;
+        let path = self.folder.links().target_of(file)?;
+        let (change, ()) = self.folder.edits().change(at, || {
+            let (directory, name) = self.folder.locate(&path);
+            let before = directory.content(name)?;
             let after = make(before.as_deref().unwrap_or_default())?;
             if before.as_ref() == Some(&after) {
                 return Ok((None, ()));
@@ -44,22 +55,14 @@ impl Place {
     ///
     /// # Errors
     /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file; `Io`.
-    pub(crate) fn undo_rewrite(&self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
-        let named = self.followed(file)?;
-        let (undone, _) = self.undo_files(change, at, |journal| match &journal.files[..] {
+    pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
+        let named = self.folder.links().target_of(file)?;
+        let (undone, _) = undo_within(self.folder, change, at, |journal| match &journal.files[..] {
             [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
                 Ok(Reach { files: vec![named], ..Reach::default() })
             }
             _ => Err(Error::NoSuchChange { change }),
         })?;
         Ok(undone)
-    }
-
-    fn followed(&self, file: &Path) -> Result<PathBuf> {
-        let file = std::path::absolute(file).map_err(Error::io("look at", file))?;
-        match self.look(&file)? {
-            Entry::Link => self.disk.resolve(&file).map_err(Error::io("resolve", &file)),
-            _ => Ok(file),
-        }
     }
 }

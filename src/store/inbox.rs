@@ -1,4 +1,4 @@
-//! The inbox on disk (skills 4.1): what lies there, what stands where a proposal leads, and what goes aside.
+//! The inbox on disk (docs/spec/skills.md, 4.1): what is in it, and what is put aside.
 //!
 //! ```text
 //! .inbox/private/extraction.patch      with extraction.base.json: what the targets held when it was proposed
@@ -8,44 +8,46 @@
 //! .inbox/aside/…                       what cannot be applied, each with a .reason
 //! ```
 
-use std::ffi::OsString;
-use std::io;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use super::Place;
-use super::disk::TEMPORARY;
-use super::edits::BESIDE;
 use crate::error::{CannotApply, Error, Result};
-use crate::inbox::{Entry, Ground, Grounds, Located, PatchKind, View};
-use crate::lesson::TextHash;
-use crate::skills::SkillName;
+use crate::folder::edits::{FileEdit, content_hash};
+use crate::folder::{Entry, Folder, Name};
+use crate::hash::TextHash;
+use crate::proposal::PatchKind;
+use crate::skill::SkillName;
 
 /// The version of the record beside a patch that this program writes.
 const SCHEMA: u64 = 1;
+/// The folder.
+const INBOX: &str = ".inbox";
+/// Where what cannot be applied is kept, below it.
+const ASIDE: &str = "aside";
 /// The only patch of a kind that has one.
 const PATCH: &str = "extraction.patch";
 /// How the record beside a patch ends.
 const RECORD: &str = ".base.json";
 
-/// Something that lies in the inbox.
+/// Something in the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
-    pub(crate) path: PathBuf,
-    pub(crate) what: Lies,
+    pub(crate) name: Name,
+    pub(crate) what: InboxItem,
 }
 
-/// What it is, by name and place.
+/// What something in the inbox is, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Lies {
+pub(crate) enum InboxItem {
     Patch(PatchKind),
     /// A patch beside the one of its kind, under a name of its own.
     Extra(PatchKind),
     /// The folder of a new skill.
     Skill(SkillName),
-    /// Nothing that could be applied; what could lie there.
+    /// Nothing that could be applied; what could be there.
     Misplaced(&'static str),
 }
 
@@ -92,10 +94,20 @@ impl Bases {
     }
 }
 
-impl Place {
-    /// Where a patch of a kind lies.
-    pub(crate) fn patch_path(&self, kind: &PatchKind) -> PathBuf {
-        let inbox = self.inbox();
+/// The files of the inbox, by names relative to the memory folder.
+#[derive(Clone, Copy)]
+pub(crate) struct InboxFiles<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> InboxFiles<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder }
+    }
+
+    /// The file of a patch of a kind.
+    pub(crate) fn patch(kind: &PatchKind) -> Name {
+        let inbox = Name::from(INBOX);
         match kind {
             PatchKind::Private => inbox.join("private").join(PATCH),
             PatchKind::Global => inbox.join("global").join(PATCH),
@@ -103,104 +115,110 @@ impl Place {
         }
     }
 
-    /// Where the record of a patch lies.
-    pub(crate) fn record_path(patch: &Path) -> PathBuf {
+    /// The record beside a patch.
+    pub(crate) fn record_of(patch: &Name) -> Name {
         patch.with_extension(RECORD.trim_start_matches('.'))
     }
 
-    pub(crate) fn skill_proposal(&self, name: &SkillName) -> PathBuf {
-        self.inbox().join("skills").join(name.as_str())
+    /// The folder of a proposed skill.
+    pub(crate) fn skill(name: &SkillName) -> Name {
+        Name::from(INBOX).join("skills").join(name.as_str())
     }
 
-    fn inbox(&self) -> PathBuf {
-        self.folder.path().join(".inbox")
+    /// A name without the inbox's, as people call it.
+    pub(crate) fn shown(name: &Name) -> String {
+        let path = name.as_path();
+        path.strip_prefix(INBOX).unwrap_or(path).display().to_string()
     }
 
-    /// A path of the inbox as people call it.
-    pub(crate) fn inbox_name(&self, path: &Path) -> String {
-        path.strip_prefix(self.inbox()).unwrap_or(path).display().to_string()
+    /// An edit of a file of the inbox.
+    pub(crate) fn edit(self, name: &Name, before: Option<TextHash>, after: Option<Vec<u8>>) -> FileEdit {
+        FileEdit::new(self.folder.files().path_of(name), before, after)
     }
 
-    /// Everything that lies in the inbox, in the order of its paths. What cannot be a proposal is among it.
-    pub(crate) fn written(&self) -> Result<Vec<Written>> {
-        let inbox = self.inbox();
-        if self.look(&inbox)? == Entry::Missing {
+    /// Everything in the inbox, in the order of the names. What cannot be a proposal is included.
+    pub(crate) fn list(self) -> Result<Vec<Written>> {
+        let (inbox, files) = (Name::from(INBOX), self.folder.files());
+        if files.entry(&inbox)? == Entry::Missing {
             return Ok(Vec::new());
         }
         let mut written = Vec::new();
-        for name in self.names(&inbox)? {
+        for name in files.list_own(&inbox)? {
             let path = inbox.join(&name);
-            let is_folder = self.look(&path)? == Entry::Folder;
+            let is_folder = files.entry(&path)? == Entry::Folder;
             match name.to_str() {
                 Some(kind @ ("private" | "global" | "skills")) if is_folder => {
-                    for file in self.names(&path)? {
-                        if let Some(file) = file.to_str() {
-                            written.extend(self.lies(&path, kind, file)?);
-                        } else {
-                            let what = Lies::Misplaced("a file under a readable name");
-                            written.push(Written { path: path.join(file), what });
-                        }
+                    for file in files.list_own(&path)? {
+                        written.extend(self.classify(&path, kind, &file)?);
                     }
                 }
-                Some("aside") if is_folder => {}
-                _ => written
-                    .push(Written { path, what: Lies::Misplaced("one of the folders private, global and skills") }),
+                Some(ASIDE) if is_folder => {}
+                _ => {
+                    let what = InboxItem::Misplaced("one of the folders private, global and skills");
+                    written.push(Written { name: path, what });
+                }
             }
         }
         Ok(written)
     }
 
-    fn lies(&self, folder: &Path, kind: &str, name: &str) -> Result<Option<Written>> {
-        let path = folder.join(name);
+    fn classify(self, folder: &Name, kind: &str, file: &OsStr) -> Result<Option<Written>> {
+        let path = folder.join(file);
+        let Some(name) = file.to_str() else {
+            return Ok(Some(Written { name: path, what: InboxItem::Misplaced("a file under a readable name") }));
+        };
         let stem = name.strip_suffix(".patch");
         if let Some(stem) = name.strip_suffix(RECORD)
-            && self.look(&folder.join(format!("{stem}.patch")))? != Entry::Missing
+            && self.folder.files().entry(folder.join(format!("{stem}.patch")))? != Entry::Missing
         {
             return Ok(None);
         }
         let what = match (kind, stem) {
-            ("private", Some(_)) if name == PATCH => Lies::Patch(PatchKind::Private),
-            ("global", Some(_)) if name == PATCH => Lies::Patch(PatchKind::Global),
-            ("private", Some(_)) => Lies::Extra(PatchKind::Private),
-            ("global", Some(_)) => Lies::Extra(PatchKind::Global),
+            ("private", Some(_)) if name == PATCH => InboxItem::Patch(PatchKind::Private),
+            ("global", Some(_)) if name == PATCH => InboxItem::Patch(PatchKind::Global),
+            ("private", Some(_)) => InboxItem::Extra(PatchKind::Private),
+            ("global", Some(_)) => InboxItem::Extra(PatchKind::Global),
             ("skills", Some(stem)) => match own_name(stem) {
-                Some(skill) => Lies::Patch(PatchKind::Skill(skill)),
-                None => Lies::Misplaced("a patch under the name of a skill"),
+                Some(skill) => InboxItem::Patch(PatchKind::Skill(skill)),
+                None => InboxItem::Misplaced("a patch under the name of a skill"),
             },
             ("skills", None) => match own_name(name) {
                 Some(_) if self.is_empty_folder(&path)? => return Ok(None),
-                Some(skill) => Lies::Skill(skill),
-                None => Lies::Misplaced("a folder under the name of a skill"),
+                Some(skill) => InboxItem::Skill(skill),
+                None => InboxItem::Misplaced("a folder under the name of a skill"),
             },
-            _ => Lies::Misplaced("a patch, NAME.patch"),
+            _ => InboxItem::Misplaced("a patch, NAME.patch"),
         };
-        Ok(Some(Written { path, what }))
+        Ok(Some(Written { name: path, what }))
     }
 
     /// What a transaction that was stopped half-way, or an applied skill, leaves.
-    fn is_empty_folder(&self, path: &Path) -> Result<bool> {
-        Ok(self.look(path)? == Entry::Folder && self.names(path)?.is_empty())
+    fn is_empty_folder(self, name: &Name) -> Result<bool> {
+        let files = self.folder.files();
+        Ok(files.entry(name)? == Entry::Folder && files.list_own(name)?.is_empty())
     }
 
-    /// The names in a folder, without our temporary files.
-    pub(crate) fn names(&self, folder: &Path) -> Result<Vec<OsString>> {
-        if self.look(folder)? != Entry::Folder {
-            return Err(Error::io("list", folder)(io::Error::other("it is no folder")));
-        }
-        let names = self.disk.list(folder).map_err(Error::io("list", folder))?;
-        let is_ours = |name: &OsString| {
-            let name = name.to_string_lossy();
-            name.starts_with(BESIDE) || name.starts_with(TEMPORARY)
-        };
-        Ok(names.into_iter().filter(|name| !is_ours(name)).collect())
+    /// The names in a folder of the inbox, without temporary files.
+    pub(crate) fn names_in(self, folder: &Name) -> Result<Vec<std::ffi::OsString>> {
+        self.folder.files().list_own(folder)
     }
 
-    /// The bytes of a file that lies in the inbox: a regular file of its own, no larger than `limit`.
-    pub(crate) fn read_written(&self, path: &Path, limit: usize) -> Result<Vec<u8>, CannotApply> {
-        let limit = limit as u64;
-        match self.look(path).map_err(unreadable)? {
+    /// True when there is nothing of this name.
+    pub(crate) fn is_missing(self, name: &Name) -> Result<bool> {
+        Ok(self.folder.files().entry(name)? == Entry::Missing)
+    }
+
+    /// The hash of what a file holds; none when there is none.
+    pub(crate) fn hash_of(self, name: &Name) -> Result<Option<TextHash>> {
+        Ok(self.folder.files().content(name)?.as_deref().map(content_hash))
+    }
+
+    /// The bytes of a file of the inbox: a regular file without other hard links, no larger than `limit`.
+    pub(crate) fn read(self, name: &Name, limit: usize) -> Result<Vec<u8>, CannotApply> {
+        let (limit, files) = (limit as u64, self.folder.files());
+        match files.entry(name).map_err(unreadable)? {
             Entry::File { n_links: 1, n_bytes, .. } if n_bytes <= limit => {
-                self.read_or_empty(path, 0).map_err(unreadable)
+                files.read_or_empty(name, 0).map_err(unreadable)
             }
             Entry::File { n_links: 1, n_bytes, .. } => Err(CannotApply::TooLarge { found: n_bytes, limit }),
             _ => Err(CannotApply::NotAFile),
@@ -208,104 +226,59 @@ impl Place {
     }
 
     /// The record of a patch; none where there is none of this very patch.
-    pub(crate) fn bases(&self, of: &Path, text: TextHash) -> Option<Bases> {
-        let bytes = self.read_written(&Self::record_path(of), crate::inbox::MAX_BYTES).ok()?;
+    pub(crate) fn bases(self, of: &Name, text: TextHash) -> Option<Bases> {
+        let bytes = self.read(&Self::record_of(of), crate::proposal::MAX_BYTES).ok()?;
         let bases: Bases = serde_json::from_slice(&bytes).ok()?;
         (bases.schema == SCHEMA && bases.patch == text).then_some(bases)
     }
 
-    /// Puts something aside with the reason; where it is now. What it is does not matter: it is only given another name.
-    pub(crate) fn set_aside(&self, path: &Path, reason: &CannotApply) -> Result<PathBuf> {
-        let folder = self.inbox().join("aside");
-        let mut from = path.to_owned();
-        if !matches!(self.look(&folder)?, Entry::Folder | Entry::Missing) {
-            // A link or a file in the place of our folder: under another name it goes aside like anything else.
-            let former = self.inbox().join("former-aside");
-            self.rename(&folder, &former)?;
-            if path == folder {
-                from = former;
-            }
-        }
-        self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
-        let taken = self.names(&folder)?;
+    /// Puts something aside with the reason; where it is now. It may be anything: it is only renamed.
+    pub(crate) fn set_aside(self, name: &Name, reason: &CannotApply) -> Result<PathBuf> {
+        let files = self.folder.files();
+        let from = self.make_room_for_aside(name)?;
+        let folder = Name::from(INBOX).join(ASIDE);
+        let taken = files.list_own(&folder)?;
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
-        let name: String = self.inbox_name(path).chars().map(readable).take(100).collect();
+        let called: String = Self::shown(name).chars().map(readable).take(100).collect();
         // A name that ends in `.reason` can be that of a proposal too.
         let is_taken = |n: usize| taken.iter().any(|taken| taken.to_string_lossy().starts_with(&format!("{n}-")));
         let number = (1..=taken.len() + 1).find(|n| !is_taken(*n)).unwrap_or_default();
-        let kept = folder.join(format!("{number}-{name}"));
-        let told = folder.join(format!("{number}-{name}.reason"));
-        self.disk.create(&told, format!("{reason}\n").as_bytes()).map_err(Error::io("write", &told))?;
-        self.sync(&told)?;
-        self.rename(&from, &kept)?;
-        self.sync_folder(&folder)?;
-        let record = Self::record_path(path);
-        if path.extension().is_some_and(|extension| extension == "patch") && self.look(&record)? != Entry::Folder {
-            self.remove_if_there(&record)?;
+        let kept = folder.join(format!("{number}-{called}"));
+        let reason_file = folder.join(format!("{number}-{called}.reason"));
+        files.create(&reason_file, format!("{reason}\n").as_bytes())?;
+        files.sync(reason_file)?;
+        files.rename(from, &kept)?;
+        files.sync_directory(folder)?;
+        let record = Self::record_of(name);
+        if name.as_path().extension().is_some_and(|extension| extension == "patch")
+            && files.entry(&record)? != Entry::Folder
+        {
+            files.remove_if_exists(record)?;
         }
+        let (path, kept) = (files.path_of(name), files.path_of(kept));
         tracing::warn!(from = %path.display(), to = %kept.display(), %reason, "a proposal cannot be applied and was put aside");
         Ok(kept)
     }
 
-    /// Removes a folder of the inbox that nothing is left in.
-    pub(crate) fn drop_empty(&self, folder: &Path) {
-        // One that is not empty stays, which is what is wanted.
-        let _ = self.disk.remove_folder(folder);
-    }
-
-    /// The places that proposals may lead to.
-    pub(crate) fn grounds(&self, global: Option<&Path>, skills: &[PathBuf]) -> Result<Grounds> {
-        let memory = self.folder.path();
-        let ground = |path: &Path| -> Result<Ground> {
-            let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
-            let resolved = self.resolve_present(&spelled)?;
-            Ok(Ground { spelled, resolved })
-        };
-        let file = |path: &Path| -> Result<Ground> {
-            let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
-            let (Some(folder), Some(name)) = (spelled.parent(), spelled.file_name()) else { return ground(path) };
-            let resolved = self.resolve_present(folder)?.join(name);
-            Ok(Ground { spelled, resolved })
-        };
-        Ok(Grounds {
-            memory: ground(memory)?,
-            global: global.map(file).transpose()?,
-            skills: skills.iter().map(|root| ground(root)).collect::<Result<_>>()?,
-        })
-    }
-
-    /// A path with every link followed, as far as it is there.
-    pub(super) fn resolve_present(&self, path: &Path) -> Result<PathBuf> {
-        for ancestor in path.ancestors() {
-            match self.disk.resolve(ancestor) {
-                Ok(found) => {
-                    return Ok(path.strip_prefix(ancestor).map_or_else(
-                        |_| found.clone(),
-                        |rest| {
-                            if rest.as_os_str().is_empty() { found.clone() } else { found.join(rest) }
-                        },
-                    ));
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("resolve", ancestor)(error)),
+    /// Creates the folder of what is put aside. A link or a file in its place is renamed, and can be put aside like anything
+    /// else; what `name` is called then.
+    fn make_room_for_aside(self, name: &Name) -> Result<Name> {
+        let (files, folder) = (self.folder.files(), Name::from(INBOX).join(ASIDE));
+        let mut from = name.clone();
+        if !matches!(files.entry(&folder)?, Entry::Folder | Entry::Missing) {
+            let former = Name::from(INBOX).join("former-aside");
+            files.rename(&folder, &former)?;
+            if *name == folder {
+                from = former;
             }
         }
-        Ok(path.to_owned())
+        files.create_directory(folder)?;
+        Ok(from)
     }
 
-    /// What stands at a target and on the way to it.
-    pub(crate) fn view(&self, target: &Located) -> Result<View> {
-        let steps = target.steps.iter().map(|step| self.look(step)).collect::<Result<Vec<Entry>>>()?;
-        let (folder, siblings) = if let Some(parent) = target.path.parent()
-            && self.disk.look(parent).is_ok_and(|entry| matches!(entry, Entry::Folder | Entry::Link))
-        {
-            let resolved = self.disk.resolve(parent).map_err(Error::io("resolve", parent))?;
-            let names = self.disk.list(&resolved).map_err(Error::io("list", parent))?;
-            (Some(resolved), names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
-        } else {
-            (None, Vec::new())
-        };
-        Ok(View { steps, folder, siblings })
+    /// Removes the folder of a proposed skill if it is empty.
+    pub(crate) fn remove_empty_skill(self, name: &SkillName) {
+        self.folder.files().remove_if_empty(Self::skill(name));
     }
 }
 
@@ -316,7 +289,7 @@ fn own_name(text: &str) -> Option<SkillName> {
     (name.as_str() == text && !is_patch).then_some(name)
 }
 
-/// An error while a proposal is looked at speaks of that proposal only.
+/// An error while a proposal is read concerns that proposal only.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unreadable(error: Error) -> CannotApply {
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());

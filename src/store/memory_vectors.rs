@@ -1,5 +1,5 @@
 //! The vectors of a vector memory's texts: sections of rows, each row under the hash of its text and each section of one
-//! model. Never wrong, at most missing. A file that was written anew begins with an index, whose vectors are rows like the others.
+//! model. Never wrong, at most missing. A file that was rewritten begins with an index, whose vectors are rows like the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use adage_index::snapshot::{Bytes, Part};
 use adage_index::{UnitVector, VectorIndex};
 
-use super::disk::Lock;
-use super::place::Place;
+use super::VECTORS;
 use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::folder::{Folder, Lock, Name};
 use crate::lesson::TextHash;
 
 /// Rows of vectors: the texts' hashes, zeros up to a multiple of 64, the components.
@@ -66,23 +66,23 @@ fn rows(section: &SectionView) -> Option<impl Iterator<Item = (TextHash, &[f32])
     Some(texts.zip(components.chunks_exact(n_columns)))
 }
 
-fn read(place: &Place, from: u64) -> Result<Sections> {
-    let path = place.folder.vectors();
-    let (sections, flaws) = Sections::open(place.disk.as_ref(), &path, from).map_err(Error::io("read", &path))?;
+fn read(folder: &Folder, from: u64) -> Result<Sections> {
+    let (sections, flaws) = Sections::open(folder.files(), VECTORS, from)?;
     for flaw in flaws {
+        let path = folder.files().path_of(VECTORS);
         tracing::warn!(path = %path.display(), offset = flaw.offset, kind = ?flaw.kind, "vectors could not be read");
     }
     Ok(sections)
 }
 
 /// The sections that the file has since the last look; none when there are none.
-pub(crate) fn news(place: &Place, mark: &mut VectorMark) -> Result<Option<Sections>> {
-    let Some(stamp) = place.stamp(&place.folder.vectors())? else { return Ok(None) };
+pub(crate) fn news(folder: &Folder, mark: &mut VectorMark) -> Result<Option<Sections>> {
+    let Some(stamp) = folder.files().stamp(VECTORS)? else { return Ok(None) };
     let from = if stamp.inode == mark.inode && stamp.length >= mark.length { mark.length } else { 0 };
     if from > 0 && stamp.length == from {
         return Ok(None);
     }
-    let sections = read(place, from)?;
+    let sections = read(folder, from)?;
     *mark = VectorMark { inode: stamp.inode, length: sections.length };
     Ok(Some(sections))
 }
@@ -178,15 +178,20 @@ impl IndexToStore<'_> {
     }
 }
 
-/// Appends vectors of a model; the length of the file afterwards. Not made safe: what is lost is embedded again.
-pub(crate) fn append(place: &Place, model: TextHash, vectors: &[(TextHash, UnitVector)], _lock: &Lock) -> Result<u64> {
-    let path = place.folder.vectors();
-    let length = place.stamp(&path)?.map_or(0, |stamp| stamp.length);
+/// Appends vectors of a model; the length of the file afterwards. Not synced: what is lost is embedded again.
+pub(crate) fn append(
+    folder: &Folder,
+    model: TextHash,
+    vectors: &[(TextHash, UnitVector)],
+    _lock: &Lock,
+) -> Result<u64> {
+    let files = folder.files();
+    let length = files.stamp(VECTORS)?.map_or(0, |stamp| stamp.length);
     if vectors.is_empty() {
         return Ok(length);
     }
-    let start = place.disk.read_start(&path, MAGIC.len()).map_err(Error::io("read", &path))?;
-    // A file that is not ours, or of another version, is made anew: nothing of it was understood.
+    let start = files.read_start(VECTORS, MAGIC.len())?;
+    // A file that is not ours, or of another version, is replaced: nothing of it was understood.
     let length = if start == MAGIC { length } else { 0 };
     let mut writer = SectionWriter::behind(length);
     for (n_columns, mut group) in by_dimension(vectors) {
@@ -194,10 +199,10 @@ pub(crate) fn append(place: &Place, model: TextHash, vectors: &[(TextHash, UnitV
     }
     let bytes = writer.into_bytes();
     if length > 0 {
-        place.disk.append(&path, &bytes).map_err(Error::io("append to", &path))?;
+        files.append(VECTORS, &bytes)?;
     } else {
-        let temporary = place.write_temporary("vectors", &bytes)?;
-        place.rename(&temporary, &path)?;
+        let temporary = folder.write_temporary("vectors", &bytes)?;
+        files.rename(temporary, VECTORS)?;
     }
     Ok(length + bytes.len() as u64)
 }
@@ -212,9 +217,9 @@ fn by_dimension(vectors: &[(TextHash, UnitVector)]) -> BTreeMap<u32, Group> {
     groups
 }
 
-/// Writes the file anew: an index, these vectors of a model, and what the old file holds of any model for live texts.
+/// Writes a new file: an index, these vectors of a model, and what the old file holds of any model for live texts.
 pub(crate) fn rewrite<'v>(
-    place: &Place,
+    folder: &Folder,
     live: &BTreeSet<TextHash>,
     index: Option<&IndexToStore<'_>>,
     own: impl Iterator<Item = (TextHash, TextHash, &'v [f32])>,
@@ -234,20 +239,19 @@ pub(crate) fn rewrite<'v>(
             groups.entry((model, n_columns)).or_default().add(text, row);
         }
     }
-    let old = read(place, 0)?;
+    let old = read(folder, 0)?;
     for (model, n_columns, rows) in all_rows(&old) {
         for (text, row) in rows.filter(|(text, _)| is_wanted(model, *text)) {
             groups.entry((model, n_columns)).or_default().add(text, row);
         }
     }
-    let path = place.folder.vectors();
     if groups.is_empty() && indexed.is_empty() && old.length == 0 {
         return Ok(());
     }
     for ((model, n_columns), mut group) in groups {
         group.write(model, n_columns, &mut writer);
     }
-    let temporary = place.write_temporary("vectors", &writer.into_bytes())?;
-    place.rename(&temporary, &path)?;
-    place.sync_folder(place.folder.path())
+    let temporary = folder.write_temporary("vectors", &writer.into_bytes())?;
+    folder.files().rename(temporary, VECTORS)?;
+    folder.files().sync_directory(Name::TOP)
 }

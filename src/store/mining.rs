@@ -5,18 +5,16 @@
 //! goes on, its process holds `mining.lock`, which the kernel frees when that process dies.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Place;
-use super::disk::Lock;
-use super::record::Record;
-use crate::capture::{SessionEntry, SessionSummary, Standing};
+use crate::capture::{ReadState, SessionEntry, SessionSummary};
 use crate::config::SessionsConfig;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 
 /// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there.
 const MAX_KEPT: usize = 10_000;
@@ -122,14 +120,14 @@ pub(crate) struct SeenFile {
 
 impl Mining {
     /// How far this version of a session got.
-    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> Standing {
+    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
-            None => Standing::New { n_attempts: 0 },
-            Some(known) if known.is_read => Standing::Read,
+            None => ReadState::New { n_attempts: 0 },
+            Some(known) if known.is_read => ReadState::Read,
             Some(Progress { n_attempts, .. }) if *n_attempts >= config.max_attempts => {
-                Standing::GivenUp { n_attempts: *n_attempts }
+                ReadState::GivenUp { n_attempts: *n_attempts }
             }
-            Some(Progress { n_attempts, .. }) => Standing::New { n_attempts: *n_attempts },
+            Some(Progress { n_attempts, .. }) => ReadState::New { n_attempts: *n_attempts },
         }
     }
 
@@ -195,15 +193,24 @@ fn forget_oldest<K: Ord, V>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> Date
     }
 }
 
-impl Place {
-    /// What is known.
-    pub(crate) fn read_mining(&self) -> Result<Mining> {
-        self.read_record()
+/// The file `mining.json` of a folder, and the right to do a run.
+pub(crate) struct MiningLog<'a> {
+    folder: &'a Folder,
+    file: JsonFile<'a, Mining>,
+}
+
+impl<'a> MiningLog<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder, file: JsonFile::new(folder) }
     }
 
-    /// Changes what is known.
-    pub(crate) fn change_mining<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
-        self.change_record(|mining: &mut Mining| {
+    pub(crate) fn read(&self) -> Result<Mining> {
+        self.file.read()
+    }
+
+    /// Changes what is known, in its newest version.
+    pub(crate) fn change<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
+        self.file.change(|mining| {
             let value = change(mining);
             mining.trim(config);
             value
@@ -211,16 +218,12 @@ impl Place {
     }
 
     /// The right to do a run; none while another process, or handle, has it.
-    pub(crate) fn lock_mining(&self) -> Result<Option<Lock>> {
-        if !self.is_writable() {
-            return Err(Error::ReadOnly { path: self.folder.path().to_owned() });
-        }
-        let path: &Path = &self.folder.path().join("mining.lock");
-        self.disk.try_lock_exclusive(path).map_err(Error::io("lock", path))
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        self.folder.try_lock_file("mining.lock")
     }
 }
 
-impl Record for Mining {
+impl JsonRecord for Mining {
     const NAME: &'static str = "mining";
     const SCHEMA: u64 = 1;
     const LOST: &'static str = "the record of read sessions was broken and begins anew";
@@ -233,13 +236,16 @@ impl Record for Mining {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 mod tests {
+    use std::path::Path;
+
     use super::*;
-    use crate::store::Access;
-    use crate::store::disk::RealDisk;
+    use crate::error::Error;
+    use crate::folder::Access;
+    use crate::folder::disk::RealDisk;
     use crate::testing::at;
 
-    fn place(folder: &Path, access: Access) -> Place {
-        Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+    fn open(folder: &Path, access: Access) -> Folder {
+        Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
     }
 
     fn outcome(seconds: i64, n_candidates: Option<usize>) -> SessionOutcome {
@@ -256,28 +262,29 @@ mod tests {
             last_record: None,
             n_user_turns: 10,
             n_turns: 20,
-            owner: crate::Owner::Person,
+            owner: adage_transcript::Owner::Person,
             intent: String::new(),
             workflow: String::new(),
         };
         let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
         for n_attempts in 0..3 {
-            assert_eq!(mining.standing(&entry(0), &config), Standing::New { n_attempts });
+            assert_eq!(mining.standing(&entry(0), &config), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
             mining.settle(&outcome(0, None));
         }
-        assert_eq!(mining.standing(&entry(0), &config), Standing::GivenUp { n_attempts: 3 });
-        assert_eq!(mining.standing(&entry(1), &config), Standing::New { n_attempts: 0 });
+        assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
         // It went on between the look and the reading: what was read is the later version.
         mining.settle(&outcome(1, Some(2)));
-        assert_eq!(mining.standing(&entry(1), &config), Standing::Read);
-        assert_eq!(mining.standing(&entry(2), &config), Standing::New { n_attempts: 0 });
+        assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
+        assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });
     }
 
     #[test]
     fn the_record_is_bounded_and_survives() {
         let folder = tempfile::tempdir().unwrap();
-        let place = place(folder.path(), Access::ReadWrite);
+        let folder = open(folder.path(), Access::ReadWrite);
+        let log = MiningLog::new(&folder);
         let config = SessionsConfig { max_runs: 2, ..SessionsConfig::default() };
         for n in 0..4 {
             let run = |mining: &mut Mining| {
@@ -285,9 +292,9 @@ mod tests {
                 mining.attempt("s", at(n));
                 mining.close(at(n + 1), RunEnd::Finished);
             };
-            place.change_mining(&config, run).unwrap();
+            log.change(&config, run).unwrap();
         }
-        let mining = place.read_mining().unwrap();
+        let mining = log.read().unwrap();
         assert_eq!(mining.runs.iter().map(|run| run.owner.started).collect::<Vec<_>>(), [at(2), at(3)]);
         let mut rows: BTreeMap<i64, i64> = (0..10_010).map(|n| (n, n)).collect();
         forget_oldest(&mut rows, |n| at(*n));
@@ -300,18 +307,20 @@ mod tests {
         let config = SessionsConfig::default();
         let path = folder.path().join("mining.json");
         std::fs::write(&path, b"{\"runs\": 3").unwrap();
-        let reader = place(folder.path(), Access::ReadOnly);
-        assert_eq!(reader.read_mining().unwrap(), Mining::default());
-        assert!(matches!(reader.change_mining(&config, |_| ()), Err(Error::ReadOnly { .. })));
-        let writer = place(folder.path(), Access::ReadWrite);
-        writer.change_mining(&config, |mining| mining.queued.push("a".into())).unwrap();
-        assert_eq!(writer.read_mining().unwrap().queued, [PathBuf::from("a")]);
+        let reader = open(folder.path(), Access::ReadOnly);
+        let reader = MiningLog::new(&reader);
+        assert_eq!(reader.read().unwrap(), Mining::default());
+        assert!(matches!(reader.change(&config, |_| ()), Err(Error::ReadOnly { .. })));
+        let writer = open(folder.path(), Access::ReadWrite);
+        let writer = MiningLog::new(&writer);
+        writer.change(&config, |mining| mining.queued.push("a".into())).unwrap();
+        assert_eq!(writer.read().unwrap().queued, [PathBuf::from("a")]);
         assert_eq!(std::fs::read_dir(folder.path().join("quarantine")).unwrap().count(), 1);
 
         let newer = b"{\"schema\": 2, \"more\": [1], \"queued\": [\"b\"]}";
         std::fs::write(&path, newer).unwrap();
-        assert_eq!(writer.read_mining().unwrap().queued, [PathBuf::from("b")]);
-        let refused = writer.change_mining(&config, |_| ());
+        assert_eq!(writer.read().unwrap().queued, [PathBuf::from("b")]);
+        let refused = writer.change(&config, |_| ());
         assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
         assert_eq!(std::fs::read(&path).unwrap(), newer);
     }
@@ -319,11 +328,12 @@ mod tests {
     #[test]
     fn one_handle_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (place(folder.path(), Access::ReadWrite), place(folder.path(), Access::ReadWrite));
-        let lock = one.lock_mining().unwrap();
+        let (one, two) = (open(folder.path(), Access::ReadWrite), open(folder.path(), Access::ReadWrite));
+        let (one, two) = (MiningLog::new(&one), MiningLog::new(&two));
+        let lock = one.lock().unwrap();
         assert!(lock.is_some());
-        assert!(two.lock_mining().unwrap().is_none());
+        assert!(two.lock().unwrap().is_none());
         drop(lock);
-        assert!(two.lock_mining().unwrap().is_some());
+        assert!(two.lock().unwrap().is_some());
     }
 }

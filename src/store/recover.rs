@@ -1,11 +1,12 @@
-//! When the playbook file cannot be read: it is kept aside, its backup takes its place, removals still hold.
+//! When the playbook file cannot be read: it goes to quarantine, its backup takes its place, removals still hold.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::truth::{self, Parsed};
-use super::{Seen, Snapshot, Store, Truth, archive};
+use super::playbook_file::{self, Parsed};
+use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::{Error, Result};
+use crate::folder::Name;
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
@@ -28,31 +29,31 @@ pub struct Recovery {
 impl Store {
     /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let lock = if self.place.is_writable() { Some(self.place.lock()?) } else { None };
+        let lock = if self.folder.is_writable() { Some(self.folder.lock()?) } else { None };
         match self.load() {
             Err(Error::Unreadable { .. }) => {}
             loaded => return loaded.map(|snapshot| (snapshot, None)),
         }
-        let backup = self.read_or_empty(&self.place.folder.backup(), 0)?;
-        let (mut truth, from_backup) = match truth::parse(&backup, self.clock.as_ref()) {
-            Ok(Parsed::Truth(truth)) => (truth, true),
-            _ => (Truth::default(), false),
+        let backup = self.files().read_or_empty(BACKUP, 0)?;
+        let (mut file, from_backup) = match playbook_file::parse(&backup, self.clock.as_ref()) {
+            Ok(Parsed::Current(file)) => (file, true),
+            _ => (PlaybookFile::default(), false),
         };
-        let n_before = truth.book.lessons.len();
-        self.adopt_archive(&mut truth)?;
+        let n_before = file.book.lessons.len();
+        self.adopt_archive(&mut file)?;
         let mut recovery = Recovery {
             reason,
-            kept_at: vec![self.place.folder.truth()],
+            kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
-            n_lessons: truth.book.lessons.len(),
-            n_removed_again: n_before - truth.book.lessons.len(),
+            n_lessons: file.book.lessons.len(),
+            n_removed_again: n_before - file.book.lessons.len(),
         };
         if lock.is_some() {
-            recovery.kept_at = vec![self.quarantine(&self.place.folder.truth(), "skills_playbook")?];
+            recovery.kept_at = vec![self.quarantine(PLAYBOOK, "skills_playbook")?];
             if !from_backup && !backup.is_empty() {
-                recovery.kept_at.push(self.quarantine(&self.place.folder.backup(), "skills_playbook.bak")?);
+                recovery.kept_at.push(self.quarantine(BACKUP, "skills_playbook.bak")?);
             }
-            self.install(&truth)?;
+            self.install(&file)?;
         }
         tracing::warn!(
             reason = recovery.reason,
@@ -63,32 +64,29 @@ impl Store {
         let snapshot = if lock.is_some() {
             self.load()?
         } else {
-            let path = self.place.folder.truth();
-            let stamp = self.place.disk.stamp(&path).map_err(Error::io("look at", &path))?;
-            self.with_usage(Snapshot::new(truth, Seen::new(stamp, &self.read_or_empty(&path, 0)?), None))?
+            let stamp = self.files().stamp(PLAYBOOK)?;
+            let version = FileVersion::new(stamp, &self.files().read_or_empty(PLAYBOOK, 0)?);
+            self.with_usage(Snapshot::new(file, version, None))?
         };
         Ok((snapshot, Some(recovery)))
     }
 
     /// Takes the whole archive as belonging to a state that does not say how much of it does, removals and all.
-    pub(super) fn adopt_archive(&self, truth: &mut Truth) -> Result<()> {
-        let bytes = self.read_or_empty(&self.place.folder.archive(), 0)?;
-        truth.archive_length = archive::whole_length(&bytes);
-        apply_removals(Arc::make_mut(&mut truth.book), &archive::parse(&bytes, self.clock.as_ref()));
+    pub(super) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
+        let bytes = self.read_archive()?;
+        file.archive_length = archive::whole_length(&bytes);
+        apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
         Ok(())
     }
 
-    /// Copies a file's bytes aside.
-    fn quarantine(&self, path: &std::path::Path, name: &str) -> Result<PathBuf> {
-        self.place.quarantine(&self.read_or_empty(path, 0)?, name, "json")
+    fn quarantine(&self, file: &'static str, name: &str) -> Result<PathBuf> {
+        self.folder.quarantine(&self.files().read_or_empty(file, 0)?, name, "json")
     }
 
-    fn install(&self, truth: &Truth) -> Result<()> {
-        let path = self.place.folder.truth();
-        let (temporary, _) = self.write_temporary(truth)?;
-        self.place.disk.rename(&temporary, &path).map_err(Error::io("replace", &path))?;
-        let folder = self.place.folder.path();
-        self.place.disk.sync_folder(folder).map_err(Error::io("make safe", folder))
+    fn install(&self, file: &PlaybookFile) -> Result<()> {
+        let (temporary, _) = self.write_temporary(file)?;
+        self.files().rename(temporary, PLAYBOOK)?;
+        self.files().sync_directory(Name::TOP)
     }
 }
 

@@ -1,17 +1,16 @@
 //! A file of sections: blocks of numbers that are appended or replaced whole, and read through a memory map.
 //!
-//! Numbers have the machine's byte order, and the name tells it: another one's file is foreign. The file begins with 64 bytes of name and version. A section begins at a multiple of 64 with a header of
-//! 64 bytes, its bytes follow, and zeros up to the next multiple. Header and bytes have a checksum each. A section that is
-//! cut, flipped or nonsense is passed over and told; reading goes on at the next header that is one.
+//! Numbers have the machine's byte order, which the name says: another one's file is foreign. The file begins with 64 bytes of
+//! name and version. A section begins at a multiple of 64 with a header of 64 bytes, its bytes follow, and zeros up to the next
+//! multiple. Header and bytes have a checksum each. A section that is cut, flipped or nonsense is passed over and reported;
+//! reading goes on at the next header that is one.
 
-use std::io;
 use std::ops::{Deref, Range};
-use std::path::Path;
 use std::sync::Arc;
 
-use super::disk::Disk;
-use super::mapped::Mapped;
-use crate::lesson::TextHash;
+use crate::error::Result;
+use crate::folder::{Directory, Mapped};
+use crate::hash::TextHash;
 
 /// The first bytes of the file: its name and version.
 pub(super) const MAGIC: &[u8; 8] = if cfg!(target_endian = "little") { b"adages\0\x01" } else { b"adagesB\x01" };
@@ -85,18 +84,15 @@ pub(crate) struct Sections {
 impl Sections {
     /// Reads the file from `from` on, a length of an earlier look at the same file or 0. No file: no sections.
     ///
-    /// Every byte is looked at once, for the checksums.
-    pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> io::Result<(Self, Vec<Flaw>)> {
+    /// Every byte is read once, for the checksums.
+    pub(crate) fn open(files: &Directory, name: &'static str, from: u64) -> Result<(Self, Vec<Flaw>)> {
         // Only what is ours is mapped: other files may be cut while they are.
-        let start = disk.read_start(path, MAGIC.len())?;
+        let start = files.read_start(name, MAGIC.len())?;
         if !start.is_empty() && start != MAGIC {
-            let length = disk.stamp(path)?.map_or(0, |stamp| stamp.length);
+            let length = files.stamp(name)?.map_or(0, |stamp| stamp.length);
             return Ok((Self { sections: Vec::new(), length }, vec![Flaw { offset: 0, kind: FlawKind::Foreign }]));
         }
-        let map = match disk.map(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-            map => Arc::new(map?),
-        };
+        let Some(map) = files.map(name)?.map(Arc::new) else { return Ok(Default::default()) };
         let (mut sections, mut flaws) = (Self { sections: Vec::new(), length: map.len() as u64 }, Vec::new());
         if !map.starts_with(MAGIC) {
             flaws.push(Flaw { offset: 0, kind: FlawKind::Foreign });
@@ -212,7 +208,6 @@ impl SectionWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::disk::RealDisk;
 
     fn label(kind: u32) -> Label {
         Label { kind, model: TextHash::of(&["model"]), n_columns: 3, n_rows: kind + 1 }
@@ -231,9 +226,9 @@ mod tests {
 
     fn open(bytes: &[u8], from: u64) -> (Vec<(Label, Vec<u8>)>, Vec<Flaw>) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("sections");
-        RealDisk.create(&path, bytes).unwrap();
-        let (sections, flaws) = Sections::open(&RealDisk, &path, from).unwrap();
+        let files = Directory::real(folder.path());
+        files.create("sections", bytes).unwrap();
+        let (sections, flaws) = Sections::open(&files, "sections", from).unwrap();
         assert_eq!(sections.length, bytes.len() as u64);
         (sections.sections.iter().map(|section| (section.label, section.to_vec())).collect(), flaws)
     }
@@ -242,10 +237,10 @@ mod tests {
     fn what_is_written_is_read_back_aligned() {
         let bytes = file();
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("sections");
-        assert_eq!(Sections::open(&RealDisk, &path, 0).unwrap().0.length, 0);
-        RealDisk.create(&path, &bytes).unwrap();
-        let (sections, flaws) = Sections::open(&RealDisk, &path, 0).unwrap();
+        let files = Directory::real(folder.path());
+        assert_eq!(Sections::open(&files, "sections", 0).unwrap().0.length, 0);
+        files.create("sections", &bytes).unwrap();
+        let (sections, flaws) = Sections::open(&files, "sections", 0).unwrap();
         assert!(flaws.is_empty(), "{flaws:?}");
         for (kind, content) in (0..).zip(CONTENTS) {
             let found: Vec<&SectionView> = sections.get(kind).collect();

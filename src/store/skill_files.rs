@@ -2,26 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Place;
-use super::disk::{Stamp, TEMPORARY};
 use crate::error::{Error, Result};
-use crate::skills::{MAX_SKILL_BYTES, Skill, SkillName, SkillReading, SkillRefused};
+use crate::folder::{Directory, Entry, Folder, Name, Stamp, TEMPORARY};
+use crate::skill::{MAX_SKILL_BYTES, Skill, SkillName, SkillReading, SkillRefused};
 
+/// The memory's own folder of skills.
+pub(crate) const OWN_SKILLS: &str = "skills";
+/// What the file is called.
+const FILE: &str = "SKILL.md";
 /// What the file is called, and what some call it.
-const FILE_NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
-/// Folders of a root that are looked into.
+const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
+/// Folders of a root that are read.
 const MAX_FOLDERS: usize = 5_000;
 
 /// Why a file that is called a skill is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotListed {
-    /// It is no skill.
+    /// It is not a skill.
     #[error(transparent)]
     Refused(#[from] SkillRefused),
     /// A link leads out of the root.
@@ -33,10 +35,10 @@ pub enum NotListed {
     /// It could not be read.
     #[error("{0}")]
     Unreadable(String),
-    /// There are too many; this one and those after it were not looked at.
+    /// There are too many; this one and those after it were not read.
     #[error("past the first {max} folders")]
     TooMany {
-        /// How many are looked at.
+        /// How many are read.
         max: usize,
     },
 }
@@ -84,41 +86,76 @@ pub(crate) enum Written {
     Replaced(PathBuf),
     /// It had this text already.
     Unchanged(PathBuf),
-    /// Another text stands there.
+    /// The file has another text.
     Taken(PathBuf),
 }
 
-impl Place {
-    /// The folder of the skills of this memory.
-    pub(crate) fn own_skills(&self) -> PathBuf {
-        self.folder.path().join("skills")
+/// The skills in one folder.
+pub(crate) struct SkillFiles<'a> {
+    folder: &'a Folder,
+    root: Directory,
+    /// True for the memory's own folder of skills.
+    is_own: bool,
+}
+
+impl<'a> SkillFiles<'a> {
+    /// The memory's own skills.
+    pub(crate) fn own(folder: &'a Folder) -> Self {
+        Self { folder, root: folder.below(OWN_SKILLS), is_own: true }
     }
 
-    /// The skills in a folder; none where there is no folder. Hidden folders and those without a skill are passed over.
-    pub(crate) fn scan_skills(&self, root: &Path, cache: &mut SkillShelf) -> SkillRoot {
+    /// The skills in a folder that the host named.
+    pub(crate) fn in_folder(folder: &'a Folder, path: &Path) -> Self {
+        let root = folder.elsewhere(path);
+        let is_own = path == folder.files().path_of(OWN_SKILLS);
+        Self { folder, root, is_own }
+    }
+
+    /// False where there is no folder.
+    pub(crate) fn exists(&self) -> bool {
+        self.root.stamp(Name::TOP).is_ok_and(|stamp| stamp.is_some())
+    }
+
+    /// The skills; none where there is no folder. Hidden folders and those without a skill are passed over.
+    pub(crate) fn scan(&self, cache: &mut SkillShelf) -> SkillRoot {
         let mut scanned = SkillRoot::default();
-        let leave = |error: &io::Error| NotListed::Unreadable(error.to_string());
-        let listed = fs::canonicalize(root).and_then(|real| Ok((self.disk.list(&real)?, real)));
-        let (names, real) = match listed {
-            Ok(listed) => listed,
+        let links = self.folder.links();
+        let real = match links.resolve(self.root.path()) {
+            Ok(real) => real,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return scanned,
             Err(error) => {
-                scanned.left_out.push((root.to_owned(), leave(&error)));
+                scanned.left_out.push((self.root.path().to_owned(), unreadable(&error)));
+                return scanned;
+            }
+        };
+        let root = self.folder.elsewhere(&real);
+        let names = match root.list(Name::TOP) {
+            Ok(names) => names,
+            Err(error) => {
+                scanned.left_out.push((self.root.path().to_owned(), error.into()));
                 return scanned;
             }
         };
         let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+        let is_folder = |name: &Name| match root.entry(name) {
+            Ok(Entry::Link) => {
+                let resolved = links.resolve(&root.path_of(name));
+                resolved.is_ok_and(|path| matches!(self.folder.elsewhere(&path).entry(Name::TOP), Ok(Entry::Folder)))
+            }
+            entry => matches!(entry, Ok(Entry::Folder)),
+        };
         let mut present = BTreeSet::new();
-        let folders = names.iter().filter(|name| !is_hidden(name)).map(|name| real.join(name));
-        for (place, folder) in folders.filter(|folder| folder.is_dir()).enumerate() {
+        let folders = names.iter().filter(|name| !is_hidden(name)).map(|name| Name::from(name.as_os_str()));
+        for (place, folder) in folders.filter(|folder| is_folder(folder)).enumerate() {
             if place >= MAX_FOLDERS {
-                scanned.left_out.push((folder, NotListed::TooMany { max: MAX_FOLDERS }));
+                scanned.left_out.push((root.path_of(folder), NotListed::TooMany { max: MAX_FOLDERS }));
                 break;
             }
             // A link that leads nowhere is there, too.
-            let is_there = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
-            let Some(path) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(is_there) else { continue };
-            match self.read_skill(&real, &folder, &path, cache, &mut present) {
+            let is_there = |file: &Name| root.entry(file).is_ok_and(|entry| entry != Entry::Missing);
+            let Some(file) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(is_there) else { continue };
+            let path = root.path_of(&file);
+            match self.read(&root, &folder, &path, cache, &mut present) {
                 Ok(reading) => scanned.found.push(FoundSkill { path, reading }),
                 Err(reason) => scanned.left_out.push((path, reason)),
             }
@@ -128,35 +165,34 @@ impl Place {
         scanned
     }
 
-    fn read_skill(
+    fn read(
         &self,
-        root: &Path,
-        folder: &Path,
+        root: &Directory,
+        folder: &Name,
         file: &Path,
         cache: &mut SkillShelf,
         present: &mut BTreeSet<PathBuf>,
     ) -> Result<Arc<SkillReading>, NotListed> {
-        let unreadable = |error: io::Error| NotListed::Unreadable(error.to_string());
-        let real = fs::canonicalize(file).map_err(unreadable)?;
-        if !real.starts_with(root) {
+        let real = self.folder.links().resolve(file).map_err(|error| unreadable(&error))?;
+        if !real.starts_with(root.path()) {
             return Err(NotListed::LeadsOut);
         }
-        if !fs::metadata(&real).map_err(unreadable)?.is_file() {
+        let (directory, name) = self.folder.locate(&real);
+        if !matches!(directory.entry(&name)?, Entry::File { .. }) {
             return Err(NotListed::NotAFile);
         }
-        let stamp = self.disk.stamp(&real).map_err(unreadable)?;
-        let stamp = stamp.ok_or_else(|| unreadable(io::ErrorKind::NotFound.into()))?;
+        let stamp = directory.stamp(&name)?.ok_or_else(|| unreadable(&io::ErrorKind::NotFound.into()))?;
         if stamp.length > MAX_SKILL_BYTES as u64 {
             return Err(SkillRefused::TooLarge { n_bytes: stamp.length, max: MAX_SKILL_BYTES as u64 }.into());
         }
         // The name that a nameless skill takes is its folder's: under another link it is another skill.
-        let key = folder.join(real.file_name().unwrap_or_default());
+        let key = root.path_of(folder).join(real.file_name().unwrap_or_default());
         present.insert(key.clone());
         if let Some(known) = cache.known.get(&key).filter(|known| known.stamp.is_surely(&stamp)) {
             return known.parsed.clone().map_err(NotListed::from);
         }
-        let bytes = self.disk.read_start(&real, MAX_SKILL_BYTES + 1).map_err(unreadable)?;
-        let parsed = Skill::read(&bytes, folder.file_name().and_then(OsStr::to_str)).map(Arc::new);
+        let bytes = directory.read_start(name, MAX_SKILL_BYTES + 1)?;
+        let parsed = Skill::read(&bytes, folder.as_path().to_str()).map(Arc::new);
         #[cfg(test)]
         {
             cache.n_parsed += 1;
@@ -165,75 +201,94 @@ impl Place {
         Ok(parsed?)
     }
 
-    /// Writes a skill into a folder of skills, under the folder's lock: beside its place, made safe, then put there with one
-    /// rename. A link that lies where its folder or its file belongs is not followed.
-    pub(crate) fn write_skill(&self, root: &Path, name: &SkillName, text: &str, existing: Existing) -> Result<Written> {
-        let _lock = self.lock()?;
-        let folder = root.join(name.as_str());
-        let path = folder.join("SKILL.md");
-        let is_own = root == self.own_skills();
+    /// Writes a skill, under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
+    /// folder or its file is not followed.
+    pub(crate) fn write(&self, name: &SkillName, text: &str, existing: Existing) -> Result<Written> {
+        let _lock = self.folder.lock()?;
+        let folder = Name::from(name.to_string());
+        let file = folder.join(FILE);
         // A root that a person names may be a link; ours may not.
-        for part in [is_own.then_some(root), Some(&folder), Some(&path)].into_iter().flatten() {
-            if fs::symlink_metadata(part).is_ok_and(|metadata| metadata.is_symlink()) {
-                return Err(Error::io("write", part)(io::Error::other("it is a symbolic link")));
+        for part in [self.is_own.then_some(&Name::TOP), Some(&folder), Some(&file)].into_iter().flatten() {
+            if self.root.entry(part).is_ok_and(|entry| entry == Entry::Link) {
+                return Err(Error::io("write", &self.root.path_of(part))(io::Error::other("it is a symbolic link")));
             }
         }
+        let path = self.root.path_of(&file);
         // A file of another system may be called otherwise and still be the same one.
-        let stamp = self.stamp(&path)?;
+        let stamp = self.root.stamp(&file)?;
         if stamp.is_some() {
-            if self.read_or_empty(&path, 0)? == text.as_bytes() {
+            if self.root.read_or_empty(&file, 0)? == text.as_bytes() {
                 return Ok(Written::Unchanged(path));
             }
             if existing == Existing::Keep {
                 return Ok(Written::Taken(path));
             }
         }
-        self.disk.create_folder(&folder).map_err(Error::io("make the folder", &folder))?;
-        if is_own {
-            self.sweep();
-            let temporary = self.write_temporary("SKILL.md", text.as_bytes())?;
-            self.rename(&temporary, &path)?;
+        self.root.create_directory(&folder)?;
+        if self.is_own {
+            self.folder.sweep();
+            let temporary = self.folder.write_temporary(FILE, text.as_bytes())?;
+            self.folder.files().rename(temporary, Name::from(OWN_SKILLS).join(file.as_path()))?;
         } else {
-            self.write_skill_beside(&folder, &path, text)?;
+            self.write_beside(&folder, &file, text)?;
         }
-        self.sync_folder(&folder)?;
-        self.sync_folder(root)?;
-        if is_own {
-            self.sync_folder(self.folder.path())?;
+        self.root.sync_directory(&folder)?;
+        self.root.sync_directory(Name::TOP)?;
+        if self.is_own {
+            self.folder.files().sync_directory(Name::TOP)?;
         }
         Ok(if stamp.is_some() { Written::Replaced(path) } else { Written::New(path) })
     }
 
-    /// Another file system may begin at a folder that is not ours, so that what is written lies in it from the beginning.
-    fn write_skill_beside(&self, folder: &Path, path: &Path, text: &str) -> Result<()> {
-        let temporary = folder.join(format!("{TEMPORARY}SKILL.md.{}", std::process::id()));
-        let written = self.disk.create(&temporary, text.as_bytes()).map_err(Error::io("write", &temporary));
-        let written = written.and_then(|()| self.sync(&temporary)).and_then(|()| self.rename(&temporary, path));
+    /// Another file system may begin at a folder that is not ours, so the temporary file is in that folder.
+    fn write_beside(&self, folder: &Name, file: &Name, text: &str) -> Result<()> {
+        let temporary = folder.join(format!("{TEMPORARY}{FILE}.{}", std::process::id()));
+        let written = self.root.create(&temporary, text.as_bytes());
+        let written = written.and_then(|()| self.root.sync(&temporary));
+        let written = written.and_then(|()| self.root.rename(&temporary, file));
         if written.is_err() {
             // Nobody else sweeps there; where that fails too, it does no harm.
-            let _ = self.disk.remove(&temporary);
+            let _ = self.root.remove_if_exists(&temporary);
         }
         written
+    }
+}
+
+fn unreadable(error: &io::Error) -> NotListed {
+    NotListed::Unreadable(error.to_string())
+}
+
+impl From<Error> for NotListed {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } => unreadable(&source),
+            error => Self::Unreadable(error.to_string()),
+        }
     }
 }
 
 /// The file of a skill that a person names: itself, or the one in that folder.
 pub(crate) fn skill_file(path: &Path) -> PathBuf {
     let inside = || FILE_NAMES.map(|name| path.join(name)).into_iter().find(|file| file.exists());
-    if path.is_dir() { inside().unwrap_or_else(|| path.join("SKILL.md")) } else { path.to_owned() }
+    if path.is_dir() { inside().unwrap_or_else(|| path.join(FILE)) } else { path.to_owned() }
 }
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests write files by themselves")]
 mod tests {
+    use std::fs;
     use std::time::{Duration, SystemTime};
 
     use super::*;
-    use crate::store::Access;
-    use crate::store::disk::RealDisk;
+    use crate::folder::Access;
+    use crate::folder::disk::RealDisk;
 
-    fn place(folder: &Path) -> Place {
-        Place::open(folder.to_owned(), Box::new(RealDisk), Access::ReadWrite).unwrap()
+    fn open(folder: &Path) -> Folder {
+        Folder::open(folder.to_owned(), Box::new(RealDisk), Access::ReadWrite).unwrap()
+    }
+
+    fn scan(folder: &Folder, root: &Path, cache: &mut SkillShelf) -> SkillRoot {
+        SkillFiles::in_folder(folder, root).scan(cache)
     }
 
     fn put(root: &Path, folder: &str, text: &str) -> PathBuf {
@@ -261,9 +316,9 @@ mod tests {
     #[test]
     fn a_root_is_scanned_in_order_and_what_is_no_skill_is_said() {
         let temp = tempfile::tempdir().unwrap();
-        let (place, root) = (place(&temp.path().join("memory")), temp.path().join("root"));
+        let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
         let mut cache = SkillShelf::default();
-        assert!(names(&place.scan_skills(&root, &mut cache)).is_empty());
+        assert!(names(&scan(&folder, &root, &mut cache)).is_empty());
         put(&root, "b", "B.");
         put(&root, "a", "---\nname: z\n---\nZ.");
         put(&root, "bad", "---\nname: x/y\n---\nZ.");
@@ -274,7 +329,7 @@ mod tests {
         fs::write(root.join("README.md"), "x").unwrap();
         fs::create_dir_all(root.join("lower")).unwrap();
         fs::write(root.join("lower").join("skill.md"), "L.").unwrap();
-        let found = place.scan_skills(&root, &mut cache);
+        let found = scan(&folder, &root, &mut cache);
         assert_eq!(names(&found), ["z", "b", "lower"]);
         assert_eq!(
             reasons(&found),
@@ -291,8 +346,8 @@ mod tests {
     fn links_are_followed_within_the_root_only() {
         use std::os::unix::fs::symlink;
         let temp = tempfile::tempdir().unwrap();
-        let (place, root, outside) =
-            (place(&temp.path().join("memory")), temp.path().join("root"), temp.path().join("out"));
+        let (folder, root, outside) =
+            (open(&temp.path().join("memory")), temp.path().join("root"), temp.path().join("out"));
         put(&outside, "evil", "---\nname: evil\n---\nE.");
         put(&root, "own", "O.");
         symlink(outside.join("evil"), root.join("folder-link")).unwrap();
@@ -301,7 +356,7 @@ mod tests {
         fs::create_dir_all(root.join("broken")).unwrap();
         symlink(root.join("nowhere"), root.join("broken").join("SKILL.md")).unwrap();
         symlink(root.join("own"), root.join("within")).unwrap();
-        let found = place.scan_skills(&root, &mut SkillShelf::default());
+        let found = scan(&folder, &root, &mut SkillShelf::default());
         // The one without a name is named after the folder that it was found in.
         assert_eq!(names(&found), ["own", "within"]);
         let reasons = reasons(&found);
@@ -317,21 +372,21 @@ mod tests {
 
         // A root may be a link itself: a person named it. Nothing is written through one that lies in ours.
         symlink(&root, temp.path().join("root-link")).unwrap();
-        assert_eq!(names(&place.scan_skills(&temp.path().join("root-link"), &mut SkillShelf::default())).len(), 2);
+        assert_eq!(names(&scan(&folder, &temp.path().join("root-link"), &mut SkillShelf::default())).len(), 2);
         let name = |text: &str| text.parse::<SkillName>().unwrap();
         for (linked, target) in [("skills/folder", &outside), ("skills/file/SKILL.md", &outside.join("evil/SKILL.md"))]
         {
-            let link = place.folder.path().join(linked);
+            let link = folder.path().join(linked);
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(target, &link).unwrap();
         }
         for text in ["folder", "file"] {
-            let refused = place.write_skill(&place.own_skills(), &name(text), "text", Existing::Replace);
+            let refused = SkillFiles::own(&folder).write(&name(text), "text", Existing::Replace);
             assert!(matches!(refused, Err(Error::Io { action: "write", .. })), "{refused:?}");
         }
-        fs::remove_dir_all(place.own_skills()).unwrap();
-        symlink(&outside, place.own_skills()).unwrap();
-        assert!(place.write_skill(&place.own_skills(), &name("new"), "text", Existing::Keep).is_err());
+        fs::remove_dir_all(folder.files().path_of(OWN_SKILLS)).unwrap();
+        symlink(&outside, folder.files().path_of(OWN_SKILLS)).unwrap();
+        assert!(SkillFiles::own(&folder).write(&name("new"), "text", Existing::Keep).is_err());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert_eq!(fs::read_to_string(outside.join("evil/SKILL.md")).unwrap(), "---\nname: evil\n---\nE.");
     }
@@ -339,33 +394,34 @@ mod tests {
     #[test]
     fn what_did_not_change_is_parsed_once() {
         let temp = tempfile::tempdir().unwrap();
-        let (place, root) = (place(&temp.path().join("memory")), temp.path().join("root"));
+        let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
         let paths = ["a", "b", "c"].map(|name| put(&root, name, "Text."));
         for path in &paths {
             age(path, 60);
         }
         let mut cache = SkillShelf::default();
-        let first = place.scan_skills(&root, &mut cache);
+        let first = scan(&folder, &root, &mut cache);
         assert_eq!((names(&first).len(), cache.n_parsed), (3, 3));
-        let again = place.scan_skills(&root, &mut cache);
+        let again = scan(&folder, &root, &mut cache);
         assert_eq!((names(&again), cache.n_parsed), (names(&first), 3));
         fs::write(&paths[1], "---\nname: b\n---\nOther.").unwrap();
         age(&paths[1], 30);
-        let changed = place.scan_skills(&root, &mut cache);
+        let changed = scan(&folder, &root, &mut cache);
         assert_eq!((changed.found[1].reading.skill.body.as_str(), cache.n_parsed), ("Other.", 4));
         fs::remove_dir_all(root.join("b")).unwrap();
-        assert_eq!(names(&place.scan_skills(&root, &mut cache)), ["a", "c"]);
+        assert_eq!(names(&scan(&folder, &root, &mut cache)), ["a", "c"]);
         assert_eq!((cache.known.len(), cache.n_parsed), (2, 4));
     }
 
     #[test]
     fn a_skill_is_written_once_and_replaced_only_when_asked() {
         let temp = tempfile::tempdir().unwrap();
-        let place = place(&temp.path().join("memory"));
+        let folder = open(&temp.path().join("memory"));
         let name: SkillName = "one".parse().unwrap();
-        for root in [place.own_skills(), temp.path().join("elsewhere")] {
+        for root in [folder.files().path_of(OWN_SKILLS), temp.path().join("elsewhere")] {
             let path = root.join("one").join("SKILL.md");
-            let write = |text: &str, existing| place.write_skill(&root, &name, text, existing).unwrap();
+            let write =
+                |text: &str, existing| SkillFiles::in_folder(&folder, &root).write(&name, text, existing).unwrap();
             assert_eq!(write("a", Existing::Keep), Written::New(path.clone()));
             assert_eq!(write("a", Existing::Keep), Written::Unchanged(path.clone()));
             assert_eq!(write("b", Existing::Keep), Written::Taken(path.clone()));

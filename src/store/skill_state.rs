@@ -10,10 +10,9 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Place;
-use super::record::Record;
 use crate::error::Result;
-use crate::lesson::TextHash;
+use crate::folder::{Folder, JsonFile, JsonRecord};
+use crate::hash::TextHash;
 
 /// Skills whose use is on record; of more, those used longest ago are forgotten.
 const MAX_USED: usize = 10_000;
@@ -84,15 +83,21 @@ impl SkillState {
     }
 }
 
-impl Place {
-    /// What is known.
-    pub(crate) fn read_skill_state(&self) -> Result<SkillState> {
-        self.read_record()
+/// The file `skills.json` of a folder.
+pub(crate) struct SkillStateFile<'a>(JsonFile<'a, SkillState>);
+
+impl<'a> SkillStateFile<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self(JsonFile::new(folder))
     }
 
-    /// Changes what is known.
-    pub(crate) fn change_skill_state<T>(&self, change: impl FnOnce(&mut SkillState) -> T) -> Result<T> {
-        self.change_record(|state: &mut SkillState| {
+    pub(crate) fn read(&self) -> Result<SkillState> {
+        self.0.read()
+    }
+
+    /// Changes the state, in its newest version.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut SkillState) -> T) -> Result<T> {
+        self.0.change(|state| {
             let value = change(state);
             state.trim();
             value
@@ -100,7 +105,7 @@ impl Place {
     }
 }
 
-impl Record for SkillState {
+impl JsonRecord for SkillState {
     const NAME: &'static str = "skills";
     const SCHEMA: u64 = 1;
     const LOST: &'static str = "the record of skills was broken: none is promoted any more";
@@ -117,36 +122,36 @@ mod tests {
 
     use super::*;
     use crate::error::Error;
-    use crate::store::Access;
-    use crate::store::disk::RealDisk;
+    use crate::folder::Access;
+    use crate::folder::disk::RealDisk;
     use crate::testing::at;
 
-    fn place(folder: &Path, access: Access) -> Place {
-        Place::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+    fn open(folder: &Path, access: Access) -> Folder {
+        Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
     }
 
     #[test]
     fn what_is_noted_is_read_again_with_what_is_not_known() {
         let temp = tempfile::tempdir().unwrap();
-        let place = place(temp.path(), Access::ReadWrite);
+        let folder = open(temp.path(), Access::ReadWrite);
+        let file = SkillStateFile::new(&folder);
         let path = temp.path().join("skills.json");
         std::fs::write(&path, b"{\"schema\": 1, \"changes\": [1, 2]}").unwrap();
         let (hash, note) = (TextHash::of(&["x"]), Note { name: "a".into(), at: at(1) });
-        place
-            .change_skill_state(|state| {
-                state.promoted.insert(hash, note.clone());
-                state.checked.insert(hash, Checked { note: note.clone(), passed: true });
-                state.used.insert("a".into(), SkillUse { count: 2, last: Some(at(3)) });
-            })
-            .unwrap();
-        let state = place.read_skill_state().unwrap();
+        file.change(|state| {
+            state.promoted.insert(hash, note.clone());
+            state.checked.insert(hash, Checked { note: note.clone(), passed: true });
+            state.used.insert("a".into(), SkillUse { count: 2, last: Some(at(3)) });
+        })
+        .unwrap();
+        let state = file.read().unwrap();
         assert_eq!((state.promoted.get(&hash), state.used["a"].count), (Some(&note), 2));
         assert!(state.checked[&hash].passed);
         assert!(std::fs::read_to_string(&path).unwrap().contains("\"changes\":[1,2]"));
         // Nothing changed: nothing is written.
-        let stamp = place.stamp(&path).unwrap().unwrap();
-        place.change_skill_state(|_| ()).unwrap();
-        assert!(stamp.is_alike(&place.stamp(&path).unwrap().unwrap()));
+        let stamp = folder.files().stamp("skills.json").unwrap().unwrap();
+        file.change(|_| ()).unwrap();
+        assert!(stamp.is_alike(&folder.files().stamp("skills.json").unwrap().unwrap()));
     }
 
     #[test]
@@ -154,16 +159,18 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("skills.json");
         std::fs::write(&path, b"{\"promoted\": {\"zz\": 1}}").unwrap();
-        let reader = place(temp.path(), Access::ReadOnly);
-        assert_eq!(reader.read_skill_state().unwrap(), SkillState::default());
-        assert!(matches!(reader.change_skill_state(|_| ()), Err(Error::ReadOnly { .. })));
-        let writer = place(temp.path(), Access::ReadWrite);
-        writer.change_skill_state(|state| state.used.insert("a".into(), SkillUse::default())).unwrap();
-        assert_eq!(writer.read_skill_state().unwrap().used.len(), 1);
+        let reader = open(temp.path(), Access::ReadOnly);
+        let reader = SkillStateFile::new(&reader);
+        assert_eq!(reader.read().unwrap(), SkillState::default());
+        assert!(matches!(reader.change(|_| ()), Err(Error::ReadOnly { .. })));
+        let writer = open(temp.path(), Access::ReadWrite);
+        let writer = SkillStateFile::new(&writer);
+        writer.change(|state| state.used.insert("a".into(), SkillUse::default())).unwrap();
+        assert_eq!(writer.read().unwrap().used.len(), 1);
         assert_eq!(std::fs::read_dir(temp.path().join("quarantine")).unwrap().count(), 1);
         let newer = b"{\"schema\": 2}";
         std::fs::write(&path, newer).unwrap();
-        let refused = writer.change_skill_state(|_| ());
+        let refused = writer.change(|_| ());
         assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
         assert_eq!(std::fs::read(&path).unwrap(), newer);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::{Deserialize, Serialize};
 
-use super::truth::Mark;
+use super::playbook_file::Mark;
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{self, Feedback};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
@@ -154,7 +154,7 @@ impl UsageLog {
         }
     }
 
-    /// Lessons with a retrieval since `from` that is not settled yet (playbook 6.4).
+    /// Lessons with a retrieval since `from` that is not settled yet (docs/spec/playbook.md, 6.4).
     ///
     /// Where the receipts are gone, the lesson's own times tell.
     pub(crate) fn unsettled_since(&self, from: DateTime<FixedOffset>, book: &Book) -> Vec<Text> {

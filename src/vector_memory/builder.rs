@@ -11,9 +11,9 @@ use super::view::View;
 use super::{Inner, VectorMemory};
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
-use crate::store::disk::{Disk, RealDisk};
+use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::{Access, Folder};
 use crate::store::documents::DocumentLog;
-use crate::store::{Access, Place};
 
 /// Settings for opening a vector memory; [`VectorMemory::builder`] starts one.
 pub struct VectorMemoryBuilder {
@@ -71,7 +71,7 @@ impl VectorMemoryBuilder {
     /// [`Error::Io`](crate::Error::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate()?;
-        let log = DocumentLog::new(Place::open(self.folder, self.disk, self.access)?);
+        let log = DocumentLog::new(Folder::open(self.folder, self.disk, self.access)?);
         let mut inner = Inner {
             log,
             embedder: self.embedder,
@@ -84,7 +84,7 @@ impl VectorMemoryBuilder {
         };
         let view = inner.view()?;
         inner.recovery = inner.log.report(&view.mark);
-        if inner.recovery.is_some() && inner.log.place.may_write() {
+        if inner.recovery.is_some() && inner.log.folder.may_write() {
             inner.recovery = inner.repair()?;
         }
         Ok(VectorMemory(Arc::new(inner)))

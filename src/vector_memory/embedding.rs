@@ -75,7 +75,7 @@ impl Inner {
     fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
         let view = self.view()?;
         let Some(embedder) = self.embedder.as_ref().filter(|_| !view.missing.is_empty()) else { return Ok(view) };
-        let Some(sections) = memory_vectors::news(&self.log.place, mark)? else { return Ok(view) };
+        let Some(sections) = memory_vectors::news(&self.log.folder, mark)? else { return Ok(view) };
         let model = embedder.fingerprint();
         let stored = StoredIndex::among(&sections, model).filter(|_| view.index.is_empty());
         let view = match &stored {
@@ -120,12 +120,12 @@ impl Inner {
     /// Writes vectors that were made for a query, where the handle may write and nobody else does. Otherwise they wait in
     /// memory for the next write.
     fn save_unless_busy(&self, vectors: Vectors) -> Result<()> {
-        let place = &self.log.place;
-        if !place.may_write() || self.view.read().mark.is_newer() {
+        let folder = &self.log.folder;
+        if !folder.may_write() || self.view.read().mark.is_newer() {
             return Ok(());
         }
         self.unsaved.lock().extend(vectors);
-        match place.try_lock()? {
+        match folder.try_lock()? {
             Some(lock) => self.save(&lock),
             None => Ok(()),
         }

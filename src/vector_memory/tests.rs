@@ -16,9 +16,9 @@ use super::{Filter, Lookup, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
 use crate::error::{EmbedError, Error, Result};
+use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::faults::{Fault, FaultyDisk};
 use crate::lesson::TextHash;
-use crate::store::disk::{Disk, RealDisk};
-use crate::store::faults::{Fault, FaultyDisk};
 
 /// The hashing embedder, which counts texts, and under another name is another model.
 #[derive(Default)]
@@ -622,7 +622,7 @@ fn a_handle_with_a_failed_sync_writes_no_more() {
         let disk = FaultyDisk { fault: Fault::Once, at: number, done: Arc::default() };
         let builder = VectorMemory::builder(folder.path()).with_embedder(Arc::new(HashingEmbedder));
         let Ok(memory) = builder.with_disk(Box::new(disk)).open() else { continue };
-        let Err(Error::Io { action: "make safe", .. }) = memory.add(note("b", "t")) else { continue };
+        let Err(Error::Io { action: "sync", .. }) = memory.add(note("b", "t")) else { continue };
         assert!(matches!(memory.add(note("c", "t")), Err(Error::WritesStopped { .. })));
         assert!(open_real(folder.path()).add(note("c", "t")).is_ok());
         return;

@@ -11,7 +11,7 @@ use super::view::{Vectors, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::error::{DocumentError, Error, Result};
-use crate::store::disk::Lock;
+use crate::folder::Lock;
 use crate::store::documents::{Change, Logged, MemoryRecovery};
 use crate::store::memory_vectors::{self, IndexToStore};
 
@@ -241,7 +241,7 @@ impl Inner {
     pub(super) fn save(&self, lock: &Lock) -> Result<()> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
         let mut unsaved = self.unsaved.lock();
-        let length = memory_vectors::append(&self.log.place, embedder.fingerprint(), &unsaved, lock)?;
+        let length = memory_vectors::append(&self.log.folder, embedder.fingerprint(), &unsaved, lock)?;
         unsaved.clear();
         drop(unsaved);
         let view = Arc::clone(&self.view.read());
@@ -268,7 +268,7 @@ impl Inner {
             known.chain(unsaved).map(move |(text, row)| (model, text, row))
         });
         let index = model.map(|model| IndexToStore { model, index: &view.index, texts: view.texts_by_row() });
-        memory_vectors::rewrite(&self.log.place, &view.shelf.texts(), index.as_ref(), own, lock)?;
+        memory_vectors::rewrite(&self.log.folder, &view.shelf.texts(), index.as_ref(), own, lock)?;
         self.n_stored.store(view.index.len(), Ordering::Relaxed);
         Ok(())
     }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use adage::ndarray::Array2;
-use adage::{EmbedError, Embedder, Error, HashingEmbedder, Listing, Playbook, Role, TextHash, build_lesson};
+use adage::embed::{EmbedError, Role};
+use adage::{Embedder, Error, HashingEmbedder, Listing, Playbook, TextHash, build_lesson};
+use ndarray::Array2;
 
 /// While it embeds, another process learns a lesson whose vector nobody has.
 struct Overtaken {

@@ -1,4 +1,4 @@
-//! What became of what was shown: receipts, credits, the files that carry them (playbook 6).
+//! What became of what was shown: receipts, credits, the files that carry them (docs/spec/playbook.md, 6).
 
 use std::time::Duration;
 

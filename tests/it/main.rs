@@ -17,6 +17,7 @@ mod curation;
 mod exchange;
 mod extract;
 mod feedback;
+mod formats;
 mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;

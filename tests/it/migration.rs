@@ -1,12 +1,14 @@
-//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (playbook 1, 2; store, opening).
+//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (docs/spec/playbook.md, 1, 2;
+//! docs/spec/folder-format.md, 4).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
+use adage::lesson::{Origin, Provenance, Refusal};
 use adage::{
-    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Playbook, Provenance, Refusal,
-    Request, Tier, Verification, build_lesson,
+    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Playbook, Request, Tier, Verification,
+    build_lesson,
 };
 use chrono::TimeDelta;
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
-use adage::{
-    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, SkipSelection, Status,
-    TextHash, ToolCall, Transcript, Turn, build_lesson,
-};
+use adage::learn::ReviewReason;
+use adage::lesson::Refusal;
+use adage::sessions::SkipSelection;
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
+use adage::{Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Request, TextHash, build_lesson};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -169,7 +170,9 @@ fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
             {"role": "assistant", "content": "All is installed."},
         ])
         .to_string();
-        let reading = adage::TranscriptReader::new().read(source.as_bytes(), adage::TranscriptFormat::Auto).unwrap();
+        let reading = adage::transcript::TranscriptReader::new()
+            .read(source.as_bytes(), adage::transcript::Format::Auto)
+            .unwrap();
         let transcript = Transcript { session: format!("round {round}"), ..reading.transcript };
         let typed: Vec<&Turn> = transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).collect();
         assert_eq!(typed, [&Turn::User("Install the dependencies.".into())]);

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use adage::lesson::{Origin, Provenance, Refusal};
+use adage::playbook::CannotUndo;
 use adage::{
-    CannotUndo, ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin,
-    Playbook, Provenance, ReceiptId, Refusal, Request, Tier, Verification, build_lesson,
+    ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Playbook, ReceiptId,
+    Request, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use proptest::prelude::*;
@@ -263,7 +265,7 @@ struct Model {
 
 type Checked<T = ()> = Result<T, TestCaseError>;
 
-/// Case, punctuation and blanks do not tell tasks apart (playbook 3.2).
+/// Case, punctuation and blanks do not tell tasks apart (docs/spec/playbook.md, 3.2).
 fn plain(text: &str) -> String {
     let letters: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
     letters.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -321,7 +323,7 @@ impl Model {
         rows
     }
 
-    /// Own lessons and global ones (playbook 5.3).
+    /// Own lessons and global ones (docs/spec/playbook.md, 5.3).
     fn visible(&self, project: usize) -> Vec<&Row> {
         self.sorted().into_iter().filter(|row| row.project == 0 || row.project == project).collect()
     }
@@ -506,7 +508,7 @@ impl Model {
     }
 
     /// Playbook 6.6.
-    fn prune(&mut self, pruned: &adage::Pruned) -> Checked {
+    fn prune(&mut self, pruned: &adage::learn::Pruned) -> Checked {
         let n_rows = self.rows.len();
         let most = if n_rows < 10 { 0 } else { n_rows / 4 };
         let (taken, left): (Vec<Row>, Vec<Row>) =
@@ -546,7 +548,7 @@ impl Model {
     }
 
     /// Playbook 7: newest first of the changes of one lesson.
-    fn undo(&mut self, place: usize, result: &Result<adage::Undone, Error>) -> Checked {
+    fn undo(&mut self, place: usize, result: &Result<adage::learn::Undone, Error>) -> Checked {
         let (change, later) = (&self.changes[place], &self.changes[place + 1..]);
         let touches =
             |other: &Change| other.edits.iter().any(|edit| change.edits.iter().any(|ours| ours.id == edit.id));

@@ -5,11 +5,12 @@ use std::fmt::{Debug, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use adage::config::CaptureConfig;
+use adage::embed::{EmbedError, Role};
+use adage::heuristics::suggest;
 use adage::redact::Redactor;
-use adage::{
-    CaptureConfig, EmbedError, Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, Role, TextHash,
-    TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
-};
+use adage::transcript::{Format, TranscriptReader, Turn};
+use adage::{Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, TextHash, build_lesson};
 use ndarray::Array2;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -63,11 +64,11 @@ fn of_ordinary_texts_of_sessions_1_of_100_at_most_is_flagged() {
     let histories = gunzipped(&folder.join("transcripts/specstory/sessions.jsonl.gz"));
     let histories = histories.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let mut readings: Vec<_> = histories
-        .map(|line| read(specstory(&serde_json::from_slice(line).unwrap()).as_bytes(), TranscriptFormat::Anthropic))
+        .map(|line| read(specstory(&serde_json::from_slice(line).unwrap()).as_bytes(), Format::Anthropic))
         .collect();
     let sessions = std::fs::read_dir(folder.join("transcripts/claude-code")).unwrap().map(|file| file.unwrap().path());
     let sessions = sessions.filter(|path| path.extension().is_some_and(|extension| extension == "gz"));
-    readings.extend(sessions.map(|path| read(&gunzipped(&path), TranscriptFormat::Auto)));
+    readings.extend(sessions.map(|path| read(&gunzipped(&path), Format::Auto)));
     let mut texts = BTreeSet::new();
     for turn in readings.into_iter().flat_map(|reading| reading.transcript.turns) {
         match turn {
@@ -76,7 +77,7 @@ fn of_ordinary_texts_of_sessions_1_of_100_at_most_is_flagged() {
                 strings(&call.input, &mut texts);
                 texts.extend(call.result);
             }
-            _ => {}
+            Turn::System(_) => {}
         }
     }
     let n_flagged = texts.iter().filter(|text| !Redactor::shared().find(text).is_empty()).count();
@@ -300,7 +301,7 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
     }
     messages.push(json!({"role": "user", "content": format!("Remember this: {} opens the door.", keys.fresh())}));
     let source = Value::from(messages).to_string();
-    let transcript = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Anthropic).unwrap().transcript;
+    let transcript = TranscriptReader::new().read(source.as_bytes(), Format::Anthropic).unwrap().transcript;
     let candidates = suggest(&transcript, &CaptureConfig::default()).candidates;
     let names: BTreeSet<_> = candidates.iter().map(|candidate| candidate.heuristic.name()).collect();
     assert!(names.len() >= 4, "{names:?}");

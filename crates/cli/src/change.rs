@@ -1,24 +1,44 @@
-//! Changing: outcome, credit, verify, prune, remove, undo, history.
+//! Commands that change lessons: outcome, credit, verify, prune, remove, undo; and their history.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Undone, Verification};
+use adage::learn::Undone;
+use adage::redact::one_line;
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Verification};
+use clap::ValueEnum;
 use serde_json::json;
 
-use crate::args::Global;
-use crate::{Done, Output, Usage, say, table};
+use crate::global::Global;
+use crate::output::Output;
+use crate::result::{Done, Usage};
 
-pub(crate) fn outcome(global: &Global, receipt: &str, outcome: Feedback, out: &mut Output) -> Done {
-    let receipt: ReceiptId = receipt.parse().map_err(|_| Usage(format!("{receipt:?} is not a receipt")))?;
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Verdict {
+    Helpful,
+    Neutral,
+    Harmful,
+}
+
+impl From<Verdict> for Feedback {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Helpful => Self::Helpful,
+            Verdict::Neutral => Self::Neutral,
+            Verdict::Harmful => Self::Harmful,
+        }
+    }
+}
+
+pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
     match global.open()?.record_outcome(receipt, outcome)? {
         Credited::Recorded { lessons } => {
             out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;
-            out.line(&format!("settled for {} lessons", lessons.len()))?;
+            out.line(&format!("recorded for {} lessons", lessons.len()))?;
         }
         Credited::AlreadyRecorded { outcome } => {
             out.object(&json!({"receipt": receipt, "settled": false, "before": outcome}))?;
-            out.line(&format!("was settled before: {}", json!(outcome).as_str().unwrap_or_default()))?;
+            out.line(&format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -43,7 +63,7 @@ pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, 
 
 pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
     let (lessons, change) = if is_dry_run {
-        (global.look()?.prunable()?, None)
+        (global.read()?.prunable()?, None)
     } else {
         let pruned = global.open()?.prune_low_utility()?;
         (pruned.lessons, pruned.change)
@@ -54,7 +74,7 @@ pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done
     }
     match change {
         Some(change) => out.line(&format!("undo with: adage undo {change}"))?,
-        None if lessons.is_empty() && !out.json => say("nothing to prune"),
+        None if lessons.is_empty() => out.message("nothing to prune"),
         None => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -91,7 +111,7 @@ pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
 }
 
 pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
-    let playbook = global.look()?;
+    let playbook = global.read()?;
     let mut changes = playbook.changes()?;
     changes.reverse();
     changes.truncate(limit);
@@ -99,21 +119,19 @@ pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
         out.object(&json!(change))?;
     }
     if changes.is_empty() {
-        if !out.json {
-            say("nothing was replaced or taken out yet");
-        }
+        out.message("there are no changes to undo");
         return Ok(ExitCode::SUCCESS);
     }
     let rows = changes.iter().map(|change| {
         let lessons: Vec<String> = change
             .lessons
             .iter()
-            .map(|touched| format!("{} {}", touched.what, crate::short(&touched.trigger, 40)))
+            .map(|touched| format!("{} {}", touched.what, one_line(&touched.trigger, 40)))
             .collect();
         let undone = if change.is_undone { "undone" } else { "" };
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();
         vec![change.id.to_string(), at, change.action.to_owned(), undone.to_owned(), lessons.join("; ")]
     });
-    out.line(&table(&["change", "at", "by", "", "lessons"], rows))?;
+    out.table(&["change", "at", "by", "", "lessons"], rows)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,33 +1,34 @@
-//! Draft skills put in order.
+//! Keeping draft skills in order.
 
 use std::process::ExitCode;
 
-use adage::{ChangeId, CurationPlan, CurationStep};
+use adage::ChangeId;
+use adage::skills::{CurationPlan, CurationStep};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::{Done, Output, Usage};
+use crate::global::{self, Access, Global};
+use crate::output::Output;
+use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Curate {
-    /// Only say what would be done; this is the default
+    /// Only print the plan; this is the default
     #[arg(long, conflicts_with_all = ["apply", "undo"])]
     dry_run: bool,
-    /// Do it
+    /// Carry out the plan
     #[arg(long, conflicts_with = "undo")]
     apply: bool,
-    /// Take out what was not used for long, instead of only marking it; it is archived
+    /// Archive drafts that have not been used for long, instead of only marking them
     #[arg(long)]
     prune: bool,
-    /// Take an earlier curation back, by the change's id
+    /// Undo an earlier curation, by the change's id
     #[arg(long, value_name = "ID")]
-    undo: Option<String>,
+    undo: Option<ChangeId>,
 }
 
 pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done {
-    if let Some(id) = &asked.undo {
-        let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id} is not the id of a change")))?;
+    if let Some(change) = asked.undo {
         let undone = global.open()?.skills().undo_curation(change)?;
         out.object(&json!({ "change": undone }))?;
         out.line(&format!("undone; change {undone}"))?;
@@ -35,10 +36,10 @@ pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done 
     }
     let builder = global.builder_with(|config| config.curation.auto_prune |= asked.prune)?;
     let (plan, change) = if asked.apply && !asked.dry_run {
-        let curated = builder.open()?.skills().curate()?;
+        let curated = global::open(builder, Access::Write)?.skills().curate()?;
         (curated.plan, curated.change)
     } else {
-        (builder.read_only().open()?.skills().curation_plan()?, None)
+        (global::open(builder, Access::Read)?.skills().curation_plan()?, None)
     };
     out.object(&json!({ "steps": steps(&plan), "applied": asked.apply, "change": change }))?;
     for step in &plan.steps {
@@ -47,7 +48,7 @@ pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done 
     out.line(&match change {
         Some(change) => format!("{} steps done (undo {change})", plan.steps.len()),
         None if plan.is_empty() => "nothing to do".to_owned(),
-        None => format!("{} steps; --apply does them", plan.steps.len()),
+        None => format!("{} steps; --apply carries them out", plan.steps.len()),
     })?;
     Ok(ExitCode::SUCCESS)
 }

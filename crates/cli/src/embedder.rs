@@ -1,18 +1,18 @@
-//! What makes vectors, as the command line names it.
+//! The embedder that the command line names.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use adage::{HashingEmbedder, PlaybookBuilder};
 
-use crate::Usage;
-use crate::args::Global;
+use crate::global::Global;
+use crate::result::Usage;
 
 pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
     match global.embedder.as_str() {
         "none" => Ok(builder.without_embedder()),
         "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
-        // What the library does of itself.
+        // The library's default.
         "bundled" if global.onnxruntime.is_none() => Ok(builder),
         model => with_model(global, builder, model),
     }
@@ -20,7 +20,8 @@ pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<Playbo
 
 #[cfg(any(feature = "rten", feature = "ort"))]
 fn with_model(global: &Global, builder: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
-    use adage::{Model, OnnxEmbedder};
+    use adage::OnnxEmbedder;
+    use adage::embed::Model;
     let engine = engine(global)?;
     let model = match model {
         #[cfg(feature = "bundled-model")]
@@ -36,17 +37,17 @@ fn with_model(_: &Global, _: PlaybookBuilder, model: &str) -> Result<PlaybookBui
 }
 
 #[cfg(any(feature = "rten", feature = "ort"))]
-#[allow(clippy::unnecessary_wraps, reason = "a build with both engines has none to refuse")]
-fn engine(global: &Global) -> Result<adage::Engine, Usage> {
+#[allow(clippy::unnecessary_wraps, reason = "a build with both engines refuses neither")]
+fn engine(global: &Global) -> Result<adage::embed::Engine, Usage> {
     match &global.onnxruntime {
         #[cfg(feature = "ort")]
-        Some(library) => Ok(adage::Engine::OnnxRuntime(library.clone())),
+        Some(library) => Ok(adage::embed::Engine::OnnxRuntime(library.clone())),
         #[cfg(not(feature = "ort"))]
         Some(_) => Err(Usage("this build cannot load ONNX Runtime".to_owned())),
         #[cfg(feature = "rten")]
-        None => Ok(adage::Engine::Portable),
+        None => Ok(adage::embed::Engine::Portable),
         #[cfg(not(feature = "rten"))]
-        None => Err(Usage("this build has no engine of its own: name one with --onnxruntime".to_owned())),
+        None => Err(Usage("this build has no built-in engine: name an ONNX Runtime with --onnxruntime".to_owned())),
     }
 }
 
@@ -60,11 +61,11 @@ pub(crate) fn engine_in_words(global: &Global) -> String {
     }
 }
 
-/// A path that names no file is told at once, before a command goes on without vectors.
-pub(crate) fn look_at_library(global: &Global) -> Result<(), Box<dyn Error>> {
+/// A path that names no file is an error at once: otherwise the command would go on without vectors.
+pub(crate) fn check_library(global: &Global) -> Result<(), Box<dyn Error>> {
     match &global.onnxruntime {
         Some(library) if !library.is_file() => {
-            let named = "--onnxruntime or ORT_DYLIB_PATH names the library, no folder and no name alone";
+            let named = "--onnxruntime or ORT_DYLIB_PATH must name the library file itself, neither a folder nor a bare file name";
             Err(format!("there is no file {}; {named}", library.display()).into())
         }
         _ => Ok(()),

@@ -5,37 +5,39 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ChangeId, ExchangeFormat, LearnOutcome, LessonDraft, Listing, Refusal, read_lessons};
+use adage::exchange::read_lessons;
+use adage::lesson::Refusal;
+use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::args::Global;
-use crate::{Done, Output, Usage, say};
+use crate::global::Global;
+use crate::output::{Output, progress, say};
+use crate::result::{Done, exit_code};
 
-/// Lessons a commit of an import: their texts are embedded together.
+/// Lessons per commit of an import: their texts are embedded together.
 const IMPORT_BATCH: usize = 64;
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// The file; `-` is standard input
+    /// File to read; `-` is standard input
     file: PathBuf,
-    /// jsonl, memory, agents or ace; without it, what the file looks like
+    /// jsonl, memory, agents or ace; detected from the file if omitted
     #[arg(long)]
-    format: Option<ExchangeFormat>,
+    format: Option<exchange::Format>,
 }
 
 #[derive(Args)]
 pub(crate) struct Export {
     /// jsonl, memory, agents or ace
     #[arg(long, default_value = "jsonl")]
-    format: ExchangeFormat,
-    /// Write into this file: of a Markdown file only the marked section changes
+    format: exchange::Format,
+    /// Write into this file; in a Markdown file only the marked section changes
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
-    /// Give the file of an earlier export, `--into FILE`, back what it held, by the change's id
+    /// Undo an earlier export to `--into FILE`, by the change's id
     #[arg(long, value_name = "ID", requires = "into")]
-    undo: Option<String>,
+    undo: Option<ChangeId>,
 }
 
 /// Counts of what became of many lessons.
@@ -68,15 +70,12 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     let mut tally = Tally::default();
     let drafts = drafts(global, asked, &mut tally)?;
     let playbook = global.open()?;
-    let bar = ProgressBar::new(drafts.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} lessons, {eta} left") {
-        bar.set_style(style);
-    }
+    let bar = progress(drafts.len(), "lessons");
     let mut is_done = tally.unreadable == 0;
     for (number, batch) in drafts.chunks(IMPORT_BATCH).enumerate() {
         for (place, learned) in playbook.import(batch.iter().cloned())?.into_iter().enumerate() {
             tally.add(&learned);
-            // What is here already is as it should be.
+            // A lesson that is here already is not a failure.
             if let LearnOutcome::Refused { reason } = &learned
                 && !matches!(reason, Refusal::AlreadyHere { .. })
             {
@@ -95,10 +94,10 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
-    Ok(ExitCode::from(u8::from(!is_done)))
+    Ok(exit_code(is_done))
 }
 
-/// What the file holds; what of it cannot be read is said and counted.
+/// The file's lessons; those that cannot be read are reported and counted.
 fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<LessonDraft>, Box<dyn std::error::Error>> {
     let mut text = String::new();
     if asked.file == Path::new("-") {
@@ -110,7 +109,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let format = asked.format.or_else(|| ExchangeFormat::detect(&text)).ok_or(adage::Error::UnknownExchange)?;
+    let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(adage::Error::UnknownExchange)?;
     let mut drafts = Vec::new();
     for read in read_lessons(format, &text) {
         match read {
@@ -125,18 +124,16 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
 }
 
 pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done {
-    if let (Some(id), Some(file)) = (&asked.undo, &asked.into) {
-        let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id} is not the id of a change")))?;
+    if let (Some(change), Some(file)) = (asked.undo, &asked.into) {
         let undone = global.open()?.undo_export(change, file)?;
         out.object(&json!({ "change": undone }))?;
         out.line(&format!("undone; change {undone}"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_anywhere = global.project.is_empty() && global.role.is_empty();
-    let listing = Listing { realm: (!is_anywhere).then(|| global.realm()), ..Listing::everything() };
+    let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
     let Some(file) = &asked.into else {
-        // The file's text in both modes: what an import reads.
-        write!(out.stream, "{}", global.look()?.export_text(asked.format, &listing)?)?;
+        // The text itself in both modes, as an import reads it.
+        write!(out.stream, "{}", global.read()?.export_text(asked.format, &listing)?)?;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };

@@ -1,16 +1,18 @@
 //! Whether everything is in order: check, doctor.
 
-use std::process::ExitCode;
-use std::time::Instant;
+use std::io;
+use std::time::{Duration, Instant};
 
-use adage::Request;
+use adage::{Playbook, Request};
 use serde_json::json;
 
-use crate::args::Global;
-use crate::{Done, Output, chain, embedder, onnxruntime};
+use crate::global::Global;
+use crate::output::Output;
+use crate::result::{Done, chain, exit_code};
+use crate::{embedder, onnxruntime};
 
 pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
-    let playbook = global.look()?;
+    let playbook = global.read()?;
     let check = playbook.check()?;
     let is_recovered = playbook.recovery().is_some();
     out.object(&json!({
@@ -23,74 +25,92 @@ pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
     if is_fine {
         out.line(&format!("in order: {} lessons, {} vectors", check.n_lessons, check.n_vectors))?;
     }
-    Ok(ExitCode::from(u8::from(!is_fine)))
+    Ok(exit_code(is_fine))
 }
 
-/// Tries what a use needs, one thing after another, and says how long it took.
+/// Tests what a call needs, one part after another, and prints how long each took.
 pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
-    let mut is_fine = true;
-    let mut report = |out: &mut Output, part: &str, result: Result<String, String>| -> std::io::Result<()> {
-        is_fine &= result.is_ok();
-        let (mark, text) = match &result {
+    let mut report = Report { out, is_fine: true };
+    report
+        .add("adage", Ok(format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::lesson::SCHEMA_VERSION)))?;
+    let engine = embedder::check_library(global).map(|()| embedder::engine_in_words(global));
+    report.add("engine", engine.map_err(|error| chain(error.as_ref())))?;
+    let has_engine = report.is_fine;
+    if cfg!(feature = "ort") {
+        report.add("onnx", Ok(onnxruntime::advice()))?;
+    }
+    if has_engine && let Some(playbook) = report.folder(global)? {
+        report.playbook(&playbook)?;
+        report.embedder(global, &playbook)?;
+    }
+    Ok(exit_code(report.is_fine))
+}
+
+/// What the doctor prints, and whether all of it is in order.
+struct Report<'a> {
+    out: &'a mut Output,
+    is_fine: bool,
+}
+
+impl Report<'_> {
+    fn add(&mut self, part: &str, result: Result<String, String>) -> io::Result<()> {
+        let is_ok = result.is_ok();
+        self.is_fine &= is_ok;
+        let (mark, text) = match result {
             Ok(text) => ("ok", text),
             Err(text) => ("FAILED", text),
         };
-        out.object(&json!({"part": part, "ok": result.is_ok(), "detail": text}))?;
-        out.line(&format!("{part:10} {mark:7} {text}"))
-    };
-    let version = format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::SCHEMA_VERSION);
-    report(out, "adage", Ok(version))?;
-    let engine = embedder::look_at_library(global).map(|()| embedder::engine_in_words(global));
-    let has_engine = engine.is_ok();
-    report(out, "engine", engine.map_err(|error| chain(error.as_ref())))?;
-    if cfg!(feature = "ort") {
-        report(out, "onnx", Ok(onnxruntime::advice()))?;
+        self.out.object(&json!({"part": part, "ok": is_ok, "detail": text}))?;
+        self.out.line(&format!("{part:10} {mark:7} {text}"))
     }
-    if !has_engine {
-        return Ok(ExitCode::FAILURE);
-    }
-    let exists = global.dir.is_dir();
-    let playbook = if exists { global.open() } else { global.look() };
-    let playbook = match playbook {
-        Ok(playbook) => playbook,
-        Err(error) => {
-            report(out, "folder", Err(chain(error.as_ref())))?;
-            return Ok(ExitCode::FAILURE);
+
+    /// The folder and its lock; no playbook when it cannot be opened. A missing folder is not created.
+    fn folder(&mut self, global: &Global) -> io::Result<Option<Playbook>> {
+        let exists = global.dir.is_dir();
+        let playbook = match if exists { global.open() } else { global.read() } {
+            Ok(playbook) => playbook,
+            Err(error) => {
+                self.add("folder", Err(chain(error.as_ref())))?;
+                return Ok(None);
+            }
+        };
+        let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
+        self.add("folder", Ok(format!("{} {state}", global.dir.display())))?;
+        if exists {
+            let lock = playbook.check_writable().map(|()| "free, and the folder is writable".to_owned());
+            self.add("lock", lock.map_err(|error| chain(&error)))?;
         }
-    };
-    let state = if exists { "can be read" } else { "is not there yet; the first lesson makes it" };
-    report(out, "folder", Ok(format!("{} {state}", global.dir.display())))?;
-    if exists {
-        let lock = playbook.check_writable().map(|()| "free, and the folder can be written".to_owned());
-        report(out, "lock", lock.map_err(|error| chain(&error)))?;
+        Ok(Some(playbook))
     }
-    let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
-        let findings = check.findings.len();
-        let text = format!("{} lessons, {findings} findings (see: adage check)", check.n_lessons);
-        if findings == 0 { Ok(text) } else { Err(text) }
-    });
-    report(out, "playbook", check)?;
-    if global.embedder == "none" {
-        report(out, "embedder", Ok("none: retrieval by words".to_owned()))?;
-    } else {
-        #[expect(clippy::disallowed_methods, reason = "told to the person who asked")]
-        let start = Instant::now();
-        let first = playbook.warm_up().map_err(|error| chain(&error));
-        let loaded = start.elapsed();
-        #[expect(clippy::disallowed_methods, reason = "told to the person who asked")]
-        let start = Instant::now();
-        let asked = Request::about("is the doctor in").tier(adage::TierChoice::Vector).peek();
-        let recall = playbook.get_playbook_context(asked).map_err(|error| chain(&error));
-        let took = start.elapsed();
-        let text = first.and_then(|n_texts| {
-            recall?;
-            let (load, recall) = (loaded.as_millis(), took.as_secs_f64() * 1e3);
-            Ok(format!(
-                "{}, loaded in {load} ms ({n_texts} texts embedded), a recall takes {recall:.1} ms",
-                global.embedder
-            ))
+
+    fn playbook(&mut self, playbook: &Playbook) -> io::Result<()> {
+        let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
+            let findings = check.findings.len();
+            let text = format!("{} lessons, {findings} findings (see: adage check)", check.n_lessons);
+            if findings == 0 { Ok(text) } else { Err(text) }
         });
-        report(out, "embedder", text)?;
+        self.add("playbook", check)
     }
-    Ok(ExitCode::from(u8::from(!is_fine)))
+
+    fn embedder(&mut self, global: &Global, playbook: &Playbook) -> io::Result<()> {
+        if global.embedder == "none" {
+            return self.add("embedder", Ok("none: retrieval by words".to_owned()));
+        }
+        let (loaded, load_time) = timed(|| playbook.warm_up());
+        let request = Request::about("is the doctor in").tier(adage::retrieve::TierChoice::Vector).peek();
+        let (recalled, recall_time) = timed(|| playbook.get_playbook_context(request));
+        let text = loaded.and_then(|n_texts| recalled.map(|_| n_texts)).map(|n_texts| {
+            let (load, recall) = (load_time.as_millis(), recall_time.as_secs_f64() * 1e3);
+            let embedder = &global.embedder;
+            format!("{embedder}, loaded in {load} ms ({n_texts} texts embedded), a recall takes {recall:.1} ms")
+        });
+        self.add("embedder", text.map_err(|error| chain(&error)))
+    }
+}
+
+fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
+    #[expect(clippy::disallowed_methods, reason = "printed for the person who asked")]
+    let start = Instant::now();
+    let result = action();
+    (result, start.elapsed())
 }

@@ -1,51 +1,54 @@
-//! The inbox: what waits for a person, shown, applied, dismissed.
+//! The inbox: what awaits review is listed, shown, applied, dismissed.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use adage::{ChangeId, Inbox as ReviewInbox, Playbook, Proposal, ProposalKind, ProposalName};
+use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
+use adage::redact::one_line;
+use adage::{ChangeId, Playbook};
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::{Done, Output, chain, say, short, table};
+use crate::global::{self, Access, Global};
+use crate::output::{Output, say};
+use crate::result::{Done, chain, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Inbox {
     #[command(flatten)]
-    places: Places,
+    roots: Roots,
     #[command(subcommand)]
     command: What,
 }
 
-/// Where proposals may lead outside the folder.
+/// Files outside the memory's folder that proposals may touch.
 #[derive(Args)]
-pub(crate) struct Places {
-    /// The one file that proposals for global notes may touch
+pub(crate) struct Roots {
+    /// The only file that proposals for global notes may touch
     #[arg(long, global = true, value_name = "FILE")]
     global_notes: Option<PathBuf>,
-    /// A folder below which proposals may change existing skills; may be given several times
+    /// Folder below which proposals may change existing skills; repeatable
     #[arg(long, global = true, value_name = "DIR")]
     writable_skills: Vec<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// List what can be applied
+    /// List the proposals that can be applied
     List,
-    /// Show all that applying would do, secrets masked
+    /// Show everything that applying would change, with secrets masked
     Show { name: ProposalName },
     /// Apply a proposal, or all of them
     Apply(Which),
-    /// Take a proposal out, or all of them
+    /// Dismiss a proposal, or all of them
     Dismiss(Which),
-    /// Put aside what cannot be applied, with the reason
+    /// Quarantine what cannot be applied, with the reason
     Check,
-    /// List what was applied or dismissed and can be taken back, newest first
+    /// List what was applied or dismissed and can be undone, newest first
     History,
-    /// Take back what was applied or dismissed, by its id
+    /// Undo what was applied or dismissed, by its id
     Undo { id: ChangeId },
 }
 
@@ -58,7 +61,7 @@ struct Which {
     /// Everything that `list` shows
     #[arg(long)]
     all: bool,
-    /// Of everything, only this kind
+    /// With --all: only this kind
     #[arg(long, requires = "all")]
     kind: Option<Kind>,
 }
@@ -84,15 +87,15 @@ impl From<Kind> for ProposalKind {
     }
 }
 
-/// What is done with what was chosen.
+/// What is done with the chosen proposals.
 #[derive(Clone, Copy)]
 enum Verdict {
     Apply,
     Dismiss,
 }
 
-impl Places {
-    /// The playbook that may write there, or only look.
+impl Roots {
+    /// The playbook that may change these files, or only read.
     pub(crate) fn playbook(&self, global: &Global, access: Access) -> Result<Playbook, Box<dyn Error>> {
         let mut builder = global.builder()?;
         if let Some(file) = &self.global_notes {
@@ -101,30 +104,20 @@ impl Places {
         for root in &self.writable_skills {
             builder = builder.with_writable_skills(root);
         }
-        if access == Access::Look {
-            builder = builder.read_only();
-        }
-        Ok(crate::tell_recovery(builder.open()?))
+        global::open(builder, access)
     }
 }
 
-/// What a command does to the folder.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Access {
-    Look,
-    Change,
-}
-
 pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
-    let open = |access| asked.places.playbook(global, access);
+    let open = |access| asked.roots.playbook(global, access);
     match &asked.command {
-        What::List => list(&open(Access::Look)?, out),
-        What::Show { name } => show(&open(Access::Look)?.inbox(), name, out),
-        What::Apply(which) => decide(&open(Access::Change)?.inbox(), which, Verdict::Apply, out),
-        What::Dismiss(which) => decide(&open(Access::Change)?.inbox(), which, Verdict::Dismiss, out),
-        What::Check => check(&open(Access::Change)?.inbox(), out),
-        What::History => history(&open(Access::Look)?.inbox(), out),
-        What::Undo { id } => undo(&open(Access::Change)?.inbox(), *id, out),
+        What::List => list(&open(Access::Read)?, out),
+        What::Show { name } => show(&open(Access::Read)?.inbox(), name, out),
+        What::Apply(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Apply, out),
+        What::Dismiss(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Dismiss, out),
+        What::Check => check(&open(Access::Write)?.inbox(), out),
+        What::History => history(&open(Access::Read)?.inbox(), out),
+        What::Undo { id } => undo(&open(Access::Write)?.inbox(), *id, out),
     }
 }
 
@@ -141,12 +134,12 @@ pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
             fields.insert("lesson".to_owned(), json!(*waiting.lesson));
         }
         out.object(&object)?;
-        rows.push(vec![proposal.name.to_string(), short(&proposal.summary, 90)]);
+        rows.push(vec![proposal.name.to_string(), one_line(&proposal.summary, 90)]);
     }
     if rows.is_empty() {
-        out.line("nothing waits for review")?;
+        out.line("nothing awaits review")?;
     } else {
-        out.line(&table(&["name", "what"], rows))?;
+        out.table(&["name", "what"], rows)?;
     }
     for unfit in inbox.unfit()? {
         say(&format!("{} cannot be applied: {}", unfit.name, unfit.reason));
@@ -204,7 +197,7 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output
     let proposals = inbox.list()?;
     let wanted: Option<ProposalKind> = which.kind.map(Into::into);
     let (mut n_done, mut is_done) = (0, true);
-    // Each kind is one transaction: one that cannot be applied does not hold up the others.
+    // Each kind is one transaction: a proposal that cannot be applied does not block the other kinds.
     for kind in ProposalKind::ALL.into_iter().filter(|kind| wanted.is_none_or(|wanted| wanted == *kind)) {
         let chosen: Vec<Proposal> = proposals.iter().filter(|proposal| proposal.name.kind() == kind).cloned().collect();
         if chosen.is_empty() {
@@ -219,9 +212,9 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output
         }
     }
     if n_done == 0 && is_done {
-        out.line("nothing waits for review")?;
+        out.line("nothing awaits review")?;
     }
-    Ok(ExitCode::from(u8::from(!is_done)))
+    Ok(exit_code(is_done))
 }
 
 fn carry_out(
@@ -251,7 +244,7 @@ fn carry_out(
             let lessons: Vec<String> = dismissed.lessons.iter().map(|removal| removal.change.to_string()).collect();
             out.object(&json!({ "dismissed": names, "change": dismissed.change, "lessons": lessons }))?;
             for change in &lessons {
-                out.line(&format!("let it wait again with: adage undo {change}"))?;
+                out.line(&format!("return it to review with: adage undo {change}"))?;
             }
             ("dismissed", dismissed.change)
         }
@@ -268,12 +261,12 @@ fn check(inbox: &ReviewInbox, out: &mut Output) -> Done {
     for aside in &checked.aside {
         let reason = aside.reason.to_string();
         out.object(&json!({ "name": aside.name, "kept_at": aside.kept_at, "reason": reason }))?;
-        out.line(&format!("{} lies at {} now: {reason}", aside.name, aside.kept_at.display()))?;
+        out.line(&format!("{} was moved to {}: {reason}", aside.name, aside.kept_at.display()))?;
     }
     if let Some(notice) = inbox.notice()? {
         out.line(&notice.to_string())?;
     } else if checked.aside.is_empty() {
-        out.line("nothing waits for review")?;
+        out.line("nothing awaits review")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -286,12 +279,12 @@ fn history(inbox: &ReviewInbox, out: &mut Output) -> Done {
     }
     let rows = changes.iter().map(|change| {
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();
-        vec![change.id.to_string(), at, short(&change.what, 90)]
+        vec![change.id.to_string(), at, one_line(&change.what, 90)]
     });
     if changes.is_empty() {
-        out.line("nothing can be taken back")?;
+        out.line("nothing can be undone")?;
     } else {
-        out.line(&table(&["change", "at", "what"], rows))?;
+        out.table(&["change", "at", "what"], rows)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,20 +1,88 @@
-//! Lessons in: learn.
+//! Learning lessons.
 
 use std::io::{self, BufRead, IsTerminal};
-use std::process::ExitCode;
 
 use adage::{LearnOutcome, LessonDraft};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Global, Learn};
-use crate::{Done, Output, Usage, say, short};
+use crate::global::Global;
+use crate::output::{Output, say};
+use crate::result::{Done, Usage, exit_code};
+
+#[derive(Args)]
+pub(crate) struct Learn {
+    /// Situation in which the lesson applies
+    #[arg(long, allow_hyphen_values = true)]
+    trigger: Option<String>,
+    /// Task at hand
+    #[arg(long, allow_hyphen_values = true)]
+    task: Option<String>,
+    /// What went wrong
+    #[arg(long, allow_hyphen_values = true)]
+    mistake: Option<String>,
+    /// What not to do
+    #[arg(long, allow_hyphen_values = true)]
+    anti_pattern: Option<String>,
+    /// What solved it
+    #[arg(long, allow_hyphen_values = true)]
+    solution: Option<String>,
+    /// What to do instead
+    #[arg(long, allow_hyphen_values = true)]
+    correct_pattern: Option<String>,
+    /// Code that shows it
+    #[arg(long, visible_alias = "code", allow_hyphen_values = true)]
+    code_example: Option<String>,
+    /// Topics, separated by commas
+    #[arg(long, allow_hyphen_values = true)]
+    domains: Option<String>,
+    /// Confidence, from 0 to 1
+    #[arg(long)]
+    confidence: Option<f64>,
+    /// Origin, in one word
+    #[arg(long, allow_hyphen_values = true)]
+    source: Option<String>,
+    /// An independent check confirmed it
+    #[arg(long)]
+    verified: bool,
+}
+
+impl Learn {
+    /// The draft that the flags describe; none when there are no flags.
+    fn draft(&self) -> Option<LessonDraft> {
+        let texts = [
+            ("trigger", &self.trigger),
+            ("task", &self.task),
+            ("mistake", &self.mistake),
+            ("anti_pattern", &self.anti_pattern),
+            ("solution", &self.solution),
+            ("correct_pattern", &self.correct_pattern),
+            ("code_example", &self.code_example),
+            ("domains", &self.domains),
+            ("source", &self.source),
+        ];
+        let mut row = Map::new();
+        for (key, text) in texts {
+            if let Some(text) = text {
+                row.insert(key.to_owned(), Value::from(text.as_str()));
+            }
+        }
+        if let Some(confidence) = self.confidence {
+            row.insert("confidence".to_owned(), Value::from(confidence));
+        }
+        if self.verified {
+            row.insert("verified".to_owned(), Value::from(true));
+        }
+        (!row.is_empty()).then(|| LessonDraft::from_json(row))
+    }
+}
 
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     if let Some(draft) = flags.draft() {
         let playbook = global.open()?;
         let learned = playbook.learn_lesson(draft.project(&global.project).role(&global.role))?;
         tell(&learned, out)?;
-        return Ok(code(!matches!(learned, LearnOutcome::Refused { .. })));
+        return Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })));
     }
     let input = io::stdin();
     if input.is_terminal() {
@@ -42,10 +110,10 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             }
         }
     }
-    Ok(code(is_done))
+    Ok(exit_code(is_done))
 }
 
-/// What became of a lesson, for both readers.
+/// Prints what became of a lesson.
 fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
     out.object(&object(learned))?;
     if let LearnOutcome::Refused { .. } = learned {
@@ -75,13 +143,4 @@ fn object(learned: &LearnOutcome) -> Value {
         "outcome": outcome, "id": learned.id(), "into": into, "near": near, "distance": distance, "why": why,
         "evicted": learned.evicted(), "change": learned.change(),
     })
-}
-
-fn code(is_done: bool) -> ExitCode {
-    ExitCode::from(u8::from(!is_done))
-}
-
-/// The lesson in a line, for lists.
-pub(crate) fn headline(lesson: &adage::Lesson, width: usize) -> String {
-    short(&lesson.trigger, width)
 }

@@ -1,4 +1,4 @@
-//! Lessons out of sessions: mine, skip, and what waits for review.
+//! Lessons from sessions: mine, skip, reset-skips.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -6,20 +6,25 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{
-    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, ReadReport,
-    Reading, RunEnd, SavedSkill, Selection, SessionLessons, SkipSelection, Transcript, TranscriptFormat,
-    TranscriptReader, Waiting,
-};
+use adage::config::Selection;
+use adage::extract::Extraction;
+use adage::heuristics::Candidate;
+use adage::model::CancelToken;
+use adage::redact::one_line;
+use adage::sessions::{DueSessions, Mined, NotDue, RunEnd, SkipSelection};
+use adage::skills::AutoSaved;
+use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
+use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
 use clap::Args;
 use flate2::read::MultiGzDecoder;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::{Done, Output, Usage, chain, say, short};
+use crate::global::{self, Access, Global};
+use crate::output::{Output, progress, say};
+use crate::result::{Done, Usage, chain, exit_code};
 
-/// Folders below a folder of sessions that are looked into.
+/// Depth below a folder of sessions to which files are found.
 const MAX_DEPTH: usize = 8;
 
 /// The exit code of a program that an interrupt ended.
@@ -27,18 +32,18 @@ const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
 pub(crate) struct Mine {
-    /// Files that agents wrote of their sessions, also gzipped; of a folder, all .jsonl, .json and .gz files below it
+    /// Session files, also gzipped; for a folder, all .jsonl, .json and .gz files below it
     paths: Vec<PathBuf>,
-    /// Read what is due below this folder: sessions of at least 10 turns that ended 3 hours ago and were not read yet, 10 of them every 30 minutes
+    /// Read the sessions below this folder that are due: at least 10 turns, ended 3 hours ago, not read yet; 10 of them every 30 minutes
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
     sessions: Option<PathBuf>,
     /// auto, claude-code, codex, gemini, openai or anthropic
     #[arg(long, default_value = "auto")]
-    format: TranscriptFormat,
-    /// Everything that the rules find, not only the best of each
+    format: Format,
+    /// Everything that the rules find, not only the best of each rule
     #[arg(long)]
     all: bool,
-    /// Only say what would be suggested
+    /// Only print the suggestions
     #[arg(long)]
     dry_run: bool,
     #[cfg(feature = "http-llm")]
@@ -49,7 +54,7 @@ pub(crate) struct Mine {
 #[cfg(feature = "http-llm")]
 #[derive(Args)]
 struct ModelArgs {
-    /// Also ask a language model behind an OpenAI-compatible interface, by its base URL; `ADAGE_MODEL_KEY` is its key
+    /// Also ask a language model at this base URL (OpenAI-compatible); its key is read from `ADAGE_MODEL_KEY`
     #[arg(long, value_name = "URL", requires = "model_name")]
     model_url: Option<String>,
     /// The model's name on that server
@@ -61,27 +66,27 @@ impl Mine {
     #[cfg(feature = "http-llm")]
     fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
         let ModelArgs { model_url: Some(url), model_name: Some(name) } = &self.model else { return Ok(None) };
-        let model = adage::HttpModel::new(url, name)?;
+        let model = adage::model::HttpModel::new(url, name)?;
         #[expect(clippy::disallowed_methods, reason = "the library takes a key; this is the program's own setting")]
         let key = std::env::var("ADAGE_MODEL_KEY").unwrap_or_default();
         Ok(Some(Box::new(if key.is_empty() { model } else { model.with_key(&key)? })))
     }
 
     #[cfg(not(feature = "http-llm"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as the one that can fail")]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of the build that has a client")]
     fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
         Ok(None)
     }
 }
 
-/// A lesson on its way in: who suggests it, and what became of it; nothing on a dry run.
+/// A suggested lesson, and what became of it; nothing on a dry run.
 struct Outcome {
     suggestion: Value,
     title: String,
     learned: Option<LearnOutcome>,
 }
 
-/// What goes through one session after another.
+/// Reads one session after another.
 struct Miner<'a> {
     playbook: Playbook,
     model: Option<Box<dyn LanguageModel>>,
@@ -103,11 +108,11 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
     let builder = global.builder_with(|config| config.capture.selection = selection)?;
-    let playbook = if is_dry { builder.read_only().open()? } else { builder.open()? };
+    let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
     let cancel = CancelToken::default();
-    let theirs = cancel.clone();
-    // A commit is whole or not there; this lets the session that is being read be finished and the run be put on record.
-    ctrlc::set_handler(move || theirs.cancel())?;
+    let interrupted = cancel.clone();
+    // A commit is atomic in any case; this lets the current session be finished and the run be recorded.
+    ctrlc::set_handler(move || interrupted.cancel())?;
     let mut miner = Miner {
         playbook,
         model: asked.model()?,
@@ -129,15 +134,8 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
 }
 
 impl Miner<'_> {
-    fn begin(&mut self, n_sessions: usize) {
-        self.bar = ProgressBar::new(n_sessions as u64);
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} sessions, {eta} left") {
-            self.bar.set_style(style);
-        }
-    }
-
-    fn read_files(&mut self, files: &[PathBuf], format: TranscriptFormat) {
-        self.begin(files.len());
+    fn read_files(&mut self, files: &[PathBuf], format: Format) {
+        self.bar = progress(files.len(), "sessions");
         for file in files {
             if self.cancel.is_cancelled() {
                 break;
@@ -150,16 +148,16 @@ impl Miner<'_> {
         }
     }
 
-    /// The sessions below a folder that are due, as a run of which there is a record.
+    /// The sessions below a folder that are due, as a recorded run.
     fn read_due(&mut self, folder: &Path) -> Result<(), Box<dyn Error>> {
         let sessions = self.playbook.sessions();
         let scan = sessions.scan(folder)?;
         if self.is_dry {
             match sessions.due(&scan)? {
-                Due::Waiting(waiting) => say(&why(&waiting)),
-                Due::Sessions(due) => {
+                DueSessions::NotDue(waiting) => say(&why(&waiting)),
+                DueSessions::Sessions(due) => {
                     let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
-                    self.read_files(&files, TranscriptFormat::default());
+                    self.read_files(&files, Format::default());
                 }
             }
             return Ok(());
@@ -171,7 +169,7 @@ impl Miner<'_> {
                 return Ok(());
             }
         };
-        self.begin(run.to_read().count());
+        self.bar = progress(run.to_read().count(), "sessions");
         loop {
             let next = run.to_read().next().map(|entry| entry.path.clone());
             let Some(path) = next else { break };
@@ -190,7 +188,8 @@ impl Miner<'_> {
         Ok(())
     }
 
-    /// One session; how many lessons it suggests. An error after it was printed when the model gave no answer.
+    /// Reads one session and returns how many lessons it suggests. When the model fails, the other suggestions are printed before
+    /// the error is returned.
     fn one(&mut self, file: &Path, reading: &Reading) -> Result<usize, Box<dyn Error>> {
         let lessons = self.lessons(&reading.transcript)?;
         let mut learned = lessons.mined.into_iter();
@@ -203,15 +202,16 @@ impl Miner<'_> {
                 let proposed = proposed.iter();
                 outcomes.extend(proposed.map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
                 for refused in refused {
-                    let what = format!("{}: the model's {:?} was not taken", file.display(), short(&refused.rule, 60));
+                    let what =
+                        format!("{}: the model's {:?} was rejected", file.display(), one_line(&refused.rule, 60));
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
                 }
             }
             Some(Extraction::Unreadable { reason }) => {
-                failed = Some(format!("the model's answer is not readable: {reason}"));
+                failed = Some(format!("the model's answer could not be read: {reason}"));
             }
             Some(Extraction::ModelFailed { error, .. }) => failed = Some(format!("the model failed: {error}")),
-            // Nothing to learn, or nobody to ask about.
+            // Nothing to learn, or no model.
             _ => {}
         }
         self.n_sessions += 1;
@@ -226,18 +226,18 @@ impl Miner<'_> {
         let out = &mut *self.out;
         self.bar.suspend(|| {
             print(file, reading, &outcomes, &lessons.suggested, out)?;
-            tell_skills(&lessons.skills, out)
+            print_skills(&lessons.skills, out)
         })?;
         failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
     }
 
     /// What a session teaches; nothing is learned on a dry run.
-    fn lessons(&self, transcript: &Transcript) -> Result<SessionLessons, Box<dyn Error>> {
+    fn lessons(&self, transcript: &Transcript) -> Result<sessions::Lessons, Box<dyn Error>> {
         let model = self.model.as_deref();
         if !self.is_dry {
             return Ok(self.playbook.learn_from_session(transcript, model, &self.cancel)?);
         }
-        let mut lessons = SessionLessons::default();
+        let mut lessons = sessions::Lessons::default();
         lessons.suggested = self.playbook.mine(transcript)?;
         lessons.extraction = match model {
             Some(model) => Some(self.playbook.extract(model, transcript, &self.cancel)?),
@@ -256,10 +256,10 @@ impl Miner<'_> {
         };
         self.out.line(&format!("{n_sessions} sessions, {n_suggested} suggestions, {outcome}"))?;
         if self.cancel.is_cancelled() {
-            say("interrupted; what was read is learned, the rest stays as it was");
+            say("interrupted; what was read is learned, the rest is unchanged");
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        Ok(ExitCode::from(u8::from(!self.is_done)))
+        Ok(exit_code(self.is_done))
     }
 }
 
@@ -268,7 +268,7 @@ impl Outcome {
         let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
         let heuristic = candidate.heuristic.name();
         Self {
-            title: format!("{heuristic}  {}  (turns {})", candidate.name, short(&turns.join(", "), 40)),
+            title: format!("{heuristic}  {}  (turns {})", candidate.name, one_line(&turns.join(", "), 40)),
             suggestion: json!({
                 "heuristic": heuristic, "name": candidate.name, "turns": candidate.turns, "score": candidate.score,
                 "lesson": candidate.draft.to_json(),
@@ -283,24 +283,24 @@ impl Outcome {
     }
 }
 
-/// Why nothing is read; a normal result.
-fn why(waiting: &Waiting) -> String {
+/// Why nothing is read: a normal result.
+fn why(waiting: &NotDue) -> String {
     match waiting {
-        Waiting::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
-        Waiting::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
-        Waiting::Locked { owner: None } => "another process is reading sessions".to_owned(),
-        _ => "no session is due; `sessions DIR --all` says why not".to_owned(),
+        NotDue::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
+        NotDue::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
+        NotDue::Locked { owner: None } => "another process is reading sessions".to_owned(),
+        _ => "no session is due; `sessions DIR --all` prints the reasons".to_owned(),
     }
 }
 
-fn read(file: &Path, format: TranscriptFormat) -> Result<Reading, Box<dyn Error>> {
+fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
     let source = File::open(file)?;
     let is_gzipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     let source: Box<dyn Read> = if is_gzipped { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
     Ok(TranscriptReader::new().read(source, format)?)
 }
 
-/// The files that are named, and those below folders that are, by path. Links are not followed.
+/// The files that are named, and those below the folders that are named, by path. Links are not followed.
 fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut files = Vec::new();
     for path in paths {
@@ -339,9 +339,9 @@ fn print(
     out: &mut Output,
 ) -> Result<(), Box<dyn Error>> {
     for name in &mined.skipped {
-        say(&format!("{}: {name} was skipped by a person; `reset-skips` lets it in again", file.display()));
+        say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
     }
-    tell_report(file, &reading.report);
+    say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
         let mut object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
@@ -352,18 +352,18 @@ fn print(
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
         out.line(&format!(
             "{title}\n  when  {}\n  do    {}\n  {}",
-            short(text("trigger"), 160),
-            short(text("correct_pattern"), 400),
+            one_line(text("trigger"), 160),
+            one_line(text("correct_pattern"), 400),
             learned.as_deref().unwrap_or("not learned: a dry run"),
         ))?;
     }
     Ok(())
 }
 
-/// The drafts that a session's procedures became, and why others did not.
-fn tell_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
+/// The skills drafted from a session's procedures, and why others were not.
+fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
     for saved in &skills.saved {
-        let (SavedSkill::Written { name, path } | SavedSkill::Unchanged { name, path }) = saved else { continue };
+        let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
         out.object(&json!({"skill": name.as_str(), "path": path}))?;
         out.line(&format!("draft skill {name}\n  {}", path.display()))?;
     }
@@ -371,13 +371,13 @@ fn tell_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error
         say(&format!("no more skills were saved: {failed}"));
     }
     for (name, why) in &skills.declined {
-        say(&format!("no skill was made of {name}: {why}"));
+        say(&format!("no skill was drafted for {name}: {why}"));
     }
     Ok(())
 }
 
-/// What of the file is not in the transcript, as far as it matters.
-fn tell_report(file: &Path, report: &ReadReport) {
+/// The records of the file that could not be read.
+fn say_broken(file: &Path, report: &ReadReport) {
     if report.n_broken > 0 {
         let first =
             report.broken.first().map(|broken| format!("line {}, {}", broken.line, broken.reason)).unwrap_or_default();
@@ -388,13 +388,13 @@ fn tell_report(file: &Path, report: &ReadReport) {
 pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
     let times = global.open()?.skip(name)?;
     out.object(&json!({ "name": name, "times": times }))?;
-    out.line(&format!("{name} is not suggested for 30 days"))?;
+    out.line(&format!("{name} will not be suggested for 30 days"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
     let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
     out.object(&json!({ "forgotten": n_forgotten }))?;
-    out.line(&format!("{n_forgotten} skips forgotten"))?;
-    Ok(ExitCode::from(u8::from(name.is_some() && n_forgotten == 0)))
+    out.line(&format!("{n_forgotten} skips cleared"))?;
+    Ok(exit_code(name.is_none() || n_forgotten > 0))
 }

@@ -1,25 +1,25 @@
-//! Finds the ONNX Runtime of an installed Python package. Looking is all it does: nothing is run or loaded.
+//! Finds the ONNX Runtime of an installed Python package. It only reads folders: nothing is run or loaded.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The oldest version that is taken.
+/// The oldest version that is supported.
 const OLDEST: [u32; 3] = [1, 24, 0];
 
-/// A library and the version that its name tells.
+/// A library and the version in its name.
 struct Found {
     version: [u32; 3],
     library: PathBuf,
 }
 
-/// What the person at the terminal may do about it.
+/// What `doctor` advises.
 pub(crate) fn advice() -> String {
     advice_on(found(&roots()))
 }
 
 fn advice_on(found: Vec<Found>) -> String {
-    // Of several with the newest version, the one that was found first.
+    // If several have the newest version, the first one found.
     let newest = found.into_iter().rev().max_by_key(|found| found.version);
     let Some(Found { version, library }) = newest else {
         return "none in an installed Python package; the portable engine needs none".to_owned();
@@ -27,12 +27,12 @@ fn advice_on(found: Vec<Found>) -> String {
     let version_in_words = version.map(|number| number.to_string()).join(".");
     let library = library.display();
     if version < OLDEST {
-        return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is taken");
+        return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is needed");
     }
     format!("{version_in_words} found; to use it: adage --onnxruntime {library} (or set ORT_DYLIB_PATH)")
 }
 
-/// Where Pythons may have packages: the environment that is active or lies here, the user's, the system's, those on the path.
+/// Where a Python may have packages: the active environment, `.venv`, the user's folders, those on the path, the system's.
 #[expect(clippy::disallowed_methods, reason = "the doctor looks around on behalf of the person who asked")]
 fn roots() -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
@@ -45,7 +45,7 @@ fn roots() -> Vec<PathBuf> {
     for folder in env::var_os("PATH").iter().flat_map(env::split_paths) {
         let python = ["python3", "python", "python.exe"].map(|name| folder.join(name));
         for python in python.iter().filter(|python| python.is_file()) {
-            // As it is named, and where a link leads: an environment's python is a link to the system's.
+            // The path itself and the target of the link: an environment's python links to the system's.
             let paths = [Some(python.clone()), python.canonicalize().ok()];
             roots.extend(paths.iter().flatten().filter_map(|path| Some(path.parent()?.parent()?.to_owned())));
         }
@@ -57,7 +57,7 @@ fn roots() -> Vec<PathBuf> {
 fn found(roots: &[PathBuf]) -> Vec<Found> {
     let mut packages = Vec::new();
     for root in roots {
-        // Windows has no folder between.
+        // The layout on Windows.
         packages.push(root.join("Lib/site-packages"));
         for python in ["lib", "lib64"].iter().flat_map(|lib| entries(&root.join(lib))) {
             if python.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python3")) {
@@ -69,7 +69,7 @@ fn found(roots: &[PathBuf]) -> Vec<Found> {
     libraries.filter_map(|library| Some(Found { version: version(&library)?, library })).collect()
 }
 
-/// The version in `libonnxruntime.so.1.31.1` or `libonnxruntime.1.31.1.dylib`. The library beside it for Python is another.
+/// The version in `libonnxruntime.so.1.31.1` or `libonnxruntime.1.31.1.dylib`. The extension module beside it does not match.
 fn version(library: &Path) -> Option<[u32; 3]> {
     let name = library.file_name()?.to_str()?;
     let version = match name.strip_prefix("libonnxruntime.so.") {
@@ -80,7 +80,7 @@ fn version(library: &Path) -> Option<[u32; 3]> {
     numbers.ok()?.try_into().ok()
 }
 
-/// What lies in a folder, in order; nothing if it is none.
+/// A folder's entries, sorted; empty if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

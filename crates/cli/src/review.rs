@@ -1,18 +1,19 @@
-//! Going through what waits, one by one, at a terminal.
+//! Reviewing the inbox at a terminal, one proposal at a time.
 
 use std::error::Error;
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufRead, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
 
-use adage::{Inbox, Proposal};
+use adage::ChangeId;
+use adage::inbox::{Inbox, Proposal};
 
-use crate::args::Global;
-use crate::inbox::{Access, Places, coloured, list};
-use crate::{Done, Output, chain, say};
+use crate::editor;
+use crate::global::{Access, Global};
+use crate::inbox::{Roots, coloured, list};
+use crate::output::{Output, say};
+use crate::result::{Done, chain};
 
-/// What was decided.
+/// Counts of what was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     applied: usize,
@@ -20,10 +21,10 @@ struct Tally {
     left: usize,
 }
 
-pub(crate) fn review(global: &Global, places: &Places, out: &mut Output) -> Done {
+pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if out.json || !is_terminal {
-        let playbook = places.playbook(global, Access::Look)?;
+        let playbook = roots.playbook(global, Access::Read)?;
         let done = list(&playbook, out)?;
         if playbook.inbox().notice()?.is_none() {
             return Ok(done);
@@ -31,8 +32,8 @@ pub(crate) fn review(global: &Global, places: &Places, out: &mut Output) -> Done
         say("nothing was decided: `review` asks at a terminal; `inbox apply` and `inbox dismiss` do not ask");
         return Ok(ExitCode::from(1));
     }
-    let inbox = places.playbook(global, Access::Change)?.inbox();
-    let tally = ask(&inbox, &mut io::stdin().lock(), &mut out.stream, &mut in_editor)?;
+    let inbox = roots.playbook(global, Access::Write)?.inbox();
+    let tally = ask(&inbox, &mut io::stdin().lock(), &mut out.stream, &mut open_editor)?;
     out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -49,16 +50,16 @@ enum Answer {
 
 const HELP: &str = "\
 y  apply it
-n  not now: it goes on waiting
-s  skip it for good
+n  not now: it stays in the inbox
+s  dismiss it
 e  edit it first
-q  quit: the rest goes on waiting
+q  quit: the rest stays in the inbox
 ";
 
-/// Changes a text by hand; none when nothing came of it.
+/// Changes a text by hand; `None` when nothing was changed.
 type Edit<'a> = dyn FnMut(&[u8], &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> + 'a;
 
-/// Shows one proposal after the other and does with each what the answer says. An error leaves the proposal waiting.
+/// Shows one proposal after the other and carries out the answers. An error leaves the proposal in the inbox.
 fn ask(
     inbox: &Inbox,
     input: &mut dyn BufRead,
@@ -68,69 +69,84 @@ fn ask(
     let mut tally = Tally::default();
     let proposals = inbox.list()?;
     let n_proposals = proposals.len();
-    let mut is_over = false;
-    for (n, mut proposal) in proposals.into_iter().enumerate() {
-        if is_over {
-            tally.left += 1;
-            continue;
-        }
-        loop {
-            match inbox.show(&proposal) {
-                Ok(shown) => {
-                    write!(
-                        out,
-                        "\n({}/{n_proposals}) {}: {}\n\n{}",
-                        n + 1,
-                        proposal.name,
-                        proposal.summary,
-                        coloured(&shown)
-                    )?;
-                }
-                Err(error) => {
-                    writeln!(out, "{}: {}", proposal.name, chain(&error))?;
-                    tally.left += 1;
-                    break;
-                }
+    for (n, proposal) in proposals.into_iter().enumerate() {
+        let number = format!("{}/{n_proposals}", n + 1);
+        match ask_about(inbox, proposal, &number, input, out, edit)? {
+            Decision::Applied => tally.applied += 1,
+            Decision::Dismissed => tally.dismissed += 1,
+            Decision::Left => tally.left += 1,
+            Decision::Quit => {
+                tally.left += n_proposals - n;
+                break;
             }
-            let one = std::slice::from_ref(&proposal);
-            let done = match answer(input, out)? {
-                Answer::Yes => inbox.apply(one).map(|applied| {
-                    tally.applied += 1;
-                    applied.change
-                }),
-                Answer::Skip => inbox.dismiss(one).map(|dismissed| {
-                    tally.dismissed += 1;
-                    dismissed.change
-                }),
-                Answer::Edit => {
-                    match edited(inbox, &proposal, edit) {
-                        Ok(Some(changed)) => proposal = changed,
-                        Ok(None) => writeln!(out, "nothing was edited")?,
-                        Err(error) => writeln!(out, "the edited one was not taken: {}", chain(error.as_ref()))?,
-                    }
-                    continue;
-                }
-                answer @ (Answer::NotNow | Answer::Quit) => {
-                    is_over = answer == Answer::Quit;
-                    tally.left += 1;
-                    break;
-                }
-            };
-            match done {
-                Ok(Some(change)) => writeln!(out, "done; undo with: adage inbox undo {change}")?,
-                Ok(None) => writeln!(out, "done")?,
-                Err(error) => {
-                    writeln!(out, "not done: {}", chain(&error))?;
-                    tally.left += 1;
-                }
-            }
-            break;
         }
     }
     Ok(tally)
 }
 
-/// Asks until there is an answer; the end of the input is one.
+/// What became of one proposal.
+enum Decision {
+    Applied,
+    Dismissed,
+    Left,
+    Quit,
+}
+
+/// Shows one proposal, again after each edit, until it is decided.
+fn ask_about(
+    inbox: &Inbox,
+    mut proposal: Proposal,
+    number: &str,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+    edit: &mut Edit<'_>,
+) -> Result<Decision, Box<dyn Error>> {
+    loop {
+        let (name, summary) = (&proposal.name, &proposal.summary);
+        let shown = match inbox.show(&proposal) {
+            Ok(shown) => coloured(&shown),
+            Err(error) => {
+                writeln!(out, "{name}: {}", chain(&error))?;
+                return Ok(Decision::Left);
+            }
+        };
+        write!(out, "\n({number}) {name}: {summary}\n\n{shown}")?;
+        let one = std::slice::from_ref(&proposal);
+        let (change, decision) = match answer(input, out)? {
+            Answer::Yes => (inbox.apply(one).map(|applied| applied.change), Decision::Applied),
+            Answer::Skip => (inbox.dismiss(one).map(|dismissed| dismissed.change), Decision::Dismissed),
+            Answer::NotNow => return Ok(Decision::Left),
+            Answer::Quit => return Ok(Decision::Quit),
+            Answer::Edit => {
+                match edited(inbox, &proposal, edit) {
+                    Ok(Some(changed)) => proposal = changed,
+                    Ok(None) => writeln!(out, "nothing was edited")?,
+                    Err(error) => writeln!(out, "the edited text was rejected: {}", chain(error.as_ref()))?,
+                }
+                continue;
+            }
+        };
+        return report(change, decision, out);
+    }
+}
+
+fn report(
+    change: adage::Result<Option<ChangeId>>,
+    decision: Decision,
+    out: &mut dyn Write,
+) -> Result<Decision, Box<dyn Error>> {
+    match change {
+        Ok(Some(change)) => writeln!(out, "done; undo with: adage inbox undo {change}")?,
+        Ok(None) => writeln!(out, "done")?,
+        Err(error) => {
+            writeln!(out, "not done: {}", chain(&error))?;
+            return Ok(Decision::Left);
+        }
+    }
+    Ok(decision)
+}
+
+/// Asks until there is an answer; the end of the input means to quit.
 fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
     loop {
         write!(out, "\napply? [y,n,s,e,q,?] ")?;
@@ -152,8 +168,8 @@ fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
 }
 
 fn edited(inbox: &Inbox, proposal: &Proposal, edit: &mut Edit<'_>) -> Result<Option<Proposal>, Box<dyn Error>> {
-    if matches!(proposal.name, adage::ProposalName::Lesson(_)) {
-        return Err("a lesson is not edited here: skip it, and learn the better one".into());
+    if matches!(proposal.name, adage::inbox::ProposalName::Lesson(_)) {
+        return Err("a lesson is not edited here: dismiss it, and learn a better one".into());
     }
     let text = inbox.text(proposal)?;
     match edit(&text, proposal)? {
@@ -162,66 +178,20 @@ fn edited(inbox: &Inbox, proposal: &Proposal, edit: &mut Edit<'_>) -> Result<Opt
     }
 }
 
-/// Opens the person's editor on a text.
-fn in_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
-    #[expect(clippy::disallowed_methods, reason = "the program's own setting; the library reads no environment")]
-    let setting = |name: &str| std::env::var(name).ok().filter(|command| !command.trim().is_empty());
-    let command = setting("VISUAL").or_else(|| setting("EDITOR")).unwrap_or_else(|| "vi".to_owned());
-    let words = shlex::split(&command).ok_or_else(|| format!("{command:?} is no command"))?;
-    let (program, arguments) = words.split_first().ok_or("there is no editor; set VISUAL or EDITOR")?;
-    let ending = if matches!(proposal.name, adage::ProposalName::Skill(_)) { "md" } else { "patch" };
-    let file = Scratch::new(text, ending)?;
-    let status = Command::new(program).args(arguments).arg(&file.path).status();
-    let status = status.map_err(|error| format!("{program} could not be started: {error}"))?;
-    if !status.success() {
-        return Ok(None);
-    }
-    let mut changed = Vec::new();
-    fs::File::open(&file.path)?.read_to_end(&mut changed)?;
-    Ok(Some(changed))
-}
-
-/// A file that only this person can read and that goes when it is done with.
-struct Scratch {
-    path: PathBuf,
-}
-
-impl Scratch {
-    fn new(text: &[u8], ending: &str) -> io::Result<Self> {
-        let folder: &Path = &std::env::temp_dir();
-        for n in 0..100 {
-            let path = folder.join(format!("adage-review-{}-{n}.{ending}", std::process::id()));
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::OpenOptionsExt;
-                options.mode(0o600);
-            }
-            match options.open(&path) {
-                Ok(mut file) => {
-                    file.write_all(text)?;
-                    return Ok(Self { path });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        #[expect(clippy::disallowed_methods, reason = "a file of the program, not of the store")]
-        let _ = fs::remove_file(&self.path);
-    }
+fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
+    let is_skill = matches!(proposal.name, adage::inbox::ProposalName::Skill(_));
+    editor::edit(text, if is_skill { ".md" } else { ".patch" })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
-    use adage::{PatchKind, Playbook, Trust, build_lesson};
+    use adage::inbox::PatchKind;
+    use adage::lesson::Trust;
+    use adage::{Playbook, build_lesson};
 
     fn inbox(folder: &Path) -> Inbox {
         let playbook = Playbook::builder(folder).without_embedder().open().unwrap();
@@ -253,7 +223,7 @@ mod tests {
         let (tally, said) = check(&inbox, "what?\nY\nn\ns\nyes\n", &mut no_editor);
         assert_eq!(tally, Tally { applied: 2, dismissed: 1, left: 1 });
         assert!(
-            said.contains("(1/4) private: ") && said.contains("+first") && said.contains("s  skip it for good"),
+            said.contains("(1/4) private: ") && said.contains("+first") && said.contains("s  dismiss it"),
             "{said}"
         );
         assert!(folder.path().join("new.md").exists());
@@ -289,7 +259,7 @@ mod tests {
         };
         let (tally, said) = check(&inbox, "e\ne\ne\ny\ne\ny\ne\nq\n", &mut edit);
         assert_eq!(tally, Tally { applied: 2, dismissed: 0, left: 2 });
-        assert!(said.contains("nothing was edited") && said.contains("the edited one was not taken: "), "{said}");
+        assert!(said.contains("nothing was edited") && said.contains("the edited text was rejected: "), "{said}");
         assert!(said.contains("+second") && said.contains("a lesson is not edited here"), "{said}");
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(read("new.md"), "first\nsecond\n");
@@ -311,15 +281,5 @@ mod tests {
         assert_eq!(tally, Tally { left: 4, ..Tally::default() });
         assert!(said.contains("private changed: "), "{said}");
         assert!(!folder.path().join("new.md").exists());
-    }
-
-    #[test]
-    fn scratch_files_go() {
-        let path = {
-            let file = Scratch::new(b"x", "patch").unwrap();
-            assert_eq!(fs::read(&file.path).unwrap(), b"x");
-            file.path.clone()
-        };
-        assert!(!path.exists());
     }
 }

@@ -1,17 +1,19 @@
-//! Past sessions: the index.
+//! The index of past sessions.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use adage::{SessionEntry, Standing};
+use adage::sessions;
+use adage::sessions::ReadState;
 use serde_json::{Value, json};
 
-use crate::args::Global;
-use crate::{Done, Output, say};
+use crate::global::Global;
+use crate::output::{Output, on_a_line};
+use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
-    // What was found is written down where there is a playbook already; looking makes none.
-    let playbook = if global.dir.is_dir() { global.open()? } else { global.look()? };
+    // An existing playbook records what was found; reading creates none.
+    let playbook = if global.dir.is_dir() { global.open()? } else { global.read()? };
     let scan = playbook.sessions().scan(folder)?;
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
     for entry in &entries {
@@ -24,22 +26,20 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
     if all {
         for left in &scan.left_out {
             out.object(&json!({"path": left.path, "left_out": left.reason.to_string()}))?;
-            // On one line, whatever the name of the file.
-            let path = left.path.display().to_string().replace(char::is_control, "\u{fffd}");
-            out.line(&format!("left out: {path}: {}", left.reason))?;
+            out.line(&format!("left out: {}: {}", on_a_line(&left.path), left.reason))?;
         }
     }
-    if entries.is_empty() && !out.json {
-        say("no sessions");
+    if entries.is_empty() {
+        out.message("no sessions");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(entry: &SessionEntry) -> Value {
+fn row(entry: &sessions::Entry) -> Value {
     let (standing, n_attempts) = match entry.standing {
-        Standing::New { n_attempts } => ("new", n_attempts),
-        Standing::GivenUp { n_attempts } => ("given_up", n_attempts),
-        Standing::Read => ("read", 0),
+        ReadState::New { n_attempts } => ("new", n_attempts),
+        ReadState::GivenUp { n_attempts } => ("given_up", n_attempts),
+        ReadState::Read => ("read", 0),
     };
     let mut row = json!({
         "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": standing,

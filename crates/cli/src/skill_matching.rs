@@ -1,12 +1,14 @@
-//! Which skills a text asks for, and why.
+//! The skills that match a text, and why.
 
 use std::process::ExitCode;
 
-use adage::{MatchTier, MatchedBy, Skills};
+use adage::skills;
+use adage::skills::{MatchTier, MatchedBy, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::{Done, Output, say};
+use crate::output::{Output, say};
+use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Match {
@@ -16,7 +18,7 @@ pub(crate) struct Match {
     /// Show every point
     #[arg(long)]
     explain: bool,
-    /// Print the texts of the skills, as they go into a prompt
+    /// Print the skills' texts as they go into a prompt
     #[arg(long, conflicts_with = "explain")]
     block: bool,
 }
@@ -24,22 +26,12 @@ pub(crate) struct Match {
 pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
     let task = skills.for_task(&asked.text)?;
     let found = &task.matches;
-    let rows: Vec<Value> = (found.matches.iter())
-        .map(|found| match &found.by {
-            MatchedBy::Words { score, points } => {
-                let points: Vec<Value> = points.iter().map(|point| json!({
-                    "query_word": point.query_word, "skill_word": point.skill_word, "reason": point.reason.name(), "points": point.points,
-                })).collect();
-                json!({"name": found.name.as_str(), "score": score, "points": points})
-            }
-            MatchedBy::Meaning { cosine } => json!({"name": found.name.as_str(), "cosine": cosine}),
-        })
-        .collect();
+    let rows: Vec<Value> = found.matches.iter().map(row).collect();
     let tier = match found.tier {
         MatchTier::Meaning => "meaning",
         MatchTier::Words => "words",
     };
-    let names = |names: &[adage::SkillName]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names = |names: &[adage::skills::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let left_out: Vec<Value> =
         task.block.left_out.iter().map(|(name, tokens)| json!({"name": name.as_str(), "tokens": tokens})).collect();
     out.object(&json!({
@@ -73,4 +65,16 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
         say(&format!("{name} does not fit: it needs {tokens} tokens"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn row(found: &skills::Match) -> Value {
+    match &found.by {
+        MatchedBy::Words { score, points } => {
+            let points: Vec<Value> = points.iter().map(|point| json!({
+                "query_word": point.query_word, "skill_word": point.skill_word, "reason": point.reason.name(), "points": point.points,
+            })).collect();
+            json!({"name": found.name.as_str(), "score": score, "points": points})
+        }
+        MatchedBy::Meaning { cosine } => json!({"name": found.name.as_str(), "cosine": cosine}),
+    }
 }

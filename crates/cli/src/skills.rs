@@ -3,21 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash, Trust};
+use adage::lesson::Trust;
+use adage::redact::one_line;
+use adage::skills::Skills;
+use adage::{TextHash, skills};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::args::{Check, Global};
+use crate::global::Global;
+use crate::output::{Output, on_a_line, say};
+use crate::result::Done;
 use crate::skill_matching::{self, Match};
-use crate::{Done, Output, Usage, say, short, table};
+use crate::verification::Check;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List the skills, those that wait for a person too, and what could not be read
+    /// List the skills, including those that await review, and the files that could not be read
     List,
     /// Show one skill
     Show { name: String },
-    /// Write lessons as one skill into a folder of skills
+    /// Write lessons into a folder of skills, as one skill
     Export {
         /// Lessons, by id or trigger
         #[arg(required = true)]
@@ -25,42 +30,40 @@ pub(crate) enum Command {
         /// Folder of skills; the skill gets a folder of its own in it
         #[arg(long, value_name = "FOLDER")]
         to: PathBuf,
-        /// Name of the skill; otherwise it is made of the lessons
+        /// Name of the skill; derived from the lessons if omitted
         #[arg(long)]
-        name: Option<String>,
+        name: Option<skills::Name>,
     },
-    /// Copy a SKILL.md, or the one of a folder, into the memory; it waits for a person
+    /// Copy a SKILL.md, or the one in a folder, into the memory; it awaits review
     Import { path: PathBuf },
-    /// Let a skill be shown: you have read exactly this text
+    /// Allow a skill to be shown: you have read exactly this text
     Promote {
         name: String,
-        /// Only if this is its text, as `show` printed it
+        /// Only if its text has this hash, as printed by `show`
         #[arg(long, value_name = "HASH")]
-        text_hash: Option<String>,
+        text_hash: Option<TextHash>,
     },
-    /// Record a check of a skill
+    /// Record whether a check of a skill passed
     Verify { name: String, result: Check },
-    /// Say which skills a text asks for
+    /// Print the skills that match a text, best first
     Match(Match),
 }
 
 pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
     match command {
-        Command::Match(asked) => skill_matching::find(&global.look()?.skills(), &asked, out),
-        Command::List => list(&global.look()?.skills(), out),
-        Command::Show { name } => show(&global.look()?.skills(), &name, out),
-        Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_deref(), out),
+        Command::Match(asked) => skill_matching::find(&global.read()?.skills(), &asked, out),
+        Command::List => list(&global.read()?.skills(), out),
+        Command::Show { name } => show(&global.read()?.skills(), &name, out),
+        Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_ref(), out),
         Command::Import { path } => import(global, &path, out),
         Command::Promote { name, text_hash } => {
-            let is_none = |_| Usage("a text hash is 32 hex digits".to_owned());
-            let text_hash = text_hash.map(|hash| hash.parse::<TextHash>().map_err(is_none)).transpose()?;
             let skills = global.open()?.skills();
             let listed = match text_hash {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,
             };
             out.object(&row(&listed))?;
-            out.line(&format!("{} may be shown, as long as its text stays as it is", listed.skill.name))?;
+            out.line(&format!("{} may be shown as long as its text does not change", listed.skill.name))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Verify { name, result } => {
@@ -95,15 +98,15 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 skill.name.to_string(),
                 listed.place.name().to_owned(),
                 skill.quality.name().to_owned(),
-                if listed.needs_review { "waits" } else { "yes" }.to_owned(),
+                if listed.needs_review { "awaits review" } else { "yes" }.to_owned(),
                 listed.used.count.to_string(),
-                short(&visible(&skill.description), 60),
+                one_line(&visible(&skill.description), 60),
             ]
         });
-        out.line(&table(&["name", "from", "quality", "shown", "used", "description"], rows))?;
+        out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
     }
     for (listed, by) in &listing.shadowed {
-        say(&format!("{} is not used: {} has its name", on_a_line(&listed.path), on_a_line(by)));
+        say(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
     }
     for (path, reason) in &listing.refused {
         say(&format!("{}: {reason}", on_a_line(path)));
@@ -120,9 +123,9 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     out.object(&object)?;
     out.line(listed.for_person().trim_end())?;
     if !out.json {
-        let waits = if listed.needs_review { "; it waits for a person: adage skills promote" } else { "" };
+        let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
         let (file, from) = (on_a_line(&listed.path), listed.place.name());
-        say(&format!("{file}, from {from}, text {}{waits}", listed.text_hash));
+        say(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
         for note in &listed.notes {
             say(&visible(&note.to_string()));
         }
@@ -130,22 +133,21 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&str>, out: &mut Output) -> Done {
-    let name = name.map(|name| name.parse::<SkillName>().map_err(|error| Usage(error.to_string()))).transpose()?;
+fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
     let skills = global.open()?.skills();
-    let exported = match &name {
+    let exported = match name {
         Some(name) => skills.export_as(lessons, name, to)?,
         None => skills.export(lessons, to)?,
     };
     out.object(&json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}))?;
-    out.line(&format!("{} lessons are {}", exported.lessons.len(), on_a_line(&exported.path)))?;
+    out.line(&format!("{} lessons written to {}", exported.lessons.len(), on_a_line(&exported.path)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     let (saved, notes) = match global.open()?.skills().import(path)? {
-        ImportedSkill::Saved { saved, notes } => (saved, notes),
-        ImportedSkill::Refused { reason } => {
+        skills::Imported::Saved { saved, notes } => (saved, notes),
+        skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
             say(&format!("{}: {reason}", on_a_line(path)));
             return Ok(ExitCode::FAILURE);
@@ -153,8 +155,8 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
         _ => return Ok(ExitCode::FAILURE),
     };
     let (outcome, name, file) = match &saved {
-        SavedSkill::Unchanged { name, path } => ("unchanged", name, path),
-        SavedSkill::Written { name, path } => ("saved", name, path),
+        skills::Saved::Unchanged { name, path } => ("unchanged", name, path),
+        skills::Saved::Written { name, path } => ("saved", name, path),
         _ => return Ok(ExitCode::FAILURE),
     };
     let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
@@ -162,7 +164,7 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     if outcome == "unchanged" {
         out.line(&format!("{name} was here already"))?;
     } else {
-        out.line(&format!("{name} waits for a person: adage skills promote {name}"))?;
+        out.line(&format!("{name} awaits review: adage skills promote {name}"))?;
     }
     if !out.json {
         for note in &told {
@@ -172,7 +174,7 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(listed: &ListedSkill) -> Value {
+fn row(listed: &skills::Listed) -> Value {
     let skill = &listed.skill;
     let trust = if skill.provenance.trust == Trust::Tainted { "tainted" } else { "trusted" };
     let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();
@@ -184,12 +186,7 @@ fn row(listed: &ListedSkill) -> Value {
     })
 }
 
-/// What is in a file can be anything; a terminal would obey some of it.
+/// A text from a file, without the control characters that a terminal would obey.
 fn visible(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")
-}
-
-/// A path on one line, whatever the names in it.
-fn on_a_line(path: &Path) -> String {
-    path.display().to_string().replace(char::is_control, "\u{fffd}")
 }

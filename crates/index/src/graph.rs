@@ -315,7 +315,7 @@ impl Graph {
         }
     }
 
-    /// Where a row's links of a level stand in the block of that level.
+    /// Where a row's links of a level are in the block of that level.
     #[inline]
     fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
         let m = self.shape.links;

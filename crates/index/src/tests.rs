@@ -1,4 +1,4 @@
-//! One suite over every kind of index, beside a naive one.
+//! One suite over every kind of index, compared with a naive one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

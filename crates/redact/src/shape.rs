@@ -24,8 +24,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     pieces(text).into_iter().map(str::to_ascii_lowercase).collect()
 }
 
-/// The last word in front of a keyword, in lower case, whatever `_-.` and blanks stand
-/// between; empty when there is none.
+/// The last word in front of a keyword, in lower case, whatever `_-.` and blanks are
+/// between them; empty when there is none.
 pub(crate) fn word_before(text: &str) -> String {
     let text = text.trim_end_matches(['_', '-', '.', ' ']);
     let run = text.bytes().rev().take(40).take_while(u8::is_ascii_alphanumeric);
@@ -71,7 +71,7 @@ pub(crate) fn encodes_a_name(value: &str) -> bool {
     text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
 }
 
-/// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID goes by its form alone.
+/// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID is recognised by its form alone.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);

@@ -1,4 +1,5 @@
-//! The job of an agent that the host runs over past sessions (skills 5): what it is told, what it may touch, how long.
+//! The job of an agent that the host runs over past sessions (docs/spec/skills.md, 5): what it is told, what it may
+//! touch, how long.
 //!
 //! What it writes are proposals in the inbox; a person applies them.
 

@@ -1,4 +1,4 @@
-//! From what a model proposes to drafts: evidence found, repetitions told, fields mapped (capture 3.4, 3.5).
+//! From what a model proposes to drafts: evidence found, repetitions told, fields mapped (docs/spec/capture.md, 3.4, 3.5).
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
 //! A session as the model sees it: redacted, one JSON object a line, within a budget.
 
 use adage_redact::{Redactor, strip_invisible};
+use adage_transcript::{Status, ToolCall, Transcript, Turn};
 use serde::Serialize;
 
 use super::clip::{clip, has_cue};
 use crate::capture::evidence::UserTurns;
-use crate::capture::{Status, ToolCall, Transcript, Turn};
 use crate::config::ExtractConfig;
 
 /// One line: who, and what. What a person typed says so in `by`; no text can, as it stands within a JSON string.

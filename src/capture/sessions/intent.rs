@@ -1,10 +1,10 @@
 //! What a session was about, in a line.
 
 use adage_redact::one_line;
+use adage_transcript::{Transcript, Turn};
 
 use super::harmless;
 use crate::capture::heuristics::first_request;
-use crate::capture::{Transcript, Turn};
 
 /// Characters of an intent.
 pub(super) const MAX_CHARS: usize = 80;

@@ -1,4 +1,4 @@
-//! Past sessions as an index: a line for each, from which to choose what is worth reading (capture 4). Pure.
+//! Past sessions as an index: a line for each, from which to choose what is worth reading (docs/spec/capture.md, 4). Pure.
 
 mod eligibility;
 mod entry;
@@ -8,7 +8,7 @@ mod summary;
 mod workflow;
 
 pub use eligibility::Ineligible;
-pub use entry::{SessionEntry, Standing, index};
+pub use entry::{ReadState, SessionEntry, index};
 pub use recurrence::{Recurrence, Ripeness, recurring};
 pub use summary::SessionSummary;
 

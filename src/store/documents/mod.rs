@@ -1,4 +1,4 @@
-//! The truth of a vector memory: an append-only log of documents, so that an add costs its own size and not the file's.
+//! The documents of a vector memory: an append-only log, so that an add costs its own size and not the file's.
 //!
 //! A batch is appended with one write and one sync. Whoever writes holds the folder's lock, has read what others appended,
 //! and cuts off what a dead writer left unfinished. A removed document's text stays in the file until it is compacted.
@@ -11,23 +11,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
-use super::disk::{Lock, Stamp};
-use super::place::Place;
 use crate::document::Document;
 use crate::error::{Error, Result};
+use crate::folder::{Folder, Lock, Name, Stamp};
 pub(crate) use line::{Change, Logged};
+
+/// The log.
+const DOCUMENTS: &str = "documents.jsonl";
 
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogMark {
     /// None when there was no file.
-    seen: Option<Stamp>,
+    stamp: Option<Stamp>,
     /// None for a log without a readable first line.
     log: Option<Uuid>,
     /// Up to where whole batches were read, in bytes.
     read_to: u64,
     newer: Option<u64>,
-    /// True when the stamp alone tells any later change.
+    /// True when the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
     n_broken: usize,
@@ -50,7 +52,7 @@ impl LogMark {
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
-        let inode = |mark: &Self| mark.seen.as_ref().map(|stamp| stamp.inode);
+        let inode = |mark: &Self| mark.stamp.as_ref().map(|stamp| stamp.inode);
         self.log == other.log && inode(self) == inode(other)
     }
 
@@ -83,42 +85,42 @@ pub struct MemoryRecovery {
 
 /// The log of a folder.
 pub(crate) struct DocumentLog {
-    pub(crate) place: Place,
+    pub(crate) folder: Folder,
 }
 
 impl DocumentLog {
-    pub(crate) fn new(place: Place) -> Self {
-        Self { place }
+    pub(crate) fn new(folder: Folder) -> Self {
+        Self { folder }
     }
 
     fn path(&self) -> PathBuf {
-        self.place.folder.documents()
+        self.folder.files().path_of(DOCUMENTS)
     }
 
     /// What was appended after the mark, or all there is when the log is another one. Nothing when nothing changed.
     pub(crate) fn look(&self, known: &LogMark) -> Result<Option<News>> {
-        let path = self.path();
-        let Some(stamp) = self.place.stamp(&path)? else {
-            return Ok(known.seen.is_some().then(|| News::Anew(Vec::new(), LogMark::default())));
+        let files = self.folder.files();
+        let Some(stamp) = files.stamp(DOCUMENTS)? else {
+            return Ok(known.stamp.is_some().then(|| News::Anew(Vec::new(), LogMark::default())));
         };
-        let Some(seen) = &known.seen else { return self.load(stamp).map(Some) };
+        let Some(seen) = &known.stamp else { return self.load(stamp).map(Some) };
         let is_alike = seen.is_alike(&stamp);
-        if is_alike && (!seen.is_young || known.is_settled.load(Ordering::Acquire)) {
+        if is_alike && (!seen.is_racy || known.is_settled.load(Ordering::Acquire)) {
             return Ok(None);
         }
         if seen.inode != stamp.inode || stamp.length < known.read_to {
             return self.load(stamp).map(Some);
         }
         // An inode comes back when a file is replaced twice; the name of the log does not.
-        let start = self.place.disk.read_start(&path, line::HEADER_BYTES).map_err(Error::io("read", &path))?;
+        let start = files.read_start(DOCUMENTS, line::HEADER_BYTES)?;
         if line::read(&start).header.map(|header| header.log) != known.log {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
-            known.is_settled.store(is_alike && !stamp.is_young, Ordering::Release);
+            known.is_settled.store(is_alike && !stamp.is_racy, Ordering::Release);
             return Ok(None);
         }
-        let lines = line::read(&self.place.read_or_empty(&path, known.read_to)?);
+        let lines = line::read(&files.read_or_empty(DOCUMENTS, known.read_to)?);
         if !lines.broken.is_empty() || known.newer.is_some() {
             // Perhaps this is not where a line begins: somebody else wrote.
             return self.load(stamp).map(Some);
@@ -127,17 +129,17 @@ impl DocumentLog {
             return Ok(None);
         }
         let read_to = known.read_to + lines.whole as u64;
-        let mark = LogMark { seen: Some(stamp), read_to, is_settled: Arc::default(), ..known.clone() };
+        let mark = LogMark { stamp: Some(stamp), read_to, is_settled: Arc::default(), ..known.clone() };
         Ok(Some(News::More(lines.changes, mark)))
     }
 
     fn load(&self, stamp: Stamp) -> Result<News> {
-        let lines = line::read(&self.place.read_or_empty(&self.path(), 0)?);
+        let lines = line::read(&self.folder.files().read_or_empty(DOCUMENTS, 0)?);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
         // Every log begins with its header, so one without is not as it was written, even when it is empty.
         let has_lost_header = lines.header.is_none() && lines.broken.is_empty();
         let mark = LogMark {
-            seen: Some(stamp),
+            stamp: Some(stamp),
             log: lines.header.map(|header| header.log),
             read_to: lines.whole as u64,
             // What a newer version wrote need not be readable.
@@ -156,7 +158,7 @@ impl DocumentLog {
     /// The lock for writing, and that the folder may be written to.
     pub(crate) fn lock(&self, known: &LogMark) -> Result<Lock> {
         known.refuse_newer()?;
-        self.place.lock()
+        self.folder.lock()
     }
 
     /// After a look under the lock: keeps bytes aside that cannot be read. The log has to be written anew then.
@@ -165,13 +167,13 @@ impl DocumentLog {
     /// but a flipped bit can look the same.
     pub(crate) fn clear_up(&self, known: &mut LogMark, _lock: &Lock) -> Result<Option<MemoryRecovery>> {
         known.refuse_newer()?;
-        self.place.sweep();
-        let path = self.path();
-        let length = self.place.stamp(&path)?.map_or(0, |stamp| stamp.length);
+        self.folder.sweep();
+        let files = self.folder.files();
+        let length = files.stamp(DOCUMENTS)?.map_or(0, |stamp| stamp.length);
         if known.n_broken == 0 && length <= known.read_to {
             return Ok(None);
         }
-        let bytes = self.place.read_or_empty(&path, 0)?;
+        let bytes = files.read_or_empty(DOCUMENTS, 0)?;
         let mut lines = line::read(&bytes);
         if known.n_broken > 0 && lines.broken.is_empty() {
             // The beginning of the file is missing, and there is nothing of it to keep.
@@ -186,7 +188,7 @@ impl DocumentLog {
             .flatten()
             .copied()
             .collect();
-        let kept_at = self.place.quarantine(&kept, "documents", "jsonl")?;
+        let kept_at = self.folder.quarantine(&kept, "documents", "jsonl")?;
         if known.n_broken == 0 {
             self.cut(known)?;
             return Ok(None);
@@ -196,36 +198,35 @@ impl DocumentLog {
     }
 
     fn cut(&self, known: &LogMark) -> Result<()> {
-        let path = self.path();
-        self.place.disk.truncate(&path, known.read_to).map_err(Error::io("cut", &path))
+        self.folder.files().truncate(DOCUMENTS, known.read_to)
     }
 
-    /// Appends a batch and makes it safe. The caller holds the lock and has looked. Returns the length of each line.
+    /// Appends a batch and syncs it. The caller holds the lock and has looked. Returns the length of each line.
     ///
     /// # Errors
     /// Nothing happened, or the handle writes no more: then the batch may be there when the folder is opened again.
     pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<usize>> {
         known.refuse_newer()?;
-        let path = self.path();
+        let files = self.folder.files();
         let failed = |error: serde_json::Error| Error::io("append to", &self.path())(error.into());
-        if known.seen.is_none() {
+        if known.stamp.is_none() {
             // The first batch comes with the file, so that there is never a file without its first line.
             let (lines, lengths) = line::batch(changes).map_err(failed)?;
             self.install(known, lines, lock)?;
             return Ok(lengths);
         }
         let (lines, lengths) = line::batch(changes).map_err(failed)?;
-        if let Err(error) = self.place.disk.append(&path, &lines) {
+        if let Err(error) = files.append(DOCUMENTS, &lines) {
             if self.cut(known).is_err() {
-                self.place.stop_writes();
+                files.stop_writes();
             }
-            return Err(Error::io("append to", &path)(error));
+            return Err(error);
         }
-        self.place.sync(&path)?;
+        files.sync(DOCUMENTS)?;
         known.read_to += lines.len() as u64;
         // Without a stamp nothing is known, and the next look reads the file again.
         known.is_settled = Arc::default();
-        known.seen = self.place.stamp(&path).ok().flatten().or(known.seen.take());
+        known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
         Ok(lengths)
     }
 
@@ -245,17 +246,16 @@ impl DocumentLog {
     }
 
     fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<()> {
-        let path = self.path();
+        let files = self.folder.files();
         let log = Uuid::new_v4();
-        let mut bytes = line::header(log).map_err(|error| Error::io("write", &path)(error.into()))?;
+        let mut bytes = line::header(log).map_err(|error| Error::io("write", &self.path())(error.into()))?;
         bytes.extend(lines);
-        let temporary = self.place.write_temporary("documents", &bytes)?;
-        self.place.rename(&temporary, &path)?;
-        let folder = self.place.folder.path();
+        let temporary = self.folder.write_temporary("documents", &bytes)?;
+        files.rename(temporary, DOCUMENTS)?;
         // The new file is in its place, and perhaps not for good.
-        self.place.sync_folder(folder).inspect_err(|_| self.place.stop_writes())?;
-        let seen = self.place.stamp(&path).inspect_err(|_| self.place.stop_writes())?;
-        *known = LogMark { seen, log: Some(log), read_to: bytes.len() as u64, ..LogMark::default() };
+        files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
+        let stamp = files.stamp(DOCUMENTS).inspect_err(|_| files.stop_writes())?;
+        *known = LogMark { stamp, log: Some(log), read_to: bytes.len() as u64, ..LogMark::default() };
         Ok(())
     }
 }

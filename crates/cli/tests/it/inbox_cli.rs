@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use adage::{PatchKind, Playbook, ProposalName, Trust, build_lesson};
+use adage::inbox::{PatchKind, ProposalName};
+use adage::lesson::Trust;
+use adage::{Playbook, build_lesson};
 use serde_json::{Value, json};
 
 fn adage(folder: &Path, arguments: &[&str]) -> Command {
@@ -88,7 +90,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     assert_eq!(objects(&out)[0]["trigger"], "parse dates");
     let (code, out, err) = with_global(&["apply", "--all"]);
     assert!(code == 0 && out.contains("applied private") && out.contains("applied global"), "{out}{err}");
-    assert_eq!(with_global(&["list"]).1, "nothing waits for review\n");
+    assert_eq!(with_global(&["list"]).1, "nothing awaits review\n");
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn review_asks_at_a_terminal_only() {
     assert!(code == 1 && out.contains("skills/release") && err.contains("nothing was decided"), "{out}{err}");
     let empty = home.path().join("empty");
     let (code, out, _) = run(&empty, &["review"]);
-    assert_eq!((code, out.as_str()), (0, "nothing waits for review\n"));
+    assert_eq!((code, out.as_str()), (0, "nothing awaits review\n"));
 }
 
 const N_FILES: usize = 12;

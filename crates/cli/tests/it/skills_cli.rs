@@ -28,7 +28,8 @@ fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
     let named = shell.json(&["skills", "export", id.as_str().unwrap(), "--to", to, "--name", "CSV exports"]);
     assert_eq!(named["name"], "csv-exports");
     let bad = shell.call(&["skills", "export", "x", "--to", to, "--name", "../x"]);
-    assert_eq!((bad.code, bad.err.as_str()), (2, "adage: \"../x\" cannot be the name of a skill's folder\n"));
+    let reason = "invalid value '../x' for '--name <NAME>': \"../x\" cannot be the name of a skill's folder";
+    assert_eq!((bad.code, bad.err), (2, format!("error: {reason}\n\nFor more information, try '--help'.\n")));
     assert_eq!(shell.call(&["skills", "export", "unknown", "--to", to]).code, 1);
     assert_eq!(shell.call(&["skills", "export", "--to", to]).code, 2);
 
@@ -46,7 +47,7 @@ fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
         "{}",
         shown.out
     );
-    assert!(shown.err.contains("it waits for a person"), "{}", shown.err);
+    assert!(shown.err.contains("it awaits review"), "{}", shown.err);
 
     let hash = listed[0]["text_hash"].as_str().unwrap();
     assert!(shown.err.contains(hash), "{}", shown.err);

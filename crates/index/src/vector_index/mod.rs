@@ -163,12 +163,12 @@ impl VectorIndex {
         self.place(key).map(|row| self.row(row).1)
     }
 
-    /// Another number of candidates of a search in the graph.
+    /// Sets the number of candidates of a search in the graph.
     pub fn set_ef(&mut self, ef: usize) {
         self.config.ef = ef;
     }
 
-    /// Bytes in memory: of the vectors' floats, and of everything beside them.
+    /// Bytes in memory: of the vectors' floats, and of everything else.
     #[must_use]
     pub fn bytes(&self) -> (usize, usize) {
         let (base, tail) = (self.base.rows.bytes(), self.tail.bytes());
@@ -326,7 +326,7 @@ impl VectorIndex {
         }
     }
 
-    /// Makes the index anew without what was removed; it does so by itself when a third is.
+    /// Builds the index again without what was removed; it does so by itself when a third is.
     pub fn compact(&mut self) {
         if self.n_rows() == self.n_live {
             return;

@@ -10,7 +10,7 @@ use crate::{IndexKind, UnitVector, VectorError};
 /// Rows gathered between two looks at their scores.
 const GATHER: usize = 256;
 
-/// What a search reads at most again by its floats, beside three times `k`.
+/// How many rows a search scores again by their floats at most, unless three times `k` is more.
 const RERANKED: usize = 30;
 
 /// Rows that are picked and scored in the time that a search in the graph takes for a candidate. Measured with 100,000 rows of

@@ -1,0 +1,163 @@
+//! The bytes of a journal: what a transaction does to each file, with the content before and after.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+
+use crate::hash::TextHash;
+use crate::id::ChangeId;
+
+/// The version of the journal that this program writes.
+const SCHEMA: u64 = 1;
+
+/// A transaction as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Journal {
+    pub(crate) id: ChangeId,
+    pub(crate) at: DateTime<FixedOffset>,
+    /// What it is, for people.
+    pub(crate) what: String,
+    pub(crate) record: Record,
+    pub(crate) files: Vec<JournalFile>,
+}
+
+/// What stays of a transaction that was carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// The journal, so that it can be undone.
+    Kept,
+    Dropped,
+}
+
+/// One file of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JournalFile {
+    pub(crate) path: PathBuf,
+    /// What it held; none when there was no file.
+    pub(crate) before: Option<Vec<u8>>,
+    /// What it holds afterwards; none when it is removed.
+    pub(crate) after: Option<Vec<u8>>,
+    /// Who may do what with it, where that is known.
+    pub(crate) mode: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    schema: u64,
+    id: ChangeId,
+    at: DateTime<FixedOffset>,
+    what: String,
+    record: Record,
+    files: Vec<FileHeader>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileHeader {
+    path: PathBuf,
+    /// Lengths of the contents.
+    before: Option<usize>,
+    after: Option<usize>,
+    mode: Option<u32>,
+}
+
+/// The hash of a file's content.
+pub(crate) fn content_hash(bytes: &[u8]) -> TextHash {
+    TextHash::of(&[bytes])
+}
+
+/// A line of JSON, the contents one after another, and a line with the hash of all that.
+pub(super) fn render(journal: &Journal) -> serde_json::Result<Vec<u8>> {
+    let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(Vec::len);
+    let header = Header {
+        schema: SCHEMA,
+        id: journal.id,
+        at: journal.at,
+        what: journal.what.clone(),
+        record: journal.record,
+        files: journal
+            .files
+            .iter()
+            .map(|file| FileHeader {
+                path: file.path.clone(),
+                before: length(&file.before),
+                after: length(&file.after),
+                mode: file.mode,
+            })
+            .collect(),
+    };
+    let mut bytes = serde_json::to_vec(&header)?;
+    bytes.push(b'\n');
+    for content in journal.files.iter().flat_map(|file| [&file.before, &file.after]).flatten() {
+        bytes.extend(content);
+    }
+    let seal = seal(&bytes);
+    bytes.extend(seal);
+    Ok(bytes)
+}
+
+fn seal(bytes: &[u8]) -> Vec<u8> {
+    format!("\n{}\n", content_hash(bytes)).into_bytes()
+}
+
+/// Hex digits and two newlines.
+const SEAL_BYTES: usize = 34;
+
+/// What was rendered; none for anything else, cut or changed.
+pub(super) fn parse(bytes: &[u8]) -> Option<Journal> {
+    let (sealed, found) = bytes.split_at_checked(bytes.len().checked_sub(SEAL_BYTES)?)?;
+    if found != seal(sealed) {
+        return None;
+    }
+    let end = sealed.iter().position(|byte| *byte == b'\n')?;
+    let header: Header = serde_json::from_slice(sealed.get(..end)?).ok()?;
+    let mut rest = sealed.get(end + 1..)?;
+    let mut take = |length: Option<usize>| -> Option<Option<Vec<u8>>> {
+        let Some(length) = length else { return Some(None) };
+        let (content, after) = rest.split_at_checked(length)?;
+        rest = after;
+        Some(Some(content.to_vec()))
+    };
+    let mut files = Vec::new();
+    for FileHeader { path, before, after, mode } in header.files {
+        files.push(JournalFile { path, before: take(before)?, after: take(after)?, mode });
+    }
+    let is_whole = rest.is_empty() && header.schema == SCHEMA;
+    is_whole.then_some(Journal { id: header.id, at: header.at, what: header.what, record: header.record, files })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::at;
+
+    #[test]
+    fn a_journal_is_read_whole_or_not_at_all() {
+        let file = |path: &str, before: Option<&[u8]>, after: Option<&[u8]>| JournalFile {
+            path: path.into(),
+            before: before.map(<[u8]>::to_vec),
+            after: after.map(<[u8]>::to_vec),
+            mode: Some(0o640),
+        };
+        let journal = Journal {
+            id: ChangeId::at(at(0), content_hash(b"x")),
+            at: at(0),
+            what: "a \"patch\"\n".to_owned(),
+            record: Record::Kept,
+            files: vec![
+                file("/a", Some(b"one\n\xff"), Some(b"")),
+                file("/b", None, Some(b"\n\n{}")),
+                file("/c", Some(b"gone"), None),
+            ],
+        };
+        let bytes = render(&journal).unwrap();
+        assert_eq!(parse(&bytes), Some(journal));
+        for cut in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..cut]), None, "cut at {cut}");
+            let mut flipped = bytes.clone();
+            flipped[cut] ^= 1;
+            assert_eq!(parse(&flipped), None, "flipped at {cut}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The journals of a folder: `edits/ID.STAGE`, one per transaction.
+
+use std::ffi::OsString;
+
+use chrono::{DateTime, FixedOffset, TimeDelta};
+
+use super::journal::{Journal, parse};
+use crate::error::Result;
+use crate::folder::{Directory, Entry, Name};
+use crate::id::ChangeId;
+
+/// Where they are.
+pub(super) const JOURNALS: &str = "edits";
+/// Transactions that can be undone.
+const MAX_DONE: usize = 32;
+/// Bytes of their journals, excluding the newest.
+const MAX_DONE_BYTES: u64 = 64 << 20;
+/// How long a journal is kept: it holds what a person may have removed.
+const MAX_AGE: TimeDelta = TimeDelta::days(30);
+
+/// How far a transaction got, as the ending of its journal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Staging,
+    Pending,
+    Undoing,
+    Done,
+    /// It could not be followed; kept for a person to look at.
+    Broken,
+}
+
+impl Stage {
+    const ALL: [Self; 5] = [Self::Staging, Self::Pending, Self::Undoing, Self::Done, Self::Broken];
+
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Staging => "staging",
+            Self::Pending => "pending",
+            Self::Undoing => "undoing",
+            Self::Done => "done",
+            Self::Broken => "broken",
+        }
+    }
+
+    /// True when there is nothing left to do.
+    pub(super) fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Broken)
+    }
+}
+
+/// The journals, by id and stage.
+#[derive(Clone, Copy)]
+pub(super) struct Journals<'a>(pub(super) &'a Directory);
+
+impl Journals<'_> {
+    pub(super) fn name(id: ChangeId, stage: Stage) -> Name {
+        Name::from(JOURNALS).join(format!("{id}.{}", stage.ending()))
+    }
+
+    /// Every journal, oldest first.
+    pub(super) fn list(self) -> Result<Vec<(ChangeId, Stage)>> {
+        let journal = |name: &OsString| {
+            let (id, ending) = name.to_str()?.split_once('.')?;
+            let stage = Stage::ALL.into_iter().find(|stage| stage.ending() == ending)?;
+            Some((id.parse().ok()?, stage))
+        };
+        let mut journals: Vec<(ChangeId, Stage)> = self.0.list(JOURNALS)?.iter().filter_map(journal).collect();
+        journals.sort_by_key(|(id, _)| *id);
+        Ok(journals)
+    }
+
+    pub(super) fn read(self, id: ChangeId, stage: Stage) -> Result<Option<Journal>> {
+        let name = Self::name(id, stage);
+        if !matches!(self.0.entry(&name)?, Entry::File { .. }) {
+            return Ok(None);
+        }
+        Ok(parse(&self.0.read_or_empty(&name, 0)?).filter(|journal| journal.id == id))
+    }
+
+    /// Writes a journal as `.staging`.
+    pub(super) fn stage(self, id: ChangeId, bytes: &[u8]) -> Result<()> {
+        let name = Self::name(id, Stage::Staging);
+        self.0.create_directory(JOURNALS)?;
+        self.0.create(&name, bytes)?;
+        self.0.sync(&name)?;
+        self.0.sync_directory(JOURNALS)?;
+        self.0.sync_directory(Name::TOP)
+    }
+
+    pub(super) fn advance(self, id: ChangeId, from: Stage, to: Stage) -> Result<()> {
+        self.0.rename(Self::name(id, from), Self::name(id, to))?;
+        self.0.sync_directory(JOURNALS)
+    }
+
+    pub(super) fn remove(self, id: ChangeId, stage: Stage) -> Result<()> {
+        self.0.remove_if_exists(Self::name(id, stage))
+    }
+
+    pub(super) fn has_outdated(self, now: DateTime<FixedOffset>) -> Result<bool> {
+        Ok(self.list()?.into_iter().any(|journal| is_outdated(journal, now)))
+    }
+
+    pub(super) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
+        let journals = self.list()?.into_iter().filter(|journal| is_outdated(*journal, now));
+        journals.map(|(id, stage)| self.remove(id, stage)).collect()
+    }
+
+    /// Removes the outdated journals, and the oldest of those that can be undone.
+    pub(super) fn trim(self, now: DateTime<FixedOffset>) -> Result<()> {
+        self.remove_outdated(now)?;
+        let done = self.list()?.into_iter().filter(|(_, stage)| *stage == Stage::Done).map(|(id, _)| id);
+        let done: Vec<ChangeId> = done.collect();
+        let mut n_bytes = 0;
+        for (n, id) in done.into_iter().rev().enumerate() {
+            if n > 0 {
+                n_bytes += self.0.stamp(Self::name(id, Stage::Done))?.map_or(0, |stamp| stamp.length);
+            }
+            if n >= MAX_DONE || n_bytes > MAX_DONE_BYTES {
+                self.remove(id, Stage::Done)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True for an old journal that there is nothing left to do with.
+fn is_outdated((id, stage): (ChangeId, Stage), now: DateTime<FixedOffset>) -> bool {
+    stage.is_over() && id.millis() < (now - MAX_AGE).timestamp_millis()
+}

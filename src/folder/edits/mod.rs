@@ -1,0 +1,345 @@
+//! Files that people and agents share, changed together: all of them or none, whatever happens in between.
+//!
+//! 1. Under the folder's lock: is every file what the edit was made for?
+//! 2. Write the journal, all contents before and after, as `edits/ID.staging`; sync it.
+//! 3. Write the new contents beside the files; sync them.
+//! 4. Rename the journal to `.pending`. **This is the decision**: from here on it is carried out.
+//! 5. Check once more that nobody edited; rename each file into place; sync the folders.
+//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these are removed, and all after 30 days. What nobody
+//!    would undo leaves no record.
+//!
+//! Whoever comes next finds the journal: `.staging` is removed, `.pending` is carried out, `.undoing` is rolled back; one
+//! whose files cannot be read or written is renamed to `.broken`, so that the others are not held up. An error after the
+//! decision turns `.pending` into `.undoing` and rolls everything back at once.
+//!
+//! The files are outside the folder too, so they are named by absolute paths, as the journal writes them down. Agents may write
+//! to the folder that the journal is in. So one that leads out of that folder is followed only where a token beside the file
+//! there has the journal's hash. The token is removed with the transaction: whoever undoes one says where it may lead.
+
+mod journal;
+mod journals;
+mod reach;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, FixedOffset};
+
+use super::{Directory, Entry, Folder, Name};
+use crate::error::{Error, Result};
+use crate::hash::TextHash;
+use crate::id::ChangeId;
+pub(crate) use journal::{Journal, Record, content_hash};
+use journal::{JournalFile, render};
+use journals::{Journals, Stage};
+pub(crate) use reach::{NamedBelow, Reach};
+use settle::Settlement;
+
+/// How the name of what is written beside a file begins.
+pub(crate) const BESIDE: &str = ".adage-edit-";
+
+/// What becomes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileEdit {
+    path: PathBuf,
+    before: Option<TextHash>,
+    after: Option<Vec<u8>>,
+    mode: Option<u32>,
+}
+
+impl FileEdit {
+    /// The file at `path` has the content `before` (none: it does not exist), and `after` from then on (none: it is removed).
+    pub(crate) fn new(path: PathBuf, before: Option<TextHash>, after: Option<Vec<u8>>) -> Self {
+        Self { path, before, after, mode: None }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True when the file is removed.
+    pub(crate) fn is_removal(&self) -> bool {
+        self.after.is_none()
+    }
+}
+
+/// What becomes of several files together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Transaction {
+    /// What it is, for people.
+    pub(crate) what: String,
+    pub(crate) record: Record,
+    /// Each file once.
+    pub(crate) edits: Vec<FileEdit>,
+}
+
+/// Transactions over files, journalled in a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Edits<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> Edits<'a> {
+    pub(super) fn new(folder: &'a Folder) -> Self {
+        Self { folder }
+    }
+
+    /// Decides under the folder's lock what becomes of files, and does it: all or nothing. The id is for `undo`.
+    ///
+    /// A transaction that somebody left unfinished is finished or rolled back first.
+    ///
+    /// # Errors
+    /// Those of `decide`; `FileChanged` when a file is not what an edit was made for; `Io`. Nothing was changed then, or
+    /// the next open rolls it back.
+    pub(crate) fn change<T>(
+        self,
+        at: DateTime<FixedOffset>,
+        decide: impl FnOnce() -> Result<(Option<Transaction>, T)>,
+    ) -> Result<(Option<ChangeId>, T)> {
+        let _lock = self.folder.lock()?;
+        Settlement(self).settle_all()?;
+        let (transaction, value) = decide()?;
+        let id = transaction.map(|transaction| self.carry_out(at, transaction)).transpose()?;
+        Ok((id, value))
+    }
+
+    /// Takes a transaction back, which is a transaction of its own. `check` says whether it may lead where it leads.
+    ///
+    /// # Errors
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; those of `check`.
+    pub(crate) fn undo(
+        self,
+        id: ChangeId,
+        at: DateTime<FixedOffset>,
+        check: impl FnOnce(&Journal) -> Result<()>,
+    ) -> Result<(ChangeId, Journal)> {
+        let (undone, journal) = self.change(at, || {
+            let missing = || Error::NoSuchChange { change: id };
+            let journal = self.journals().read(id, Stage::Done)?.ok_or_else(missing)?;
+            check(&journal)?;
+            let edits = journal.files.iter().map(|file| FileEdit {
+                path: file.path.clone(),
+                before: file.after.as_deref().map(content_hash),
+                after: file.before.clone(),
+                mode: file.mode,
+            });
+            let what = format!("undo of {}", journal.what);
+            let transaction = Transaction { what, record: Record::Kept, edits: edits.collect() };
+            Ok((Some(transaction), journal))
+        })?;
+        undone.map(|undone| (undone, journal)).ok_or(Error::NoSuchChange { change: id })
+    }
+
+    /// The transactions that can be taken back, oldest first.
+    pub(crate) fn done(self) -> Result<Vec<Journal>> {
+        let mut done = Vec::new();
+        for (id, stage) in self.journals().list()? {
+            if stage == Stage::Done {
+                done.extend(self.journals().read(id, stage)?);
+            }
+        }
+        Ok(done)
+    }
+
+    /// True when somebody left a transaction unfinished, or is carrying one out.
+    pub(crate) fn has_unsettled(self) -> Result<bool> {
+        Ok(self.journals().list()?.into_iter().any(|(_, stage)| !stage.is_over()))
+    }
+
+    /// Finishes or rolls back what a dead process left, if there is anything and the handle may write.
+    pub(crate) fn recover(self) -> Result<()> {
+        if self.folder.may_write() && self.has_unsettled()? {
+            let _lock = self.folder.lock()?;
+            Settlement(self).settle_all()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the records that are too old, if there are any and the handle may write.
+    pub(crate) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
+        if self.folder.may_write() && self.journals().has_outdated(now)? {
+            let _lock = self.folder.lock()?;
+            self.journals().remove_outdated(now)?;
+        }
+        Ok(())
+    }
+
+    fn journals(self) -> Journals<'a> {
+        Journals(self.folder.files())
+    }
+
+    /// True for a directory that is, or will be, inside the folder.
+    fn is_inside(self, directory: &Directory) -> Result<bool> {
+        self.folder.links().is_inside(directory.path(), self.folder.path())
+    }
+
+    fn carry_out(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId> {
+        let journal = self.journal_of(at, transaction)?;
+        let (id, journals) = (journal.id, self.journals());
+        if let Err(error) = self.stage(&journal) {
+            // What cannot be removed now is removed by the next open.
+            let _ = self.clear_beside(&journal);
+            let _ = journals.remove(id, Stage::Staging);
+            return Err(error);
+        }
+        let decided = journals.advance(id, Stage::Staging, Stage::Pending).and_then(|()| self.put_in_place(&journal));
+        if let Err(error) = decided {
+            // Also from `.staging`, if the decision itself failed: then there is nothing to roll back but what is beside.
+            let is_turned = journals.advance(id, Stage::Pending, Stage::Undoing).is_ok();
+            let undone = if is_turned {
+                Settlement(self).roll_back(&journal)
+            } else {
+                self.clear_beside(&journal).and_then(|()| journals.remove(id, Stage::Staging))
+            };
+            if let Err(error) = undone {
+                tracing::warn!(%error, "edits that failed are rolled back at the next open");
+            }
+            return Err(error);
+        }
+        if let Err(error) = self.finish(&journal) {
+            tracing::warn!(%error, "edits were made, and could not be tidied up after");
+        }
+        Ok(id)
+    }
+
+    /// What is to be done, with what is there now.
+    fn journal_of(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<Journal> {
+        let Transaction { what, record, edits } = transaction;
+        let mut files = Vec::new();
+        for FileEdit { path, before: expected, after, mode } in edits {
+            let (directory, name) = self.folder.locate(&path);
+            let before = directory.content(&name)?;
+            let found = before.as_deref().map(content_hash);
+            if found != expected {
+                return Err(Error::FileChanged { path, expected, found });
+            }
+            let present = match before {
+                Some(_) => directory.run("stat", name, |disk, path| disk.mode(path))?,
+                None => None,
+            };
+            files.push(JournalFile { path, before, after, mode: present.or(mode) });
+        }
+        let known: BTreeSet<ChangeId> = self.journals().list()?.into_iter().map(|(id, _)| id).collect();
+        let seed = |n: usize| TextHash::of(&["edits", &what, &n.to_string()]);
+        // Ids of what left no record may come again; those that are there may not.
+        let mut id = ChangeId::at(at, seed(0));
+        for n in 1..=known.len() {
+            if !known.contains(&id) {
+                break;
+            }
+            id = ChangeId::at(at, seed(n));
+        }
+        Ok(Journal { id, at, what, record, files })
+    }
+
+    /// Writes the journal and, beside each file, its new content.
+    fn stage(self, journal: &Journal) -> Result<()> {
+        let bytes = render(journal).map_err(|error| {
+            let path = self.folder.files().path_of(Journals::name(journal.id, Stage::Staging));
+            Error::io("write", &path)(error.into())
+        })?;
+        self.journals().stage(journal.id, &bytes)?;
+        let token = content_hash(&bytes).to_string();
+        for (n, file) in journal.files.iter().enumerate() {
+            let (directory, name) = self.folder.locate(&file.path);
+            if name != Name::TOP {
+                if file.after.is_some() {
+                    directory.create_directory(Name::TOP)?;
+                }
+                if !self.is_inside(&directory)? {
+                    let token_name = token_name(journal.id);
+                    directory.create(&token_name, token.as_bytes())?;
+                    directory.sync(token_name)?;
+                    directory.sync_directory(Name::TOP)?;
+                }
+            }
+            if let Some(after) = &file.after {
+                self.write_beside(journal.id, n, file, after)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_beside(self, id: ChangeId, n: usize, file: &JournalFile, content: &[u8]) -> Result<()> {
+        let ((directory, _), beside) = (self.folder.locate(&file.path), beside(id, n));
+        directory.create(&beside, content)?;
+        directory.sync(&beside)?;
+        match file.mode {
+            Some(mode) => directory.run("set the mode of", beside, |disk, path| disk.set_mode(path, mode)),
+            None => Ok(()),
+        }
+    }
+
+    /// Renames what was staged into place, unless somebody edited a file in the meantime.
+    fn put_in_place(self, journal: &Journal) -> Result<()> {
+        for (n, file) in journal.files.iter().enumerate() {
+            let (expected, found) = (file.before.as_deref().map(content_hash), self.hash_of(file)?);
+            if found != expected {
+                return Err(Error::FileChanged { path: file.path.clone(), expected, found });
+            }
+            let (directory, name) = self.folder.locate(&file.path);
+            match file.after {
+                Some(_) => directory.rename(beside(journal.id, n), name)?,
+                None => directory.remove_if_exists(name)?,
+            }
+        }
+        self.sync_parents(journal)
+    }
+
+    /// Everything is in place: the journal may not say any longer that it is to be carried out.
+    fn finish(self, journal: &Journal) -> Result<()> {
+        let (id, journals) = (journal.id, self.journals());
+        // What is beside is removed first, while the journal still says where. A second try, since nobody comes back for it.
+        let cleared = self.clear_beside(journal).or_else(|_| self.clear_beside(journal));
+        if journal.record == Record::Dropped {
+            journals.remove(id, Stage::Pending)?;
+        } else if let Err(error) = journals.advance(id, Stage::Pending, Stage::Done) {
+            // Rather no undo than one of files that people edited by then.
+            journals.remove(id, Stage::Pending)?;
+            tracing::warn!(%error, "edits were made, and may not be undone");
+        }
+        cleared?;
+        journals.trim(journal.at)
+    }
+
+    fn clear_beside(self, journal: &Journal) -> Result<()> {
+        for (n, file) in journal.files.iter().enumerate() {
+            let (directory, name) = self.folder.locate(&file.path);
+            directory.remove_if_exists(beside(journal.id, n))?;
+            if name != Name::TOP {
+                directory.remove_if_exists(token_name(journal.id))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_parents(self, journal: &Journal) -> Result<()> {
+        let parents: BTreeSet<&Path> = journal.files.iter().filter_map(|file| file.path.parent()).collect();
+        for parent in parents {
+            let directory = self.folder.elsewhere(parent);
+            // Where a file was only to be removed, there may be no folder.
+            if directory.entry(Name::TOP)? == Entry::Folder {
+                directory.sync_directory(Name::TOP)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hash_of(self, file: &JournalFile) -> Result<Option<TextHash>> {
+        let (directory, name) = self.folder.locate(&file.path);
+        Ok(directory.content(name)?.as_deref().map(content_hash))
+    }
+}
+
+/// The name of a file's new content until it is renamed into place.
+fn beside(id: ChangeId, n: usize) -> Name {
+    format!("{BESIDE}{id}.{n}").into()
+}
+
+/// The name of the token that says, outside the folder, that a journal was written by this program.
+fn token_name(id: ChangeId) -> Name {
+    format!("{BESIDE}{id}.journal").into()
+}

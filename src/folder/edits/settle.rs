@@ -1,0 +1,210 @@
+//! Finishing or rolling back what a dead process or a failure left unfinished.
+
+use std::io::ErrorKind;
+
+use super::journal::{JournalFile, content_hash, render};
+use super::{Edits, Journal, Journals, Stage, beside, token_name};
+use crate::error::{Error, Result};
+use crate::folder::{Entry, Name};
+use crate::id::ChangeId;
+
+/// Settles the journals of a folder. Whoever has one holds the folder's lock.
+pub(super) struct Settlement<'a>(pub(super) Edits<'a>);
+
+impl Settlement<'_> {
+    pub(super) fn settle_all(&self) -> Result<()> {
+        for (id, stage) in self.0.journals().list()? {
+            if !stage.is_over() {
+                self.settle(id, stage)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&self, id: ChangeId, stage: Stage) -> Result<()> {
+        let journals = self.0.journals();
+        // One journal that cannot be followed may not hold up every edit from then on.
+        let Some(journal) = mended(journals.read(id, stage))?.flatten() else {
+            let name = Journals::name(id, stage);
+            if stage == Stage::Staging && matches!(journals.0.entry(name)?, Entry::File { .. }) {
+                // It was being written: nothing else had been.
+                return journals.remove(id, stage);
+            }
+            return self.set_aside(id, stage, "a journal of edits was broken and is left aside");
+        };
+        if stage == Stage::Staging {
+            mended(self.0.clear_beside(&journal))?;
+            return journals.remove(id, stage);
+        }
+        if self.is_settled(&journal, stage)? {
+            // Only the tidying up was left.
+            return match stage {
+                Stage::Pending => mended(self.0.finish(&journal)).map(drop),
+                _ => self.tidy_undone(&journal, Whole::Yes),
+            };
+        }
+        if mended(self.may_follow(&journal))? != Some(true) {
+            return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
+        }
+        tracing::warn!(what = journal.what, "edits were left unfinished");
+        match stage {
+            Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => {
+                mended(self.0.finish(&journal)).map(drop)
+            }
+            Stage::Pending => {
+                journals.advance(id, Stage::Pending, Stage::Undoing)?;
+                self.roll_back(&journal)
+            }
+            _ => self.roll_back(&journal),
+        }
+    }
+
+    fn set_aside(&self, id: ChangeId, stage: Stage, why: &str) -> Result<()> {
+        let journals = self.0.journals();
+        tracing::warn!(journal = %journals.0.path_of(Journals::name(id, stage)).display(), "{why}");
+        journals.advance(id, stage, Stage::Broken)
+    }
+
+    /// Brings every file to its new content, unless one is neither that nor what it was.
+    fn roll_forward(&self, journal: &Journal) -> Result<Forward> {
+        for (n, file) in journal.files.iter().enumerate() {
+            if mended(self.bring_forward(journal, n, file))? != Some(Forward::Finished) {
+                return Ok(Forward::Changed);
+            }
+        }
+        Ok(match mended(self.0.sync_parents(journal))? {
+            Some(()) => Forward::Finished,
+            None => Forward::Changed,
+        })
+    }
+
+    fn bring_forward(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<Forward> {
+        let found = self.0.hash_of(file)?;
+        let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
+        if found != after {
+            if found != before {
+                return Ok(Forward::Changed);
+            }
+            self.bring_to(journal, n, file, file.after.as_deref())?;
+        }
+        Ok(Forward::Finished)
+    }
+
+    /// Brings every file back to what it was. One that somebody else changed is left to them; the journal of one that cannot be
+    /// read or written is kept, since it may hold the only copy.
+    pub(super) fn roll_back(&self, journal: &Journal) -> Result<()> {
+        let mut whole = Whole::Yes;
+        for (n, file) in journal.files.iter().enumerate() {
+            whole = whole.and(mended(self.bring_back(journal, n, file))?);
+        }
+        whole = whole.and(mended(self.0.sync_parents(journal))?);
+        self.tidy_undone(journal, whole)
+    }
+
+    fn bring_back(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<()> {
+        let found = self.0.hash_of(file)?;
+        let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
+        if found == before {
+            return Ok(());
+        }
+        if found != after {
+            tracing::warn!(file = %file.path.display(), "a file was changed while edits were rolled back; it is left");
+            return Ok(());
+        }
+        self.bring_to(journal, n, file, file.before.as_deref())
+    }
+
+    fn bring_to(&self, journal: &Journal, n: usize, file: &JournalFile, content: Option<&[u8]>) -> Result<()> {
+        let (directory, name) = self.0.folder.locate(&file.path);
+        let Some(content) = content else { return directory.remove_if_exists(name) };
+        self.0.write_beside(journal.id, n, file, content)?;
+        directory.rename(beside(journal.id, n), name)
+    }
+
+    fn tidy_undone(&self, journal: &Journal, whole: Whole) -> Result<()> {
+        match whole.and(mended(self.0.clear_beside(journal))?) {
+            Whole::Yes => self.0.journals().remove(journal.id, Stage::Undoing),
+            Whole::No => self.0.journals().advance(journal.id, Stage::Undoing, Stage::Broken),
+        }
+    }
+
+    /// True when every file is what the stage leads to: nothing is left to be written.
+    fn is_settled(&self, journal: &Journal, stage: Stage) -> Result<bool> {
+        for file in &journal.files {
+            let goal = if stage == Stage::Pending { &file.after } else { &file.before };
+            if mended(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether every file of a journal is inside the folder, or beside a token of this journal.
+    fn may_follow(&self, journal: &Journal) -> Result<bool> {
+        let token = render(journal).map(|bytes| content_hash(&bytes).to_string()).unwrap_or_default();
+        for file in &journal.files {
+            let (directory, name) = self.0.folder.locate(&file.path);
+            if name == Name::TOP {
+                return Ok(false);
+            }
+            if self.0.is_inside(&directory)? {
+                continue;
+            }
+            let name = token_name(journal.id);
+            let is_file = matches!(directory.entry(&name)?, Entry::File { .. });
+            if !is_file || directory.read_or_empty(name, 0)? != token.as_bytes() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether rolling back got through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    Yes,
+    No,
+}
+
+impl Whole {
+    fn and(self, done: Option<()>) -> Self {
+        if done.is_some() { self } else { Self::No }
+    }
+}
+
+/// None, with a warning, for an error that would come again each time: somebody made something else of a file or its folder,
+/// or took away the permission. Any other error may pass, and stays one.
+fn mended<T>(result: Result<T>) -> Result<Option<T>> {
+    /// Too many links, which has no kind of its own yet.
+    const LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Io { action, path, source })
+            if matches!(
+                source.kind(),
+                ErrorKind::NotFound
+                    | ErrorKind::PermissionDenied
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::IsADirectory
+                    | ErrorKind::ReadOnlyFilesystem
+                    | ErrorKind::AlreadyExists
+                    | ErrorKind::InvalidInput
+                    | ErrorKind::InvalidFilename
+                    | ErrorKind::Unsupported
+            ) || source.raw_os_error() == Some(LOOP) =>
+        {
+            tracing::warn!(path = %path.display(), error = %source, "edits that were left unfinished: could not {action}");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What carrying out came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forward {
+    Finished,
+    /// Somebody changed a file since.
+    Changed,
+}

@@ -1,0 +1,16 @@
+//! What is at a path.
+
+/// What is at a path; a link is not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Missing,
+    File {
+        n_links: u64,
+        n_bytes: u64,
+        is_writable: bool,
+    },
+    Folder,
+    Link,
+    /// A device, a pipe, a socket.
+    Other,
+}

@@ -1,0 +1,60 @@
+//! Symbolic links: where a path really leads. The only place that follows them.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::Entry;
+use super::disk::Disk;
+use crate::error::{Error, Result};
+
+/// Resolves links through a disk.
+#[derive(Clone, Copy)]
+pub(crate) struct Links<'a>(&'a dyn Disk);
+
+impl<'a> Links<'a> {
+    pub(super) fn new(disk: &'a dyn Disk) -> Self {
+        Self(disk)
+    }
+
+    /// The path with every link followed.
+    ///
+    /// # Errors
+    /// `NotFound` when any part of it does not exist.
+    pub(crate) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.resolve(path)
+    }
+
+    /// The path with every link followed as far as it exists; the rest stays as it is spelled.
+    pub(crate) fn resolve_existing(&self, path: &Path) -> Result<PathBuf> {
+        for ancestor in path.ancestors() {
+            match self.0.resolve(ancestor) {
+                Ok(found) => {
+                    let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+                    return Ok(if rest.as_os_str().is_empty() { found } else { found.join(rest) });
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("resolve", ancestor)(error)),
+            }
+        }
+        Ok(path.to_owned())
+    }
+
+    /// The absolute path of a file to be written: where it leads if it is a link. Links above it stay as they are spelled.
+    pub(crate) fn target_of(&self, file: &Path) -> Result<PathBuf> {
+        let file = std::path::absolute(file).map_err(Error::io("stat", file))?;
+        match self.0.entry(&file).map_err(Error::io("stat", &file))? {
+            Entry::Link => self.0.resolve(&file).map_err(Error::io("resolve", &file)),
+            _ => Ok(file),
+        }
+    }
+
+    /// True for a directory that is, or will be, inside `root` once every link is followed. False for one spelled with `..`,
+    /// and for a relative one with an absolute root: it would depend on where the process happens to run.
+    pub(crate) fn is_inside(&self, directory: &Path, root: &Path) -> Result<bool> {
+        let has_dots = directory.components().any(|part| matches!(part, Component::ParentDir));
+        if has_dots || !directory.is_absolute() && root.is_absolute() {
+            return Ok(false);
+        }
+        Ok(self.resolve_existing(directory)?.starts_with(self.resolve_existing(root)?))
+    }
+}

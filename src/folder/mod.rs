@@ -1,0 +1,187 @@
+//! A folder that several processes write to: its lock, whole-file writes, quarantine, and edits of several files at once.
+//!
+//! Nothing here knows what the files are about. Every operation takes a [`Name`] relative to a [`Directory`]; absolute
+//! paths appear in messages, in the journal of edits, and where the host names a directory of its own.
+
+mod directory;
+pub(crate) mod disk;
+pub(crate) mod edits;
+mod entry;
+#[cfg(test)]
+pub(crate) mod faults;
+mod json_file;
+mod links;
+mod mapped;
+mod name;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::hash::TextHash;
+pub(crate) use directory::Directory;
+use disk::Disk;
+pub(crate) use disk::{Lock, Stamp};
+use edits::Edits;
+pub(crate) use entry::Entry;
+pub(crate) use json_file::{JsonFile, JsonRecord};
+pub(crate) use links::Links;
+pub(crate) use mapped::Mapped;
+pub(crate) use name::Name;
+
+/// The file whose lock is the folder's.
+const LOCK: &str = "lock";
+/// Where bytes that could not be read are kept.
+const QUARANTINE: &str = "quarantine";
+/// How the names of temporary files begin; those of dead processes are removed by [`Folder::sweep`].
+pub(crate) const TEMPORARY: &str = ".adage-tmp-";
+
+/// Whether a handle may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// A folder, and what this handle may do in it.
+pub(crate) struct Folder {
+    directory: Directory,
+    access: Access,
+    is_swept: AtomicBool,
+}
+
+impl Folder {
+    /// Creates the folder, unless it is opened for reading.
+    pub(crate) fn open(path: PathBuf, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
+        let directory = Directory::new(path, Arc::from(disk));
+        if access == Access::ReadWrite {
+            directory.create_directory(Name::TOP)?;
+        }
+        Ok(Self { directory, access, is_swept: AtomicBool::new(false) })
+    }
+
+    /// The files of the folder.
+    pub(crate) fn files(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// A directory of the folder.
+    pub(crate) fn below(&self, name: &'static str) -> Directory {
+        self.directory.elsewhere(&self.directory.path_of(name))
+    }
+
+    /// A directory that the host named.
+    pub(crate) fn elsewhere(&self, path: &Path) -> Directory {
+        self.directory.elsewhere(path)
+    }
+
+    /// A file named by an absolute path: its directory, and its name there.
+    pub(crate) fn locate(&self, path: &Path) -> (Directory, Name) {
+        match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => (self.elsewhere(parent), name.into()),
+            _ => (self.elsewhere(path), Name::TOP),
+        }
+    }
+
+    /// The folder's path, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn links(&self) -> Links<'_> {
+        self.directory.links()
+    }
+
+    pub(crate) fn edits(&self) -> Edits<'_> {
+        Edits::new(self)
+    }
+
+    /// False for a handle that only reads, and for one that stopped writing.
+    pub(crate) fn may_write(&self) -> bool {
+        self.is_writable() && !self.directory.has_stopped_writes()
+    }
+
+    /// False for a handle that only reads.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+
+    /// The folder's lock.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `WritesStopped`, `Io`.
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        self.refuse_read_only()?;
+        if self.directory.has_stopped_writes() {
+            return Err(Error::WritesStopped { path: self.path().to_owned() });
+        }
+        self.directory.run("lock", LOCK, |disk, path| disk.lock_exclusive(path))
+    }
+
+    /// The folder's lock; none while somebody else holds it.
+    pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
+        self.directory.run("lock", LOCK, |disk, path| disk.try_lock_exclusive(path))
+    }
+
+    /// A lock that several may hold at once; none while somebody holds the exclusive one.
+    pub(crate) fn try_lock_shared(&self) -> Result<Option<Lock>> {
+        self.directory.run("lock", LOCK, |disk, path| disk.try_lock_shared(path))
+    }
+
+    /// The lock of another file; none while somebody else holds it.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Io`.
+    pub(crate) fn try_lock_file(&self, name: &'static str) -> Result<Option<Lock>> {
+        self.refuse_read_only()?;
+        self.directory.run("lock", name, |disk, path| disk.try_lock_exclusive(path))
+    }
+
+    fn refuse_read_only(&self) -> Result<()> {
+        if self.is_writable() { Ok(()) } else { Err(Error::ReadOnly { path: self.path().to_owned() }) }
+    }
+
+    /// The name of a temporary file of this process.
+    pub(crate) fn temporary(&self, name: &str) -> Name {
+        format!("{TEMPORARY}{name}.{}", std::process::id()).into()
+    }
+
+    /// Writes a temporary file and syncs it; its name.
+    pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8]) -> Result<Name> {
+        let temporary = self.temporary(name);
+        self.directory.create(&temporary, bytes)?;
+        self.directory.sync(&temporary)?;
+        Ok(temporary)
+    }
+
+    /// Copies bytes to a name that no other content has, `quarantine/NAME.HASH.EXTENSION`; where they are then.
+    pub(crate) fn quarantine(&self, bytes: &[u8], name: &str, extension: &str) -> Result<PathBuf> {
+        let files = &self.directory;
+        files.create_directory(QUARANTINE)?;
+        let kept = Name::from(QUARANTINE).join(format!("{name}.{}.{extension}", TextHash::of(&[bytes])));
+        files.create(&kept, bytes)?;
+        files.sync(&kept)?;
+        files.sync_directory(QUARANTINE)?;
+        Ok(files.path_of(kept))
+    }
+
+    /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
+    pub(crate) fn sweep(&self) {
+        if self.is_swept.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        for name in self.directory.list(Name::TOP).unwrap_or_default() {
+            if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
+                // One that cannot be removed does no harm.
+                let _ = self.directory.remove_if_exists(name.as_os_str());
+            }
+        }
+    }
+
+    /// The same folder with another disk from now on.
+    #[cfg(test)]
+    pub(crate) fn with_disk(self, disk: Box<dyn Disk>) -> Self {
+        Self { directory: Directory::new(self.path().to_owned(), Arc::from(disk)), ..self }
+    }
+}

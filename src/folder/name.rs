@@ -1,0 +1,60 @@
+//! Names of what is in a directory: the only way to say what an operation is about.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// A path relative to a directory, made of plain parts: no root, no `.` and no `..`.
+///
+/// A name with any other part can be made, and every operation refuses it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name(PathBuf);
+
+impl Name {
+    /// The directory itself.
+    pub(crate) const TOP: Self = Self(PathBuf::new());
+
+    pub(crate) fn join(&self, part: impl AsRef<Path>) -> Self {
+        Self(self.0.join(part))
+    }
+
+    /// The name with another extension.
+    pub(crate) fn with_extension(&self, extension: &str) -> Self {
+        let mut path = self.0.clone();
+        // `Path::with_extension` would make `..` of `..patch`.
+        path.set_extension(extension);
+        Self(path)
+    }
+
+    pub(crate) fn as_path(&self) -> &Path {
+        &self.0
+    }
+
+    /// False for a name that leads anywhere else.
+    pub(super) fn is_plain(&self) -> bool {
+        self.0.components().all(|part| matches!(part, Component::Normal(_)))
+    }
+}
+
+impl From<&'static str> for Name {
+    fn from(name: &'static str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<String> for Name {
+    fn from(name: String) -> Self {
+        Self(name.into())
+    }
+}
+
+impl From<&Name> for Name {
+    fn from(name: &Name) -> Self {
+        name.clone()
+    }
+}
+
+impl From<&OsStr> for Name {
+    fn from(name: &OsStr) -> Self {
+        Self(name.into())
+    }
+}

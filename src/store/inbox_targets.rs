@@ -1,0 +1,68 @@
+//! The files that proposals lead to: what is there, and where that really is.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::folder::{Entry, Folder, Name};
+use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
+
+/// Files that the host named, by absolute path.
+#[derive(Clone, Copy)]
+pub(crate) struct InboxTargets<'a> {
+    folder: &'a Folder,
+}
+
+impl<'a> InboxTargets<'a> {
+    pub(crate) fn new(folder: &'a Folder) -> Self {
+        Self { folder }
+    }
+
+    /// The places that proposals may lead to.
+    pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
+        Ok(AllowedRoots {
+            memory: self.directory(self.folder.path())?,
+            global: global.map(|file| self.file(file)).transpose()?,
+            skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_>>()?,
+        })
+    }
+
+    fn directory(self, path: &Path) -> Result<AllowedRoot> {
+        let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
+        let resolved = self.folder.links().resolve_existing(&spelled)?;
+        Ok(AllowedRoot { spelled, resolved })
+    }
+
+    fn file(self, path: &Path) -> Result<AllowedRoot> {
+        let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
+        let (Some(parent), Some(name)) = (spelled.parent(), spelled.file_name()) else { return self.directory(path) };
+        let resolved = self.folder.links().resolve_existing(parent)?.join(name);
+        Ok(AllowedRoot { spelled, resolved })
+    }
+
+    /// What is at a target and on the way to it.
+    pub(crate) fn view(self, target: &Located) -> Result<View> {
+        let steps = target.steps.iter().map(|step| self.entry(step)).collect::<Result<Vec<Entry>>>()?;
+        let (folder, siblings) = if let Some(parent) = target.path.parent()
+            && self.entry(parent).is_ok_and(|entry| matches!(entry, Entry::Folder | Entry::Link))
+        {
+            let resolved = self.folder.links().resolve(parent).map_err(Error::io("resolve", parent))?;
+            let names = self.folder.elsewhere(&resolved).list(Name::TOP)?;
+            (Some(resolved), names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
+        } else {
+            (None, Vec::new())
+        };
+        Ok(View { steps, folder, siblings })
+    }
+
+    /// What is at a path; a link is not followed.
+    pub(crate) fn entry(self, path: &Path) -> Result<Entry> {
+        let (directory, name) = self.folder.locate(path);
+        directory.entry(name)
+    }
+
+    /// The content of a regular file; none when there is nothing.
+    pub(crate) fn content(self, path: &Path) -> Result<Option<Vec<u8>>> {
+        let (directory, name) = self.folder.locate(path);
+        directory.content(name)
+    }
+}

@@ -1,0 +1,283 @@
+//! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::clock::Clock;
+use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
+use crate::state::LessonsByTime;
+use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
+
+/// Up to where the usage files are folded into the lessons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub(crate) segment: u64,
+    pub(crate) offset: u64,
+}
+
+/// The content of the playbook file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PlaybookFile {
+    pub(crate) generation: u64,
+    /// Up to where the archive belongs to this generation.
+    pub(crate) archive_length: u64,
+    pub(crate) usage: Mark,
+    pub(crate) book: Arc<Book>,
+    /// Keys of the file that this version does not know.
+    pub(crate) extra: Map<String, Value>,
+    /// True when the file does not say what belongs to it: an older one, or one that was written by hand.
+    pub(crate) is_unmarked: bool,
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    Current(PlaybookFile),
+    /// A newer version wrote it; as much as can be understood.
+    Newer {
+        found: u64,
+        file: PlaybookFile,
+    },
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// The reason when it is neither a playbook of ours nor a bare array of rows.
+pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
+    let mut keys = match serde_json::from_slice(bytes) {
+        Ok(Value::Array(rows)) => {
+            let book = Arc::new(read_book(rows, clock));
+            return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
+        }
+        Ok(Value::Object(keys)) => keys,
+        Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
+    let Some(Value::Array(rows)) = keys.remove("lessons") else {
+        return Err("it has no list `lessons`".to_owned());
+    };
+    let mut book = read_book(rows, clock);
+    // What cannot be read is kept, and reported by a check.
+    for row in take_list(&mut keys, "removed") {
+        match read_removed(&row, clock) {
+            Some(removed) => book.removed.push(removed),
+            None => book.unread.push(row),
+        }
+    }
+    for row in take_list(&mut keys, "waiting") {
+        match read_waiting(&row, clock) {
+            Some(waiting) => book.waiting.push(waiting),
+            None => book.unread.push(row),
+        }
+    }
+    book.unread.extend(take_list(&mut keys, "unread"));
+    let drawn = take_list(&mut keys, "drawn");
+    book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
+    for row in take_list(&mut keys, "skips") {
+        match SkippedSuggestion::deserialize(&row) {
+            Ok(skip) => book.skips.push(skip),
+            Err(_) => book.unread.push(row),
+        }
+    }
+    let mut number = |key: &str| keys.remove(key).and_then(|number| number.as_u64());
+    let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
+    let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
+    let file = PlaybookFile {
+        generation,
+        is_unmarked: archive_length.is_none() || usage.is_none(),
+        archive_length: archive_length.unwrap_or(0),
+        usage: usage.unwrap_or_default(),
+        book: Arc::new(book),
+        extra: keys,
+    };
+    Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, file } } else { Parsed::Current(file) })
+}
+
+/// The file, in the order in which a person reads it.
+#[derive(Serialize)]
+struct File<'a> {
+    schema_version: u64,
+    generation: u64,
+    archive_len: u64,
+    usage: Mark,
+    removed: Vec<RemovedRow<'a>>,
+    lessons: &'a LessonsByTime,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<WaitingRow<'a>>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    unread: &'a [Value],
+    #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
+    drawn: &'a [TextHash],
+    #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
+    skips: &'a [SkippedSuggestion],
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct RemovedRow<'a> {
+    id: LessonId,
+    text_hash: TextHash,
+    at: DateTime<FixedOffset>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<ChangeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lesson: Option<&'a Lesson>,
+}
+
+#[derive(Serialize)]
+struct WaitingRow<'a> {
+    reason: ReviewReason,
+    lesson: &'a Lesson,
+}
+
+/// The bytes of the file. Every lesson is written as schema v2.
+///
+/// # Errors
+/// Those of the JSON writer; none is known for a playbook.
+pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
+    let Book { lessons, waiting, removed, unread, mined_texts, skips } = file.book.as_ref();
+    let removed = removed.iter().map(|removed| RemovedRow {
+        id: removed.id,
+        text_hash: removed.text_hash,
+        at: removed.at,
+        change: removed.change,
+        lesson: removed.lesson.as_deref(),
+    });
+    let waiting = waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
+    let rows = File {
+        schema_version: SCHEMA_VERSION,
+        generation: file.generation,
+        archive_len: file.archive_length,
+        usage: file.usage,
+        removed: removed.collect(),
+        lessons,
+        waiting: waiting.collect(),
+        unread,
+        drawn: mined_texts,
+        skips,
+        extra: &file.extra,
+    };
+    let mut bytes = serde_json::to_vec_pretty(&rows)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
+    let (mut lessons, mut unread) = (Vec::new(), Vec::new());
+    let mut ids = BTreeSet::new();
+    for (place, row) in rows.into_iter().enumerate() {
+        match Lesson::from_row(row.clone(), clock) {
+            Ok(mut lesson) => {
+                // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
+                if !ids.insert(lesson.id) {
+                    let seed = TextHash::of(&[lesson.text_hash().to_string(), place.to_string()]);
+                    lesson.id = LessonId::at(DateTime::default(), seed);
+                    ids.insert(lesson.id);
+                }
+                lessons.push(Arc::new(lesson));
+            }
+            Err(why) => {
+                tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
+                unread.push(row);
+            }
+        }
+    }
+    Book { lessons: lessons.into_iter().collect(), unread, ..Book::default() }
+}
+
+fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
+    match file.remove(key) {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    }
+}
+
+fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
+    let text = |key: &str| row.get(key).and_then(Value::as_str);
+    let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    Some(Removed {
+        id: text("id")?.parse().ok()?,
+        text_hash: text("text_hash")?.parse().ok()?,
+        at: at.unwrap_or_else(DateTime::<FixedOffset>::default),
+        change: text("change").and_then(|change| change.parse().ok()),
+        lesson: row.get("lesson").and_then(|row| Lesson::from_row(row.clone(), clock).ok()).map(Arc::new),
+    })
+}
+
+fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
+    let lesson = Lesson::from_row(row.get("lesson")?.clone(), clock).ok()?;
+    let reason = row.get("reason").and_then(|reason| ReviewReason::deserialize(reason).ok());
+    Some(Waiting { lesson: Arc::new(lesson), reason: reason.unwrap_or(ReviewReason::Tainted) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::testing::{at, lesson};
+    use serde_json::json;
+
+    fn read(bytes: &[u8]) -> PlaybookFile {
+        match parse(bytes, &ManualClock::new(at(0))) {
+            Ok(Parsed::Current(file)) => file,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut file = PlaybookFile { generation: 7, archive_length: 12, ..PlaybookFile::default() };
+        file.usage = Mark { segment: 2, offset: 99 };
+        let book = Arc::make_mut(&mut file.book);
+        book.put(lesson("t", "s"));
+        book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
+        let gone = lesson("gone", "s");
+        let removed =
+            Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
+        book.removed.push(removed);
+        let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
+        book.waiting.push(waiting);
+        book.unread.push(json!("a note"));
+        assert!(
+            book.remember_mined(TextHash::of(&["session", "text"]))
+                && !book.remember_mined(TextHash::of(&["session", "text"]))
+        );
+        book.skips.push(SkippedSuggestion { name: "error-pip".into(), at: at(9), times: 2 });
+        file.extra.insert("note".into(), json!({"by": "hand"}));
+        assert_eq!(read(&render(&file).unwrap()), file);
+    }
+
+    #[test]
+    fn a_bare_list_opens_and_what_is_no_lesson_is_kept() {
+        let file =
+            read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
+        assert_eq!(file.book.lessons.len(), 2);
+        assert_eq!(file.book.unread, [json!(5), json!({"mood": "good"})]);
+    }
+
+    #[test]
+    fn a_copied_row_gets_a_name_of_its_own_the_same_for_every_reader() {
+        let row = json!(lesson("t", "s"));
+        let rows = json!({"lessons": [row, row]}).to_string();
+        let ids = |file: &PlaybookFile| file.book.lessons.iter().map(|lesson| lesson.id).collect::<BTreeSet<_>>();
+        assert_eq!(ids(&read(rows.as_bytes())).len(), 2);
+        assert_eq!(ids(&read(rows.as_bytes())), ids(&read(rows.as_bytes())));
+    }
+
+    #[test]
+    fn what_is_no_playbook_is_told() {
+        for (bytes, reason) in [("", "EOF"), ("{", "EOF"), ("3", "neither"), (r#"{"lessons": 3}"#, "no list")] {
+            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0))).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)));
+        assert!(matches!(newer, Ok(Parsed::Newer { found: 3, .. })));
+    }
+}

@@ -1,0 +1,27 @@
+//! Taking back edits of files, as far as a playbook may write.
+
+use chrono::{DateTime, FixedOffset};
+
+use crate::error::{CannotApply, Error, Result, TargetError};
+use crate::folder::Folder;
+use crate::folder::edits::{Journal, Reach};
+use crate::id::ChangeId;
+
+/// Takes a transaction back, if every file of it is within the reach that `reach` gives.
+///
+/// # Errors
+/// Those of `reach`; `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is elsewhere; `Io`.
+pub(crate) fn undo_within(
+    folder: &Folder,
+    change: ChangeId,
+    at: DateTime<FixedOffset>,
+    reach: impl FnOnce(&Journal) -> Result<Reach>,
+) -> Result<(ChangeId, Journal)> {
+    folder.edits().undo(change, at, |journal| {
+        let Some(path) = reach(journal)?.first_outside(folder, journal)? else { return Ok(()) };
+        let expected = "where this playbook was told that it may write";
+        let reason = TargetError::Outside { path: path.to_owned(), expected };
+        let reason = Box::new(CannotApply::Target { line: 0, reason });
+        Err(Error::CannotApply { name: format!("the undo of {}", journal.what), reason })
+    })
+}

@@ -1,0 +1,78 @@
+//! The file of the vector cache, `vectors.bin`: read on from where reading stopped, appended to, now and then compacted.
+
+use std::collections::BTreeSet;
+
+use super::{VECTORS, VectorCache, vectors};
+use crate::error::Result;
+use crate::folder::Folder;
+use crate::hash::TextHash;
+use crate::state::Book;
+
+/// A vector cache is swept when it is larger than this, in bytes …
+const MIN_BLOAT: u64 = 1 << 20;
+/// … and than this many times what the lessons need.
+const MAX_BLOAT: u64 = 4;
+
+/// The vector cache of a playbook in a folder.
+#[derive(Clone, Copy)]
+pub(super) struct VectorFile<'a>(pub(super) &'a Folder);
+
+impl VectorFile<'_> {
+    /// Takes in the vectors that were cached since the last read, and returns the length of the file.
+    pub(super) fn read(self, cache: &mut VectorCache, model: TextHash) -> Result<u64> {
+        let Some(stamp) = self.0.files().stamp(VECTORS)? else { return Ok(0) };
+        if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
+            cache.reread();
+            cache.inode = Some(stamp.inode);
+        }
+        if stamp.length > cache.read_to {
+            cache.read(&self.0.files().read_or_empty(VECTORS, cache.read_to)?, model);
+        }
+        Ok(stamp.length)
+    }
+
+    /// Writes the unsaved vectors. The caller holds the lock.
+    pub(super) fn write(self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+        let files = self.0.files();
+        let length = self.read(cache, model)?;
+        if cache.read_to > 0 && length > cache.read_to {
+            // The end cannot be read: what is appended behind it could not be either.
+            files.truncate(VECTORS, cache.read_to)?;
+        }
+        // Evicted lessons leave their vectors behind; now and then these are swept out.
+        let live_bytes = book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
+        if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes) {
+            let live = live_texts(book);
+            cache.keep_only(&live);
+            self.replace(&vectors::compacted(&files.read_or_empty(VECTORS, 0)?, &live))?;
+            self.read(cache, model)?;
+        }
+        if cache.unsaved.is_empty() {
+            return Ok(());
+        }
+        // A cache that is not ours, or of another version, is replaced: its beginning was not understood.
+        let is_ours = cache.read_to > 0;
+        let records = cache.unsaved_records(model, !is_ours);
+        if is_ours {
+            files.append(VECTORS, &records)?;
+        } else {
+            self.replace(&records)?;
+            cache.reread();
+        }
+        cache.unsaved.clear();
+        Ok(())
+    }
+
+    /// Not in place: a vector memory may have mapped the file.
+    fn replace(self, bytes: &[u8]) -> Result<()> {
+        let temporary = self.0.temporary("vectors");
+        self.0.files().create(&temporary, bytes)?;
+        self.0.files().rename(temporary, VECTORS)
+    }
+}
+
+/// The texts whose vectors are worth keeping.
+fn live_texts(book: &Book) -> BTreeSet<TextHash> {
+    let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
+    lessons.flat_map(|lesson| [vectors::key(&lesson.trigger), vectors::key(&lesson.whole_text())]).collect()
+}
