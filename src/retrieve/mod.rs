@@ -28,7 +28,7 @@ use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
 pub(crate) use render::{estimated_tokens, recent_failures, render};
-pub(crate) use tiers::Ranked;
+pub(crate) use tiers::{Ranked, Search, VectorQuery};
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]
