@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::learn::register::Register;
 use crate::lesson::TextHash;
 use crate::retrieve::{Library, Part};
-use crate::store::skill_files::SkillShelf;
+use crate::store::skill_shelf::SkillShelf;
 use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
 
 pub use agent_run::{AgentReport, AgentRun, SessionText};
