@@ -27,7 +27,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adage::{Among, IndexConfig, IndexKind, KeySet, UnitVector, VectorIndex};
+use adage::index::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorIndex};
 use cpu_time::ThreadTime;
 
 type Failure = Box<dyn std::error::Error>;
@@ -72,7 +72,7 @@ fn main() -> Result<(), Failure> {
             let efs = if *kind == IndexKind::Exact { &options.efs[..1] } else { &options.efs[..] };
             for ef in efs {
                 index.set_ef(*ef);
-                let measured = measure(&index, &queries, &truth, options.repeats, Among::All);
+                let measured = measure(&index, &queries, &truth, options.repeats, SearchScope::All);
                 report(&options, *kind, n, *ef, &measured, built, index.bytes().1 as f64 / n as f64, "");
             }
             if options.filters {
@@ -87,8 +87,7 @@ fn main() -> Result<(), Failure> {
 }
 
 fn empty(kind: IndexKind) -> VectorIndex {
-    let mut config = IndexConfig::default();
-    config.kind = Some(kind);
+    let config = IndexConfig { kind: Some(kind), ..IndexConfig::default() };
     VectorIndex::new(config)
 }
 
@@ -104,7 +103,13 @@ struct Measured {
     by: IndexKind,
 }
 
-fn measure(index: &VectorIndex, queries: &[UnitVector], truth: &[Exact], repeats: usize, among: Among<'_>) -> Measured {
+fn measure(
+    index: &VectorIndex,
+    queries: &[UnitVector],
+    truth: &[Exact],
+    repeats: usize,
+    among: SearchScope<'_>,
+) -> Measured {
     let mut by = IndexKind::Exact;
     let mut found = 0;
     let mut wanted = 0;
@@ -169,10 +174,10 @@ fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &
         let truth = truth(base, queries, &wanted);
         let mut exact = empty(IndexKind::Exact);
         exact.put_all(keys.iter().map(|key| (key, &base[key as usize]))).expect("all of one dimension");
-        let alone = measure(&exact, queries, &truth, options.repeats, Among::All);
+        let alone = measure(&exact, queries, &truth, options.repeats, SearchScope::All);
         for ef in &options.efs {
             index.set_ef(*ef);
-            let measured = measure(index, queries, &truth, options.repeats, Among::Only(&keys));
+            let measured = measure(index, queries, &truth, options.repeats, SearchScope::Only(&keys));
             let what = format!(" among {}%: {:.2} of scan", share * 100.0, measured.micros / alone.micros);
             report(options, kind, base.len(), *ef, &measured, Duration::ZERO, 0.0, &what);
         }
@@ -198,7 +203,7 @@ fn deleted(options: &Options, kind: IndexKind, base: &[UnitVector], queries: &[U
             }
             for ef in &options.efs {
                 index.set_ef(*ef);
-                let measured = measure(&index, queries, &truth, options.repeats, Among::All);
+                let measured = measure(&index, queries, &truth, options.repeats, SearchScope::All);
                 let what = format!(" without {}%{}", share * 100.0, if compacted { ", compacted" } else { "" });
                 report(options, kind, base.len(), *ef, &measured, time, 0.0, &what);
             }

@@ -28,8 +28,8 @@ use std::time::Instant;
 use std::sync::Arc;
 
 use adage::{
-    Config, DedupPolicy, Embedder, Engine, Learned, LessonId, Model, OnnxEmbedder, Playbook, Request, Role, TierChoice,
-    build_lesson, reciprocal_rank_fusion,
+    Config, DedupPolicy, Embedder, Engine, LearnOutcome, LessonId, Model, OnnxEmbedder, Playbook, Request, Role,
+    TierChoice, build_lesson, reciprocal_rank_fusion,
 };
 use serde_json::{Value, json};
 
@@ -294,7 +294,7 @@ fn duplicates(file: &Path, options: &Options) -> Result<(), Failure> {
         for (row, learned) in pairs.iter().zip(learned.chunks(2)) {
             let is_duplicate = row["dup"].as_i64() == Some(1);
             duplicates += f64::from(u8::from(is_duplicate));
-            let is_merged = matches!(learned, [_, Learned::Merged { .. }]);
+            let is_merged = matches!(learned, [_, LearnOutcome::Merged { .. }]);
             if is_merged {
                 merged += 1.0;
                 right += f64::from(u8::from(is_duplicate));

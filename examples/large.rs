@@ -13,9 +13,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adage::index::IndexKind;
 use adage::ndarray::Array2;
 use adage::{
-    Config, EmbedError, Embedder, IndexKind, Learned, LessonDraft, Playbook, Request, Role, TextHash, TierChoice,
+    Config, EmbedError, Embedder, LearnOutcome, LessonDraft, Playbook, Request, Role, TextHash, TierChoice,
     build_lesson,
 };
 
@@ -121,7 +122,9 @@ fn measure(size: usize, kind: Option<IndexKind>) -> Result<(), Box<dyn std::erro
         next += n;
         let (learned, time) = timed(|| playbook.learn_lessons(drafts))?;
         assert!(
-            learned.iter().all(|learned| matches!(learned, Learned::Inserted { evicted, .. } if evicted.len() == 1))
+            learned
+                .iter()
+                .all(|learned| matches!(learned, LearnOutcome::Inserted { evicted, .. } if evicted.len() == 1))
         );
         Ok(time)
     };

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adage::{
-    Config, Context, Embedder, Engine, Learned, Lesson, LessonDraft, LessonId, Model, NoneBecause, OnnxEmbedder,
-    Outcome, Playbook, Refusal, Request, Role, Settled, Tier, Verification, build_lesson,
+    Config, Context, Credited, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model,
+    NoMatchReason, OnnxEmbedder, Playbook, Refusal, Request, Role, Tier, Verification, build_lesson,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -61,19 +61,19 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
 
     for (number, ([_, trigger, ..], learned)) in (1..).zip(rows().zip(&learned)) {
         let fate = match learned {
-            Learned::Inserted { .. } => "inserted",
-            Learned::Merged { .. } => "merged",
-            Learned::KeptApart { .. } => "kept apart",
-            Learned::Review { .. } => "in review",
-            Learned::Refused { .. } => "refused",
+            LearnOutcome::Inserted { .. } => "inserted",
+            LearnOutcome::Merged { .. } => "merged",
+            LearnOutcome::Distinct { .. } => "kept apart",
+            LearnOutcome::Review { .. } => "in review",
+            LearnOutcome::Refused { .. } => "refused",
             _ => "other",
         };
         println!("  {number:2}  {fate:10}  {trigger}");
         match learned {
-            Learned::Merged { into, distance: Some(distance), .. } => {
+            LearnOutcome::Merged { into, distance: Some(distance), .. } => {
                 println!("                  into \"{}\", distance {distance:.3}", playbook.find(*into)?.trigger);
             }
-            Learned::KeptApart { distance: Some(distance), why, .. } => {
+            LearnOutcome::Distinct { distance: Some(distance), why, .. } => {
                 println!("                  distance {distance:.3}, but {why}");
             }
             _ => {}
@@ -82,17 +82,19 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
 
     let (new, others) = learned.split_at(LESSONS.len());
     assert!(
-        new.iter().all(|learned| matches!(learned, Learned::Inserted { .. })),
+        new.iter().all(|learned| matches!(learned, LearnOutcome::Inserted { .. })),
         "each of these is a lesson of its own"
     );
     for (([_, trigger, ..], of), learned) in REWORDED.iter().zip(others) {
-        let Learned::Merged { into, .. } = learned else { return Err(format!("not merged: {trigger}").into()) };
+        let LearnOutcome::Merged { into, .. } = learned else { return Err(format!("not merged: {trigger}").into()) };
         let merged = playbook.find(*into)?;
         assert_eq!(merged.trigger, *of, "a rewording merges into the lesson that it rewords");
         assert_eq!(merged.frequency, 2, "a merge counts");
     }
     let (_, of) = &OTHER_VERSION;
-    let Some(Learned::KeptApart { id, near, .. }) = others.last() else { return Err("versions were merged".into()) };
+    let Some(LearnOutcome::Distinct { id, near, .. }) = others.last() else {
+        return Err("versions were merged".into());
+    };
     let [ours, theirs] = [playbook.find(*id)?, playbook.find(*near)?];
     assert_eq!(theirs.trigger, *of, "the variant is kept apart from the lesson that it contradicts");
     assert_ne!(ours.correct_pattern, theirs.correct_pattern, "both versions stay as they were written");
@@ -136,7 +138,7 @@ fn stay_silent(playbook: &Playbook) -> Result {
     let mut reasons = Vec::new();
     for query in UNRELATED {
         let context = playbook.get_playbook_context(query)?;
-        let Some(reason @ NoneBecause::NothingNear { nearest, threshold }) = context.none_because else {
+        let Some(reason @ NoMatchReason::NothingNear { nearest, threshold }) = context.none_because else {
             return Err(format!("{query:?} was answered: {context}").into());
         };
         assert!(nearest >= threshold, "{reason}");
@@ -169,20 +171,24 @@ fn credit(playbook: &Playbook) -> Result {
         let before = playbook.find_by_trigger(trigger)?;
         let settled = playbook.record_outcome(receipt, outcome)?;
         let after = playbook.find_by_trigger(trigger)?;
-        assert_eq!(settled, Settled::Now { lessons: vec![before.id] }, "credit goes to what was shown for {query:?}");
         assert_eq!(
-            playbook.record_outcome(receipt, Outcome::Harmful)?,
-            Settled::Before { outcome },
+            settled,
+            Credited::Recorded { lessons: vec![before.id] },
+            "credit goes to what was shown for {query:?}"
+        );
+        assert_eq!(
+            playbook.record_outcome(receipt, Feedback::Harmful)?,
+            Credited::AlreadyRecorded { outcome },
             "the first one counts"
         );
         let [was, is] = [&before, &after].map(|lesson| playbook.utility(lesson));
         let word = match outcome {
-            Outcome::Helpful => {
+            Feedback::Helpful => {
                 assert!(after.confidence > before.confidence && is > was, "help raises confidence and utility");
                 "helpful"
             }
-            Outcome::Neutral => "neutral",
-            Outcome::Harmful => {
+            Feedback::Neutral => "neutral",
+            Feedback::Harmful => {
                 assert!(after.confidence < before.confidence && is < was, "harm lowers confidence and utility");
                 "harmful"
             }
@@ -222,7 +228,7 @@ fn overflow(playbook: &Playbook) -> Result {
     let kept = playbook.find(verified)?;
     println!("  stays  {:.3}  {}: worth least, yet verified", playbook.utility(&kept), kept.trigger);
 
-    let change = learned.last().and_then(Learned::change).ok_or("an eviction is a change")?;
+    let change = learned.last().and_then(LearnOutcome::change).ok_or("an eviction is a change")?;
     let undone = playbook.undo(change)?;
     let (Some(back), Some(gone)) = (undone.restored.first(), undone.withdrawn.first()) else {
         return Err("an undone eviction brings one lesson back and takes one away".into());
@@ -243,7 +249,7 @@ fn remove(playbook: &Playbook) -> Result {
         return Err("a lesson is an object".into());
     };
     let learned = playbook.learn_lesson(LessonDraft::from_row(row))?;
-    let Learned::Refused { reason } = learned else { return Err(format!("it came back: {learned:?}").into()) };
+    let LearnOutcome::Refused { reason } = learned else { return Err(format!("it came back: {learned:?}").into()) };
     assert_eq!(reason, Refusal::Removed);
     assert_eq!(playbook.stats()?.n_lessons, n_before - 1);
     println!("  removed  {REMOVED}");
@@ -505,12 +511,12 @@ const UNRELATED: [&str; 4] = [
 ];
 
 /// Queries, the lesson that each is answered by, and how the task went with it.
-const OUTCOMES: [(&str, &str, Outcome); 3] = [
-    ("git push was rejected after I rebased", "Pushing a branch after a rebase", Outcome::Helpful),
+const OUTCOMES: [(&str, &str, Feedback); 3] = [
+    ("git push was rejected after I rebased", "Pushing a branch after a rebase", Feedback::Helpful),
     // All of them at once was too much for the server.
-    ("fetch 5000 URLs with await in JavaScript", "Awaiting many requests one by one in JavaScript", Outcome::Harmful),
+    ("fetch 5000 URLs with await in JavaScript", "Awaiting many requests one by one in JavaScript", Feedback::Harmful),
     // Neither parser is there in JavaScript.
-    ("parse an HTML page in JavaScript", "Parsing HTML with a regular expression", Outcome::Harmful),
+    ("parse an HTML page in JavaScript", "Parsing HTML with a regular expression", Feedback::Harmful),
 ];
 
 const VERIFIED: &str = "A URL with a long list of ids in its query fails";

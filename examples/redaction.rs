@@ -18,7 +18,9 @@ use std::error::Error;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use adage::{Redactor, Secret, TranscriptFormat, TranscriptReader, Turn};
+use adage::redact::{Redactor, Secret};
+use adage::transcript::{Format, TranscriptReader, Turn};
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 type Failure = Box<dyn Error>;
@@ -55,7 +57,7 @@ impl Cases {
         for line in String::from_utf8(bytes(file)?)?.lines() {
             let row: Value = serde_json::from_str(line)?;
             let told = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
-            let (rule, text) = (told("rule").to_owned(), decode(told("b64")));
+            let (rule, text) = (told("rule").to_owned(), BASE64.decode(told("b64").as_bytes())?);
             let text = String::from_utf8_lossy(&text).into_owned();
             let found = Redactor::shared().find(&text);
             if row.get("label").and_then(Value::as_i64) == Some(1) {
@@ -133,14 +135,14 @@ impl Sessions {
             }
             return Ok(());
         }
-        for turn in TranscriptReader::new().read(bytes, TranscriptFormat::Auto)?.transcript.turns {
+        for turn in TranscriptReader::new().read(bytes, Format::Auto)?.transcript.turns {
             match turn {
                 Turn::User(text) | Turn::Assistant(text) => self.text(text),
                 Turn::ToolCall(call) => {
                     self.strings(&call.input);
                     self.text(call.result.unwrap_or_default());
                 }
-                _ => {}
+                Turn::System(_) => {}
             }
         }
         Ok(())
@@ -220,27 +222,4 @@ fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let mut unpacked = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
     Ok(unpacked)
-}
-
-/// Base64 (RFC 4648), padding and blanks left out of account.
-fn decode(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let (mut bits, mut n_bits) = (0_u32, 0);
-    for byte in text.bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => continue,
-        };
-        bits = (bits << 6 | u32::from(digit)) & 0xffff;
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            out.extend(u8::try_from(bits >> n_bits & 0xff));
-        }
-    }
-    out
 }

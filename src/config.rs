@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use adage_index::IndexConfig;
+
 use crate::error::{Error, Result};
 use crate::lesson::Lesson;
 
@@ -60,7 +62,7 @@ impl Default for Config {
 /// How duplicates are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DedupPolicy {
-    /// Near lessons merge unless their values conflict (playbook 3.3).
+    /// Near lessons merge unless their values conflict (docs/spec/playbook.md, 3.3).
     #[default]
     Guarded,
     /// Near lessons merge, whatever else.
@@ -69,7 +71,7 @@ pub enum DedupPolicy {
     Off,
 }
 
-/// Learning and duplicates (playbook 3).
+/// Learning and duplicates (docs/spec/playbook.md, 3).
 #[derive(Clone, Debug)]
 pub struct LearnConfig {
     /// Whole texts strictly below this cosine distance are duplicates. 0.15, in [0, 2]; the earlier system's number, which
@@ -81,7 +83,7 @@ pub struct LearnConfig {
     pub max_field_bytes: usize,
     /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
     pub verified_bonus: f64,
-    /// Lessons that one session teaches by itself. 3; chosen (capture 5.4).
+    /// Lessons that one session teaches by itself. 3; chosen (docs/spec/capture.md, 5.4).
     pub max_of_session: usize,
 }
 
@@ -113,7 +115,7 @@ pub enum UtilityPolicy {
     Custom(fn(&Lesson) -> f64),
 }
 
-/// What is kept (playbook 3.6, 4, 6.6).
+/// What is kept (docs/spec/playbook.md, 3.6, 4, 6.6).
 #[derive(Clone, Debug)]
 pub struct RetentionConfig {
     /// Lessons a realm holds. 50, at least 1; the earlier system's.
@@ -140,7 +142,7 @@ impl Default for RetentionConfig {
     }
 }
 
-/// What is shown (playbook 5).
+/// What is shown (docs/spec/playbook.md, 5).
 #[derive(Clone, Debug)]
 pub struct RetrievalConfig {
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
@@ -171,7 +173,7 @@ impl Default for RetrievalConfig {
     }
 }
 
-/// What feedback does (playbook 6).
+/// What feedback does (docs/spec/playbook.md, 6).
 #[derive(Clone, Debug)]
 pub struct FeedbackConfig {
     /// Added to the confidence by a helpful retrieval, up to 1. 0.05; the earlier system's.
@@ -188,62 +190,6 @@ impl Default for FeedbackConfig {
     }
 }
 
-/// Which way of searching answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum IndexKind {
-    /// Every row is looked at: the answer is exact.
-    Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
-    Graph,
-    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. It says nowhere that the
-    /// same rows always give the same graph, so answers may differ from run to run. Never chosen but by name.
-    #[cfg(feature = "hnsw_rs")]
-    HnswRs,
-}
-
-/// How an index searches.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct IndexConfig {
-    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
-    pub kind: Option<IndexKind>,
-    /// Rows from which the graph is faster. Default 12,000: at 10,000 the two are
-    /// alike at recall .996. At least 1.
-    pub graph_from: usize,
-    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
-    pub links: usize,
-    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
-    pub ef_construction: usize,
-    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
-    pub ef: usize,
-}
-
-impl Default for IndexConfig {
-    fn default() -> Self {
-        Self { kind: None, graph_from: 12_000, links: 16, ef_construction: 200, ef: 128 }
-    }
-}
-
-impl IndexConfig {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
-    pub fn validate(&self) -> Result<()> {
-        let sizes = [
-            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
-            ("index.links", self.links, 4..=64, "in 4..=64"),
-            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
-            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
-        ];
-        for (setting, value, range, expected) in sizes {
-            check(setting, &value, range.contains(&value), expected)?;
-        }
-        Ok(())
-    }
-}
-
 /// Which of the candidates found in a transcript are suggested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
@@ -254,7 +200,7 @@ pub enum Selection {
     All,
 }
 
-/// What is found in transcripts (capture 2).
+/// What is found in transcripts (docs/spec/capture.md, 2).
 #[derive(Clone, Debug)]
 pub struct CaptureConfig {
     /// Terminal calls that succeed in a row before they are a procedure. 4, at least 2; the earlier system's.
@@ -298,7 +244,7 @@ impl Default for CaptureConfig {
     }
 }
 
-/// Which sessions are read, and how often (capture 4).
+/// Which sessions are read, and how often (docs/spec/capture.md, 4).
 #[derive(Clone, Debug)]
 pub struct SessionsConfig {
     /// A session written to more recently may go on. 3 hours; specified.
@@ -337,7 +283,7 @@ impl Default for SessionsConfig {
     }
 }
 
-/// What a language model is asked about a session (capture 3).
+/// What a language model is asked about a session (docs/spec/capture.md, 3).
 #[derive(Clone, Debug)]
 pub struct ExtractConfig {
     /// Proposals of one answer that are looked at. 3, at least 1; specified.
@@ -383,7 +329,7 @@ impl Default for ExtractConfig {
     }
 }
 
-/// What an agent that the host runs over past sessions may do (skills 5).
+/// What an agent that the host runs over past sessions may do (docs/spec/skills.md, 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentConfig {
     /// Its turns. 30, at least 1; specified.
@@ -404,7 +350,7 @@ impl Default for AgentConfig {
     }
 }
 
-/// Which skills a task is given (skills 2).
+/// Which skills a task is given (docs/spec/skills.md, 2).
 #[derive(Clone, Debug)]
 pub struct MatchConfig {
     /// Skills shown beside those that are always loaded. 5; the earlier system's. 0 shows none.
@@ -425,7 +371,7 @@ impl Default for MatchConfig {
     }
 }
 
-/// Which of the skills that sessions suggest are saved without a person (skills 3.1). Tainted ones never are.
+/// Which of the skills that sessions suggest are saved without a person (docs/spec/skills.md, 3.1). Tainted ones never are.
 #[derive(Clone, Debug)]
 pub struct AutoSaveConfig {
     /// Whether any is. True; the earlier system's.
@@ -442,7 +388,8 @@ impl Default for AutoSaveConfig {
     }
 }
 
-/// What becomes of saved skills that nobody stands behind (skills 3.2, 3.3). When a suggestion counts as skipped is said by
+/// What becomes of saved skills that nobody stands behind (docs/spec/skills.md, 3.2, 3.3). When a suggestion counts as
+/// skipped is said by
 /// `capture.skip_threshold` and `capture.skip_for`.
 #[derive(Clone, Debug)]
 pub struct CurationConfig {
@@ -462,7 +409,7 @@ impl Default for CurationConfig {
     }
 }
 
-/// Skills (skills 1).
+/// Skills (docs/spec/skills.md, 1).
 #[derive(Clone, Debug)]
 pub struct SkillsConfig {
     /// Skills that come with every context. 3; the earlier system's. 0 shows none.

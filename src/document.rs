@@ -10,7 +10,7 @@ use crate::lesson::TextHash;
 /// What a vector memory keeps: a text under an id, with metadata to filter by.
 ///
 /// A document is the host's own and is kept and embedded as given, to the byte: unlike lessons, documents are **not** redacted.
-/// Where a text may hold secrets, pass it through [`Redactor::redact`](crate::Redactor::redact) first.
+/// Where a text may hold secrets, pass it through [`Redactor::redact`](crate::redact::Redactor::redact) first.
 ///
 /// ```
 /// use adage::Document;

@@ -1,12 +1,14 @@
 //! What can go wrong, each variant something a caller can do something about.
 //!
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
-//! [`Learned`](crate::Learned) and [`Context`](crate::Context).
+//! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
 
 mod inbox;
 mod patch;
 
 use std::path::{Path, PathBuf};
+
+use adage_index::{InvalidSetting, VectorError};
 
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
@@ -156,20 +158,9 @@ pub enum Error {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// The format of a session could not be told from its beginning; name it.
-    #[error(
-        "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, openai, anthropic"
-    )]
-    UnknownTranscript {
-        /// How far was looked.
-        n_bytes: usize,
-    },
-    /// No transcript format has this name.
-    #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, openai, anthropic")]
-    NoSuchFormat {
-        /// What was asked for.
-        name: String,
-    },
+    /// A session could not be read.
+    #[error(transparent)]
+    Transcript(#[from] adage_transcript::Error),
     /// No exchange format has this name.
     #[error("no exchange format {name:?}; there are jsonl, memory, agents, ace")]
     NoSuchExchange {
@@ -186,14 +177,6 @@ pub enum Error {
         path: PathBuf,
         /// What is the matter with it.
         reason: NotOurs,
-    },
-    /// The source of a session failed while it was read.
-    #[error("the transcript could not be read past byte {n_bytes}")]
-    TranscriptSource {
-        /// How far it was read.
-        n_bytes: u64,
-        /// What the source said.
-        source: std::io::Error,
     },
     /// The vector tier was asked for by name, or a vector memory was asked, and there is no embedder.
     #[error("vectors were asked for, but there is no embedder")]
@@ -329,29 +312,6 @@ pub enum DocumentError {
     Twice,
 }
 
-/// Why a vector cannot be used. Nothing was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum VectorError {
-    /// It has another length than the embedder's vectors.
-    #[error("the vector has {found} dimensions, the embedder's have {expected}")]
-    Dimension {
-        /// The vector's length.
-        found: usize,
-        /// The embedder's dimension.
-        expected: usize,
-    },
-    /// A component is NaN or infinite.
-    #[error("component {position} of the vector is not finite")]
-    NotFinite {
-        /// Index of the first such component.
-        position: usize,
-    },
-    /// Its length is zero, so it has no direction.
-    #[error("the vector has no direction: its length is zero")]
-    Zero,
-}
-
 /// Why texts could not be embedded.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -422,6 +382,12 @@ impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<InvalidSetting> for Error {
+    fn from(InvalidSetting { setting, value, expected }: InvalidSetting) -> Self {
+        Self::Config { setting, value, expected }
     }
 }
 

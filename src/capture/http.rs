@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use adage_redact::{Redactor, one_line, strip_invisible};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use ureq::http::{HeaderMap, HeaderValue, Uri, header};
@@ -12,8 +13,6 @@ use ureq::{Agent, Timeout};
 
 use super::{Completion, LanguageModel, ModelError};
 use crate::error::{Error, Result};
-use crate::gate::Redactor;
-use crate::retrieve::tame;
 
 /// A refusal's body is read up to this length.
 const MAX_REFUSAL_BYTES: u64 = 16 * 1024;
@@ -184,8 +183,8 @@ impl HttpModel {
             Some(key) => text.replace(&key.text, "[REDACTED]"),
             None => text.to_owned(),
         };
-        let line = tame(&keyless).split_whitespace().collect::<Vec<_>>().join(" ");
-        Redactor::shared().redact(&line).chars().take(MAX_MESSAGE_CHARS).collect()
+        let line = one_line(&strip_invisible(&keyless), usize::MAX);
+        one_line(&Redactor::shared().redact(&line), MAX_MESSAGE_CHARS)
     }
 }
 

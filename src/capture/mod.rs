@@ -1,26 +1,20 @@
-//! From what an agent wrote down of a session to candidates for lessons (capture 1–3). Pure stages over one [`Transcript`].
+//! From what an agent wrote down of a session to candidates for lessons (docs/spec/capture.md, 1–3). Pure stages over
+//! one [`Transcript`](adage_transcript::Transcript).
 
 pub(crate) mod agent;
 mod cancel;
-mod command;
 mod evidence;
 mod extract;
 mod heuristics;
 #[cfg(feature = "http-llm")]
 mod http;
-mod injected;
 mod model;
-mod outcome;
-mod readers;
 mod scripted;
 mod sessions;
 pub(crate) mod taint;
-mod terminal;
-mod transcript;
 
 pub use agent::{AgentJob, AgentTool, Denied, ToolPolicy};
 pub use cancel::{CancelHook, CancelToken};
-pub use command::{CommandLine, Relation, WordChange};
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
 pub(crate) use extract::redacted_record;
 pub use extract::{
@@ -30,8 +24,5 @@ pub use heuristics::{Because, Candidate, Explanation, Ground, Heuristic, Hurdle,
 #[cfg(feature = "http-llm")]
 pub use http::HttpModel;
 pub use model::{Completion, LanguageModel, ModelError};
-pub use outcome::error_line;
-pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use scripted::ScriptedModel;
 pub use sessions::{Ineligible, Recurrence, Ripeness, SessionEntry, SessionSummary, Standing, index, recurring};
-pub use transcript::{Status, ToolCall, Transcript, Turn};

@@ -1,4 +1,4 @@
-//! The seam to a language model (capture 3.1). None ships; the host gives one.
+//! The seam to a language model (docs/spec/capture.md, 3.1). None ships; the host gives one.
 
 use std::time::Duration;
 

@@ -1,11 +1,10 @@
-//! Where a session began to read what nobody vouches for (capture 5.2).
+//! Where a session began to read what nobody vouches for (docs/spec/capture.md, 5.2).
 
 use std::path::{Component, Path};
 
+use adage_transcript::{CommandLine, ToolCall, Transcript, Turn};
 use serde_json::Value;
 
-use super::command::CommandLine;
-use super::{ToolCall, Transcript, Turn, terminal};
 use crate::config::CaptureConfig;
 
 /// Where tools keep the file that they read.
@@ -25,7 +24,7 @@ fn is_untrusted(call: &ToolCall, transcript: &Transcript, config: &CaptureConfig
     if tool.contains("__") || config.untrusted_tools.iter().any(|name| tool.contains(name.as_str())) {
         return true;
     }
-    match terminal::command(call) {
+    match call.command() {
         Some(command) => CommandLine::parse(&command)
             .programs()
             .any(|program| config.untrusted_programs.iter().any(|name| program.eq_ignore_ascii_case(name))),
@@ -60,7 +59,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::capture::Status;
+    use adage_transcript::Status;
 
     #[test]
     fn what_comes_from_outside_is_told() {

@@ -16,6 +16,7 @@ mod recent;
 #[cfg(feature = "rten")]
 mod rten;
 
+use adage_index::{UnitVector, VectorError};
 use ndarray::Array2;
 
 #[cfg(any(feature = "rten", feature = "ort"))]
@@ -26,7 +27,7 @@ pub use model::Model;
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use onnx::OnnxEmbedder;
 
-use crate::error::{EmbedError, VectorError};
+use crate::error::EmbedError;
 use crate::lesson::TextHash;
 
 /// What a text is embedded for. Models of the E5 kind put different prefixes before the two; `MiniLM` does not care.
@@ -54,42 +55,6 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// [`EmbedError::Load`] when it takes the model to know and the model cannot be loaded.
     fn dimension(&self) -> Result<usize, EmbedError>;
-}
-
-/// A vector of length 1, checked once, here: every component finite, at least one not zero.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UnitVector(Box<[f32]>);
-
-impl UnitVector {
-    /// Scales a vector to length 1.
-    ///
-    /// # Errors
-    /// [`VectorError::NotFinite`] or [`VectorError::Zero`].
-    pub fn new(components: &[f32]) -> Result<Self, VectorError> {
-        if let Some(position) = components.iter().position(|component| !component.is_finite()) {
-            return Err(VectorError::NotFinite { position });
-        }
-        // In f64: the square of a large f32 is not a finite f32.
-        let length = components.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
-        if length == 0.0 {
-            return Err(VectorError::Zero);
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "the quotient lies in [-1, 1]")]
-        let scaled = components.iter().map(|component| (f64::from(*component) / length) as f32);
-        Ok(Self(scaled.collect()))
-    }
-
-    /// Takes components that were unit length when they were stored.
-    pub(crate) fn from_stored(components: Vec<f32>) -> Option<Self> {
-        let square: f32 = components.iter().map(|component| component * component).sum();
-        ((square - 1.0).abs() < 1e-3).then(|| Self(components.into_boxed_slice()))
-    }
-
-    /// The components.
-    #[must_use]
-    pub fn as_slice(&self) -> &[f32] {
-        &self.0
-    }
 }
 
 /// Embeds texts and checks what comes back: as many rows as texts, each of a usable length.
@@ -129,17 +94,6 @@ pub(crate) fn bundled() -> Option<std::sync::Arc<dyn Embedder>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_unit_vector_has_length_one_and_refuses_what_has_no_direction() {
-        let unit = UnitVector::new(&[3.0, 4.0]).unwrap();
-        assert_eq!(unit.as_slice(), [0.6, 0.8]);
-        assert_eq!(UnitVector::new(&[f32::MAX, 0.0]).unwrap().as_slice(), [1.0, 0.0]);
-        assert_eq!(UnitVector::new(&[1.0, f32::NAN]), Err(VectorError::NotFinite { position: 1 }));
-        assert_eq!(UnitVector::new(&[f32::INFINITY]), Err(VectorError::NotFinite { position: 0 }));
-        assert_eq!(UnitVector::new(&[0.0, -0.0]), Err(VectorError::Zero));
-        assert_eq!(UnitVector::new(&[]), Err(VectorError::Zero));
-    }
 
     struct Fixed(Array2<f32>, usize);
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use adage_redact::strip_invisible;
 use serde_json::{Map, Value, json};
 
 use super::NotReadReason;
 use crate::lesson::{Lesson, LessonDraft, LessonId};
-use crate::retrieve::tame;
 
 /// What of a lesson the formats hold.
 #[derive(Debug, Default)]
@@ -46,7 +46,8 @@ impl Item {
     pub(super) fn of(lesson: &Lesson) -> Self {
         let (pattern, code) = (plain(&lesson.correct_pattern), plain(&lesson.code_example));
         let code = if pattern.contains(code.trim()) { String::new() } else { code };
-        let domains: Vec<String> = lesson.domains.iter().map(|domain| tame(domain).replace([',', '\n'], " ")).collect();
+        let domains: Vec<String> =
+            lesson.domains.iter().map(|domain| strip_invisible(domain).replace([',', '\n'], " ")).collect();
         let topics = plain(&domains.join(", "));
         Self {
             id: Some(lesson.id),
@@ -122,7 +123,7 @@ impl Item {
 
 /// A text as it goes into a file and comes back: without what nobody sees, blank lines before and blanks after it.
 pub(super) fn plain(text: &str) -> String {
-    tame(text).trim_end().trim_start_matches('\n').to_owned()
+    strip_invisible(text).trim_end().trim_start_matches('\n').to_owned()
 }
 
 /// True when a draft says what the lesson says, as far as a format holds it: then there is nothing to import.

@@ -7,8 +7,8 @@ use super::section::put_section;
 use super::target::into_file;
 use super::*;
 use crate::error::NotOurs;
-use crate::learn::testing::lesson;
 use crate::lesson::Trust;
+use crate::testing::lesson;
 
 fn text_of(draft: &LessonDraft, key: &str) -> String {
     draft.to_json().get(key).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -1,23 +1,14 @@
-//! The gate: what a draft has to pass before it can be learned (playbook 3.1, capture 5).
+//! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
 
-mod redact;
-
-use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use regex::Regex;
+use adage_redact::{Redactor, strip_invisible, strip_terminal};
+use adage_transcript::{ToolCall, Transcript, Turn};
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::capture::{ToolCall, Transcript, Turn};
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::{Lesson, LessonDraft, NotALesson};
-use crate::retrieve::tame;
-
-pub use redact::{Finding as Secret, Redactor};
-pub(crate) use redact::{Part, Traced};
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
 /// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.
@@ -112,10 +103,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
 
 /// What hides a secret goes first: colours of a terminal, control and invisible characters.
 fn clean(text: &str) -> String {
-    static TERMINAL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new("\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?)").ok());
-    let plain = TERMINAL.as_ref().map_or(Cow::Borrowed(text), |sequences| sequences.replace_all(text, ""));
-    let visible: String = tame(&plain).nfc().collect();
+    let visible: String = strip_invisible(&strip_terminal(text)).nfc().collect();
     Redactor::shared().redact(&visible).into_owned()
 }
 
@@ -123,8 +111,8 @@ fn clean(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use crate::learn::testing::at;
     use crate::lesson::build_lesson;
+    use crate::testing::at;
 
     fn admit(draft: LessonDraft) -> Result<Lesson, Refusal> {
         super::admit(draft, &LearnConfig::default(), &ManualClock::new(at(0)))

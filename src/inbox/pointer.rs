@@ -1,4 +1,4 @@
-//! The pointer to a new file in the table of contents of the notes (skills 4.5).
+//! The pointer to a new file in the table of contents of the notes (docs/spec/skills.md, 4.5).
 
 use std::path::Path;
 

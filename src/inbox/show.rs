@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::gate::Redactor;
-use crate::retrieve::visible;
+use adage_redact::{Redactor, visible};
 
 /// A text with secrets masked and with invisible characters written out; how many secrets there were.
 ///

@@ -1,4 +1,4 @@
-//! Which file a diff may touch (skills 4.1-4.3): judged by its spelling, then by what really stands there.
+//! Which file a diff may touch (docs/spec/skills.md, 4.1-4.3): judged by its spelling, then by what really stands there.
 //!
 //! A target lies below a ground that the host named: the memory folder, one file, or the root of skills. The ground itself may
 //! be reached through links, since the host chose how to spell it; below it there is none. From the moment a name is judged,
@@ -6,13 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
+use adage_redact::visible;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::name::PatchKind;
 use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
 use crate::folder::Entry;
-use crate::retrieve::visible;
 
 /// Files that agents take instructions from where they find them, whatever the case.
 const INSTRUCTIONS: [&str; 14] = [

@@ -1,4 +1,4 @@
-//! What feedback does to a lesson (playbook 6).
+//! What feedback does to a lesson (docs/spec/playbook.md, 6).
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::lesson::Lesson;
 /// How the task ended for which lessons were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Feedback {
     /// The lessons helped: helpful +1, confidence +0.05.
     Helpful,
     /// Neither; the retrieval is settled all the same.
@@ -34,14 +34,14 @@ pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>) {
 }
 
 /// Counts how a showing ended.
-pub(crate) fn settled(lesson: &mut Lesson, outcome: Outcome, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
+pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
     match outcome {
-        Outcome::Helpful => {
+        Feedback::Helpful => {
             lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_add(1);
             lesson.confidence = (lesson.confidence + config.helpful_step).min(1.0);
         }
-        Outcome::Neutral => {}
-        Outcome::Harmful => {
+        Feedback::Neutral => {}
+        Feedback::Harmful => {
             lesson.harmful_retrievals = lesson.harmful_retrievals.saturating_add(1);
             lesson.confidence = (lesson.confidence - config.harmful_step).max(0.0);
         }
@@ -61,9 +61,9 @@ pub(crate) fn verified(lesson: &mut Lesson, verification: Verification, bonus: f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
+    use crate::testing::{at, lesson};
 
-    fn check(outcome: Outcome, confidence: f64, expected: (u64, u64, f64)) {
+    fn check(outcome: Feedback, confidence: f64, expected: (u64, u64, f64)) {
         let mut lesson = Lesson { confidence, ..lesson("t", "s") };
         settled(&mut lesson, outcome, at(9), &FeedbackConfig::default());
         assert_eq!((lesson.helpful_retrievals, lesson.harmful_retrievals), (expected.0, expected.1));
@@ -73,11 +73,11 @@ mod tests {
 
     #[test]
     fn outcomes_move_counts_and_confidence_within_their_bounds() {
-        check(Outcome::Helpful, 0.5, (1, 0, 0.55));
-        check(Outcome::Helpful, 0.98, (1, 0, 1.0));
-        check(Outcome::Neutral, 0.5, (0, 0, 0.5));
-        check(Outcome::Harmful, 0.5, (0, 1, 0.4));
-        check(Outcome::Harmful, 0.05, (0, 1, 0.0));
+        check(Feedback::Helpful, 0.5, (1, 0, 0.55));
+        check(Feedback::Helpful, 0.98, (1, 0, 1.0));
+        check(Feedback::Neutral, 0.5, (0, 0, 0.5));
+        check(Feedback::Harmful, 0.5, (0, 1, 0.4));
+        check(Feedback::Harmful, 0.05, (0, 1, 0.0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Merging a lesson into one that says the same (playbook 3.4): nothing either side earned is dropped.
+//! Merging a lesson into one that says the same (docs/spec/playbook.md, 3.4): nothing either side earned is dropped.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -96,8 +96,8 @@ fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Evidence;
+    use crate::testing::{at, lesson};
 
     fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
         merge(existing, incoming, at(60), &LearnConfig::default())

@@ -1,12 +1,10 @@
-//! Which lessons stay (playbook 3.6, 6.6).
+//! Which lessons stay (docs/spec/playbook.md, 3.6, 6.6).
 
 use std::sync::Arc;
 
-use super::book::Book;
-use super::ranking::{Rank, Ranking};
-use super::utility;
 use crate::config::RetentionConfig;
-use crate::lesson::{Lesson, LessonId};
+use crate::lesson::{ChangeId, Lesson, LessonId};
+use crate::state::{Action, Book, Edit, Plan, Planned, Rank, Ranking, Why, utility};
 
 /// A playbook with fewer lessons is not pruned; the earlier system's number.
 pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
@@ -37,12 +35,33 @@ pub(crate) fn trim(ranking: &Ranking, head: &Lesson, config: &RetentionConfig) -
     if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
-/// Which lessons a prune takes.
+/// What a prune took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pruned {
+    /// The lessons, least useful first; archived.
+    pub lessons: Vec<LessonId>,
+    /// What to pass to `undo`, when something was taken.
+    pub change: Option<ChangeId>,
+}
+
+/// Takes the lessons out that are [`prunable`].
+pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned> {
+    let lessons = prunable(&plan.book, config);
+    if lessons.is_empty() {
+        return Planned::Nothing(Pruned { lessons, change: None });
+    }
+    let taken = lessons.iter().filter_map(|id| plan.book.take(*id));
+    let edits = taken.map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
+    let change = Some(plan.record(Action::Prune, edits));
+    Planned::Commit(plan, Pruned { lessons, change })
+}
+
+/// The lessons that a prune takes.
 ///
 /// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
-/// that were shown at least `min_retrievals` times, are not verified and have a hit rate under 0.35; least first, never
+/// that were shown at least `prune_min_retrievals` times, are not verified and have a hit rate under 0.35; least first, never
 /// more than the fraction. None when there are fewer than 10 lessons.
-pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config: &RetentionConfig) -> Vec<LessonId> {
+pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
     if n_lessons < PRUNE_MIN_LESSONS {
         return Vec::new();
@@ -52,12 +71,12 @@ pub(crate) fn prune(book: &Book, min_retrievals: u64, max_fraction: f64, config:
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
     let cutoff = ranked.get(n_lessons / 4).map_or(f64::NEG_INFINITY, |(utility, _)| *utility);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count, not negative")]
-    let most = (n_lessons as f64 * max_fraction.clamp(0.0, 1.0)).floor() as usize;
+    let most = (n_lessons as f64 * config.prune_max_fraction.clamp(0.0, 1.0)).floor() as usize;
     ranked
         .into_iter()
         .take_while(|(utility, _)| *utility <= cutoff)
         .filter(|(_, lesson)| {
-            lesson.retrievals >= min_retrievals
+            lesson.retrievals >= config.prune_min_retrievals
                 && !lesson.verified
                 && utility::hit_rate(lesson) < utility::STALE_HIT_RATE
         })
@@ -72,8 +91,8 @@ mod tests {
 
     use super::*;
     use crate::config::UtilityPolicy;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Origin;
+    use crate::testing::{at, lesson};
     use proptest::prelude::*;
 
     fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {
@@ -242,8 +261,12 @@ mod tests {
         Lesson { retrievals, helpful_retrievals: helpful, ..lesson(trigger, "s") }
     }
 
+    fn with_fraction(prune_max_fraction: f64) -> RetentionConfig {
+        RetentionConfig { prune_max_fraction, ..RetentionConfig::default() }
+    }
+
     fn pruned(lessons: impl IntoIterator<Item = Lesson>, max_fraction: f64) -> usize {
-        prune(&book(lessons), 5, max_fraction, &RetentionConfig::default()).len()
+        prunable(&book(lessons), &with_fraction(max_fraction)).len()
     }
 
     fn numbered(n: usize, make: impl Fn(&str) -> Lesson) -> Vec<Lesson> {
@@ -265,11 +288,11 @@ mod tests {
         let failed =
             |number: u32| Lesson { confidence: f64::from(number) / 20.0, ..shown(&format!("failed {number}"), 9, 0) };
         let book = book((0..12).map(failed));
-        let gone = prune(&book, 5, 1.0, &RetentionConfig::default());
+        let gone = prunable(&book, &with_fraction(1.0));
         let triggers: Vec<&str> = gone.iter().map(|id| book.get(*id).unwrap().trigger.as_str()).collect();
         // Up to the one at a quarter of the ascending order: the fourth of twelve.
         assert_eq!(triggers, ["failed 0", "failed 1", "failed 2", "failed 3"]);
-        assert_eq!(prune(&book, 5, 0.25, &RetentionConfig::default()), gone[..3]);
+        assert_eq!(prunable(&book, &with_fraction(0.25)), gone[..3]);
     }
 
     #[test]
@@ -298,6 +321,6 @@ mod tests {
         let config = RetentionConfig::default();
         let worth: Vec<f64> = lessons.iter().map(utility::standard).collect();
         assert!(worth[..4].iter().all(|low| worth[4..].iter().all(|high| low < high)), "{worth:?}");
-        assert!(prune(&book(lessons), 5, 0.25, &config).is_empty());
+        assert!(prunable(&book(lessons), &config).is_empty());
     }
 }

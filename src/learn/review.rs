@@ -1,60 +1,67 @@
-//! What a person decides about lessons that wait: exactly this text comes in, or it goes for good (playbook 3.7, skills 4.4).
+//! What a person decides about lessons that await review: exactly this text is let in, or removed for good
+//! (docs/spec/playbook.md, 3.7; docs/spec/skills.md, 4.4).
 
 use std::sync::Arc;
 
-use super::book::{Action, Book, Change, Edit, Why};
-use super::{Learned, Learner, Refusal, undo};
-use crate::embed::UnitVector;
+use super::learner::{Addition, Arrival, Learner};
+use super::outcome::LearnOutcome;
+use super::removal::{self, RemovedLesson};
 use crate::error::{Error, Result};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
-use chrono::{DateTime, FixedOffset};
+use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
+use crate::state::{Book, Plan, Planned, Why};
+
+/// A lesson that awaits review, with the text that a person was shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReviewedLesson {
+    pub(crate) id: LessonId,
+    pub(crate) text: TextHash,
+}
 
 impl Learner<'_> {
-    /// Lets a waiting lesson in as it is, if it still has the text that was looked at. It is not merged: a person decided about
-    /// this text, not about another. It counts as one that a person stands behind, and makes room for itself.
+    /// Lets lessons in that await review, each as it is, if it still has the text that was shown. They are not merged: a person
+    /// decided about this text, not about another. They count as trusted, and make room for themselves.
     ///
     /// # Errors
     /// `NoSuchLesson`, `ProposalChanged`.
-    pub(crate) fn promote(&mut self, id: LessonId, text: TextHash, whole: Option<&UnitVector>) -> Result<Learned> {
-        let mut lesson = Arc::unwrap_or_clone(take_waiting(&mut self.book, id, text)?);
-        self.is_changed = true;
-        self.book.forget_removal(text);
-        lesson.provenance.promoted = Some(text);
+    pub(crate) fn promote_all(mut self, chosen: &[ReviewedLesson]) -> Result<Planned<Vec<LearnOutcome>>> {
+        let promoted = chosen.iter().map(|reviewed| self.promote(*reviewed)).collect::<Result<_>>()?;
+        Ok(Planned::Commit(self.into_plan(), promoted))
+    }
+
+    fn promote(&mut self, reviewed: ReviewedLesson) -> Result<LearnOutcome> {
+        let book = &mut self.plan.book;
+        let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
+        book.forget_removal(reviewed.text);
+        lesson.provenance.promoted = Some(reviewed.text);
         let is_same = |known: &&Arc<Lesson>| {
-            known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == text
+            known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == reviewed.text
         };
-        if let Some(known) = self.book.lessons.iter().find(is_same).filter(|known| known.is_admitted()) {
-            return Ok(Learned::Refused { reason: Refusal::AlreadyHere { id: known.id } });
+        if let Some(known) = book.lessons.iter().find(is_same).filter(|known| known.is_admitted()) {
+            return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: known.id } });
         }
-        self.name(&mut lesson, true);
-        lesson.timestamp = self.now;
-        // Whatever it replaces: that stands in what the person looked at.
-        Ok(match self.superseded(&lesson) {
-            Some(old) => self.supersede(&old, |learner| learner.insert(lesson, whole, None)),
-            None => self.insert(lesson, whole, None),
+        self.assign_id(&mut lesson, Arrival::MovedIn);
+        lesson.timestamp = self.plan.now;
+        let superseded = self.superseded(&lesson);
+        let whole = (self.vector_of)(&lesson.whole_text());
+        let addition = Addition::alone(lesson, whole);
+        // Whatever it replaces: the person was shown that.
+        Ok(match superseded {
+            Some(old) => self.supersede(&old, |learner| learner.add(addition)),
+            None => self.add(addition),
         })
     }
 }
 
-/// Takes a waiting lesson out for good, if it still has the text that was looked at: no mining brings it back. The record of it,
-/// under this id.
+/// Removes a lesson that awaits review for good, if it still has the text that was shown: no mining brings it back.
 ///
 /// # Errors
 /// `NoSuchLesson`, `ProposalChanged`.
-pub(crate) fn dismiss(
-    book: &mut Book,
-    (id, text): (LessonId, TextHash),
-    now: DateTime<FixedOffset>,
-    change: ChangeId,
-) -> Result<Change> {
-    let lesson = take_waiting(book, id, text)?;
-    let edits = vec![Edit::removed(Why::Dismissed, &lesson)];
-    book.remember_removal(lesson, change, now);
-    undo::forget_old_removals(book, now);
-    Ok(Change { id: change, at: now, action: Action::Remove, undoes: None, edits })
+pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
+    let lesson = take_waiting(&mut plan.book, reviewed)?;
+    Ok(removal::forget(plan, Why::Dismissed, lesson))
 }
 
-fn take_waiting(book: &mut Book, id: LessonId, text: TextHash) -> Result<Arc<Lesson>> {
+fn take_waiting(book: &mut Book, ReviewedLesson { id, text }: ReviewedLesson) -> Result<Arc<Lesson>> {
     let place = book.waiting.iter().position(|waiting| waiting.lesson.id == id);
     let Some((place, waiting)) = place.and_then(|place| Some((place, book.waiting.get(place)?))) else {
         return Err(Error::NoSuchLesson { lesson: LessonRef::Id(id) });

@@ -1,54 +1,62 @@
-//! Taking a change back (playbook 3.4, 7): changes of the same lessons are undone newest first.
+//! Taking a change back (docs/spec/playbook.md, 3.4, 7): changes of the same lessons are undone newest first.
 
 use std::sync::Arc;
 
-use chrono::{DateTime, FixedOffset, TimeDelta};
-
-use super::book::{Action, Book, Change, Edit, ReviewReason, Waiting, Why};
 use crate::error::{CannotUndo, Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId};
+use crate::state::{Action, Book, Change, Edit, Plan, ReviewReason, Waiting, Why};
 
-/// How long the text of a removed lesson is kept.
-pub(crate) const REMOVED_TEXT_DAYS: i64 = 30;
+/// A change that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// The record of taking it back.
+    pub change: ChangeId,
+    /// Lessons that are back, or have their earlier text again.
+    pub restored: Vec<LessonId>,
+    /// Lessons that left, because the change had brought them in; archived.
+    pub withdrawn: Vec<LessonId>,
+}
 
-/// Takes a change back on the book, and returns the record of doing so.
+/// Takes a change back.
 ///
 /// What left comes back as it was; what was merged becomes the earlier text again and keeps the counts it gained since;
 /// what was inserted leaves.
 ///
 /// # Errors
-/// `NoSuchChange`; `CannotUndo` when a later change touched the same lessons, when it is undone already, is an undo, when
+/// `NoSuchChange`; `CannotUndo` when a later change affected the same lessons, when it is undone already, is an undo, when
 /// a person edited the text since, or when a removed text is no longer kept.
-pub(crate) fn undo(
-    book: &mut Book,
-    history: &[Change],
-    target: ChangeId,
-    now: DateTime<FixedOffset>,
-    id: ChangeId,
-) -> Result<Change> {
+pub(crate) fn undo(plan: &mut Plan, history: &[Change], target: ChangeId) -> Result<Undone> {
     let place = history.iter().position(|change| change.id == target);
     let Some((change, later)) = place.and_then(|place| history.get(place..)).and_then(<[Change]>::split_first) else {
         return Err(Error::NoSuchChange { change: target });
     };
-    let refuse = |reason| Err(Error::CannotUndo { change: target, reason });
+    if let Err(reason) = check_history(change, later).and_then(|()| check_texts(&plan.book, change)) {
+        return Err(Error::CannotUndo { change: target, reason });
+    }
+    let edits: Vec<Edit> = change.edits.iter().rev().filter_map(|edit| take_back(&mut plan.book, edit)).collect();
+    let (back, gone): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| edit.after.is_some());
+    let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
+    let (restored, withdrawn) = (ids(back), ids(gone));
+    Ok(Undone { change: plan.record_undo(target, edits), restored, withdrawn })
+}
+
+fn check_history(change: &Change, later: &[Change]) -> Result<(), CannotUndo> {
     if change.action == Action::Undo {
-        return refuse(CannotUndo::IsUndo);
+        return Err(CannotUndo::IsUndo);
     }
     let undone: Vec<ChangeId> = later.iter().filter_map(|change| change.undoes).collect();
-    if undone.contains(&target) {
-        return refuse(CannotUndo::Already);
+    if undone.contains(&change.id) {
+        return Err(CannotUndo::Already);
     }
-    let stands = |other: &&Change| other.action != Action::Undo && !undone.contains(&other.id);
-    if let Some(newer) = later.iter().rev().filter(stands).find(|other| other.touches(change)) {
-        return refuse(CannotUndo::Newer(newer.id));
+    let is_in_force = |other: &&Change| other.action != Action::Undo && !undone.contains(&other.id);
+    match later.iter().rev().filter(is_in_force).find(|other| other.touches(change)) {
+        Some(newer) => Err(CannotUndo::Newer(newer.id)),
+        None => Ok(()),
     }
-    for edit in &change.edits {
-        if let Err(reason) = check(book, edit) {
-            return refuse(reason);
-        }
-    }
-    let edits = change.edits.iter().rev().filter_map(|edit| take_back(book, edit)).collect();
-    Ok(Change { id, at: now, action: Action::Undo, undoes: Some(target), edits })
+}
+
+fn check_texts(book: &Book, change: &Change) -> Result<(), CannotUndo> {
+    change.edits.iter().try_for_each(|edit| check(book, edit))
 }
 
 fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
@@ -96,7 +104,7 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
     }
 }
 
-/// Why a lesson that comes back waits for review once more: it never was let in.
+/// Why a lesson that comes back awaits review again: it was never let in.
 fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
     match why {
         Why::Unreviewed | Why::Dismissed if !lesson.is_admitted() => Some(ReviewReason::Tainted),
@@ -118,14 +126,5 @@ fn restore_text(current: &Lesson, before: &Lesson) -> Lesson {
         last_retrieved_at: current.last_retrieved_at.max(before.last_retrieved_at),
         last_credited_at: current.last_credited_at.max(before.last_credited_at),
         ..before.clone()
-    }
-}
-
-/// Drops the texts of removals whose time is over. Their names stay.
-pub(crate) fn forget_old_removals(book: &mut Book, now: DateTime<FixedOffset>) {
-    for removed in &mut book.removed {
-        if now - removed.at > TimeDelta::days(REMOVED_TEXT_DAYS) {
-            removed.lesson = None;
-        }
     }
 }

@@ -1,7 +1,8 @@
-//! The lesson, schema v2 (playbook 2): what the playbook keeps, shows and counts.
+//! The lesson, schema v2 (docs/spec/playbook.md, 2): what the playbook keeps, shows and counts.
 
 mod draft;
 mod provenance;
+mod refusal;
 mod row;
 
 use chrono::{DateTime, FixedOffset};
@@ -12,6 +13,7 @@ pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub use draft::{LessonDraft, build_lesson};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
+pub use refusal::Refusal;
 pub(crate) use row::NotALesson;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
@@ -29,7 +31,7 @@ pub struct Realm {
 }
 
 impl Realm {
-    /// True when a request from this realm sees lessons of `other`: its own and the global ones (playbook 5.3).
+    /// True when a request from this realm sees lessons of `other`: its own and the global ones (docs/spec/playbook.md, 5.3).
     #[must_use]
     pub fn sees(&self, other: &Self) -> bool {
         let visible = |mine: &str, theirs: &str| theirs.is_empty() || mine == theirs;
@@ -107,7 +109,7 @@ impl Lesson {
         TextHash::of(&[&self.trigger, &self.anti_pattern, &self.correct_pattern, &self.code_example])
     }
 
-    /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (playbook 3.2).
+    /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (docs/spec/playbook.md, 3.2).
     #[must_use]
     pub fn whole_text(&self) -> String {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)

@@ -1,4 +1,4 @@
-//! Where a lesson comes from and whether it may be shown (playbook 2, capture 5).
+//! Where a lesson comes from and whether it may be shown (docs/spec/playbook.md, 2; docs/spec/capture.md, 5).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Reading a row leniently (playbook 2): what an older version, another program or a person's editor wrote.
+//! Reading a row leniently (docs/spec/playbook.md, 2): what an older version, another program or a person's editor wrote.
 
 use chrono::{DateTime, FixedOffset, NaiveDateTime};
 use serde_json::{Map, Value};

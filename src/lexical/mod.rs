@@ -5,7 +5,7 @@ mod words;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::shelf::Shelf;
+use crate::sorted_blocks::SortedBlocks;
 
 pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
 
@@ -18,7 +18,7 @@ const B: f32 = 0.75;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LexicalIndex {
     /// In the order of terms, each with its texts in the order of rows.
-    postings: Shelf<Posting>,
+    postings: SortedBlocks<Posting>,
     n_texts: u32,
     /// Terms of all texts together.
     length: u64,
@@ -59,7 +59,7 @@ impl LexicalIndex {
             length += u64::from(length_of(&of_text));
             postings.extend(of_text);
         }
-        Self { postings: Shelf::of(postings), n_texts, length }
+        Self { postings: SortedBlocks::of(postings), n_texts, length }
     }
 
     /// Adds a text under a number that no other has; a search takes memory by the largest.

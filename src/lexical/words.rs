@@ -30,7 +30,8 @@ pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
     runs(text).filter(|word| !is_stop_word(word))
 }
 
-/// The words that say what a text is about (playbook 5.1): runs that begin with a letter, longer than two characters.
+/// The words that say what a text is about (docs/spec/playbook.md, 5.1): runs that begin with a letter, longer than two
+/// characters.
 pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().nth(2).is_some())

@@ -1,10 +1,13 @@
-//! A run of the host's agent over past sessions (skills 5): what it is given, what it reads, what becomes of what it wrote.
+//! A run of the host's agent over past sessions (docs/spec/skills.md, 5): what it is given, what it reads, what becomes
+//! of what it wrote.
 
 use std::path::{Path, PathBuf};
 
+use adage_transcript::Reading;
+
 use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
 use crate::capture::agent::{Briefing, job};
-use crate::capture::{AgentJob, AgentTool, Denied, Reading, redacted_record};
+use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};

@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, IndexKind};
 use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
-use crate::learn::register::Register;
-use crate::learn::testing::at;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
-use crate::retrieve::Library;
-use crate::{
-    Config, IndexConfig, IndexKind, Listing, ManualClock, Outcome, Request, TierChoice, Verification, build_lesson,
-};
+use crate::state::{DedupIndex, RecallIndex};
+use crate::testing::at;
+use crate::{Config, Feedback, Listing, ManualClock, Request, TierChoice, Verification, build_lesson};
 
 impl Playbook {
     /// Compares every index and order that the view carries with one made from nothing.
@@ -22,13 +20,13 @@ impl Playbook {
         let view: Arc<View> = Arc::clone(&self.0.view.read());
         let vector_of = |text: &str| self.0.vector(text);
         let lessons = &view.snapshot.book().lessons;
-        assert!(Arc::ptr_eq(&view.library.book, view.snapshot.book()));
-        let fresh = Library::new(Arc::clone(view.snapshot.book()));
-        view.library.check_against(&fresh, &self.0.config.index, &vector_of);
-        if let Some(register) = view.register.get() {
-            let mut fresh = Register::new(&self.0.config);
+        assert!(Arc::ptr_eq(&view.recall.book, view.snapshot.book()));
+        let fresh = RecallIndex::new(Arc::clone(view.snapshot.book()));
+        view.recall.check_against(&fresh, &self.0.config.index, &vector_of);
+        if let Some(dedup) = view.dedup.get() {
+            let mut fresh = DedupIndex::new(&self.0.config);
             fresh.follow(lessons, &vector_of);
-            register.check_against(&fresh, lessons, &vector_of);
+            dedup.check_against(&fresh, lessons, &vector_of);
         }
     }
 }
@@ -172,7 +170,7 @@ impl Stand {
             Op::Outcome { words } => {
                 let context = playbook.get_playbook_context(WORDS[*words]).unwrap();
                 if let Some(receipt) = context.receipt {
-                    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+                    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
                 }
             }
             Op::Verify { pick, passed } => {

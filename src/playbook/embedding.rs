@@ -1,7 +1,9 @@
 //! Getting vectors: from the cache, from the folder, from the model. No lock of the folder is held while a model runs.
 
+use adage_index::UnitVector;
+
 use super::{Inner, Playbook};
-use crate::embed::{Embedder, Role, UnitVector, embed_units};
+use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::store::Snapshot;
 
@@ -22,7 +24,7 @@ impl Playbook {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         let view = self.0.view()?;
         embedder.dimension()?;
-        let triggers: Vec<&str> = view.library.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
+        let triggers: Vec<&str> = view.recall.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
         let missing = self.0.missing(&triggers)?;
         for batch in missing.chunks(BATCH) {
             self.0.embed(embedder.as_ref(), batch, Role::Document)?;

@@ -256,7 +256,7 @@ fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
     }
 }
 
-/// The pointers to new notes in the table of contents (skills 4.5); the diff that adds them.
+/// The pointers to new notes in the table of contents (docs/spec/skills.md, 4.5); the diff that adds them.
 fn add_pointers(folder: &Folder, grounds: &Grounds, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =

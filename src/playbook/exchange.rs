@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{Listing, Playbook};
 use crate::error::{Error, Result};
 use crate::exchange::{ExchangeFormat, into_file, says_the_same, write_lessons};
-use crate::learn::{Learned, Refusal};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId};
+use crate::learn::LearnOutcome;
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
 
 /// What an export wrote.
@@ -63,7 +63,7 @@ impl Playbook {
     /// tainted waits for review.
     ///
     /// ```
-    /// use adage::{ExchangeFormat, Learned, Listing, Playbook, build_lesson, read_lessons};
+    /// use adage::{ExchangeFormat, LearnOutcome, Listing, Playbook, build_lesson, read_lessons};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -71,28 +71,28 @@ impl Playbook {
     /// let text = playbook.export_text(ExchangeFormat::Ace, &Listing::everything())?;
     /// let drafts = || read_lessons(ExchangeFormat::Ace, &text).into_iter().flatten();
     /// // Its own lesson: it is here already.
-    /// assert!(matches!(playbook.import(drafts())?[..], [Learned::Refused { .. }]));
+    /// assert!(matches!(playbook.import(drafts())?[..], [LearnOutcome::Refused { .. }]));
     /// # let other = tempfile::tempdir()?;
     /// let other = Playbook::builder(other.path()).without_embedder().open()?;
-    /// assert!(matches!(other.import(drafts())?[..], [Learned::Review { .. }]));
+    /// assert!(matches!(other.import(drafts())?[..], [LearnOutcome::Review { .. }]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Vec<Learned>> {
+    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Vec<LearnOutcome>> {
         let view = self.0.view()?;
         let book = view.snapshot.book();
         let known = |id: LessonId| -> Option<&Arc<Lesson>> {
             let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == id);
             book.get(id).or_else(waiting)
         };
-        let mut outcomes: Vec<Option<Learned>> = Vec::new();
+        let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
         let mut new = Vec::new();
         for draft in drafts {
             // A format may hold less than the lesson: then the hash of its text differs, and not what it says.
             let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
-            outcomes.push(here.map(|id| Learned::Refused { reason: Refusal::AlreadyHere { id } }));
+            outcomes.push(here.map(|id| LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } }));
             if here.is_none() {
                 new.push(draft);
             }
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
     use crate::folder::faults::{Fault, FaultyDisk};
-    use crate::learn::testing::at;
+    use crate::testing::at;
     use crate::{ManualClock, build_lesson};
 
     const NOTES: &str = "# Notes\n\nMine.\n";

@@ -1,18 +1,19 @@
-//! Learning from sessions through the host's language model (capture 3): what it is shown of the playbook, and what of its
-//! answer is let in.
+//! Learning from sessions through the host's language model (docs/spec/capture.md, 3): what it is shown of the
+//! playbook, and what of its answer is admitted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adage_transcript::{Transcript, Turn};
+
 use super::{AutoSaved, Inner, Mined, Playbook, View};
 use crate::capture::{
-    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, Transcript, Turn, extract_lessons,
-    taint,
+    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, extract_lessons, taint,
 };
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::Learned;
+use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
 
 /// User turns that known lessons are compared with, the last ones of a session.
@@ -25,11 +26,11 @@ pub struct SessionLessons {
     /// What the rules suggest.
     pub suggested: Mined,
     /// What became of each of these candidates, in their order.
-    pub mined: Vec<Learned>,
+    pub mined: Vec<LearnOutcome>,
     /// What the model said, where there is one.
     pub extraction: Option<Extraction>,
     /// What became of the lessons that the model proposed.
-    pub extracted: Vec<Learned>,
+    pub extracted: Vec<LearnOutcome>,
     /// What became of the procedures that the rules found, as draft skills.
     pub skills: AutoSaved,
 }
@@ -89,7 +90,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn admit_extracted(&self, lessons: impl IntoIterator<Item = Extracted>) -> Result<Vec<Learned>> {
+    pub fn admit_extracted(&self, lessons: impl IntoIterator<Item = Extracted>) -> Result<Vec<LearnOutcome>> {
         self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
     }
 
@@ -98,7 +99,8 @@ impl Playbook {
     /// was read before teaches nothing again.
     ///
     /// ```
-    /// use adage::{CancelToken, Playbook, ScriptedModel, Transcript, Turn};
+    /// use adage::transcript::{Transcript, Turn};
+    /// use adage::{CancelToken, Playbook, ScriptedModel};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -154,7 +156,7 @@ impl Inner {
     /// user said in one of the last turns; by words where there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
         let max = self.config.extract.max_existing;
-        let all: Vec<&Arc<Lesson>> = view.library.visible(realm).take(max + 1).collect();
+        let all: Vec<&Arc<Lesson>> = view.recall.visible(realm).take(max + 1).collect();
         if all.len() <= max {
             return all.into_iter().cloned().collect();
         }
@@ -170,7 +172,7 @@ impl Inner {
             if !matches!(error, Error::NoEmbedder) {
                 tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");
             }
-            view.library.sharing_words(&said.join("\n"), realm, max)
+            view.recall.sharing_words(&said.join("\n"), realm, max)
         });
         near.into_iter().filter_map(|id| view.snapshot.book().get(id).cloned()).collect()
     }

@@ -1,4 +1,4 @@
-//! What became of what was shown (playbook 6).
+//! What became of what was shown (docs/spec/playbook.md, 6).
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use chrono::TimeDelta;
 
 use super::{Inner, Playbook};
 use crate::error::{Error, Result};
-use crate::learn::Outcome;
+use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
 
 /// What recording an outcome came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum Credited {
     /// The retrieval is settled by this outcome.
-    Now {
+    Recorded {
         /// The lessons it counts for: those shown whose text is still that one.
         lessons: Vec<LessonId>,
     },
     /// It was settled before; the first outcome counts.
-    Before {
+    AlreadyRecorded {
         /// That outcome.
-        outcome: Outcome,
+        outcome: Feedback,
     },
 }
 
@@ -31,15 +31,15 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
-    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Outcome) -> Result<Settled> {
+    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Credited> {
         self.0.append(|snapshot, now| {
             let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
             let known = known.ok_or(Error::NoSuchReceipt { receipt })?;
             if let Some(outcome) = known.outcome {
-                return Ok((None, Settled::Before { outcome }));
+                return Ok((None, Credited::AlreadyRecorded { outcome }));
             }
             let lessons = known.creditable(snapshot.book()).into_iter().map(|(id, _)| id).collect();
-            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Settled::Now { lessons }))
+            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Credited::Recorded { lessons }))
         })
     }
 
@@ -59,7 +59,7 @@ impl Playbook {
             let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
             let credit = snapshot.log.unsettled_since(from, snapshot.book());
             let n_lessons = credit.len();
-            let event = Event::Credited { credit, verdict: Outcome::Helpful, at: now, since: Some(from) };
+            let event = Event::Credited { credit, verdict: Feedback::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
     }
@@ -81,7 +81,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_helpful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Outcome::Helpful)
+        self.0.credit(&lesson.into(), Feedback::Helpful)
     }
 
     /// A lesson did harm: harmful +1, confidence −0.1. Settles its open retrievals.
@@ -89,12 +89,12 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_harmful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Outcome::Harmful)
+        self.0.credit(&lesson.into(), Feedback::Harmful)
     }
 }
 
 impl Inner {
-    fn credit(&self, reference: &LessonRef, verdict: Outcome) -> Result<LessonId> {
+    fn credit(&self, reference: &LessonRef, verdict: Feedback) -> Result<LessonId> {
         self.append(|snapshot, now| {
             let text = text_of(snapshot, reference)?;
             Ok((Some(Event::Credited { credit: vec![text], verdict, at: now, since: None }), text.0))

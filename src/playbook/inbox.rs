@@ -1,4 +1,4 @@
-//! The review inbox of a playbook (skills 4): what waits for a person, shown, applied, dismissed.
+//! The review inbox of a playbook (docs/spec/skills.md, 4): what waits for a person, shown, applied, dismissed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::inbox::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
-use crate::learn::Learned;
+use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
@@ -85,7 +85,7 @@ pub struct Applied {
     /// The files that were made or changed.
     pub files: Vec<PathBuf>,
     /// What became of the lessons.
-    pub lessons: Vec<Learned>,
+    pub lessons: Vec<LearnOutcome>,
 }
 
 /// What was dismissed.
@@ -94,7 +94,7 @@ pub struct Dismissed {
     /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
     pub change: Option<ChangeId>,
     /// What to hand to [`Playbook::undo`], so that lessons wait again.
-    pub lessons: Vec<super::Removal>,
+    pub lessons: Vec<RemovedLesson>,
 }
 
 /// Files that are again what they were.
@@ -312,18 +312,18 @@ impl Inbox {
     }
 
     /// A lesson that changed since it was listed holds up the files too, which are written first.
-    fn check_lessons(&self, lessons: &[(LessonId, TextHash)]) -> Result<()> {
+    fn check_lessons(&self, lessons: &[ReviewedLesson]) -> Result<()> {
         if lessons.is_empty() {
             return Ok(());
         }
         let waiting = self.playbook.waiting_lessons()?;
         let mut known: BTreeMap<LessonId, TextHash> =
             waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.text_hash())).collect();
-        for (id, expected) in lessons {
-            // Each once: the second time it does not wait any more.
-            let found = known.remove(id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(*id) })?;
-            if found != *expected {
-                return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: *expected, found });
+        for ReviewedLesson { id, text: expected } in lessons.iter().copied() {
+            // Each once: the second time it does not await review any more.
+            let found = known.remove(&id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?;
+            if found != expected {
+                return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected, found });
             }
         }
         Ok(())
@@ -396,11 +396,11 @@ fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
 }
 
 /// Lessons apart from what changes files.
-fn split(proposals: &[Proposal]) -> (Vec<(LessonId, TextHash)>, Vec<&Proposal>) {
+fn split(proposals: &[Proposal]) -> (Vec<ReviewedLesson>, Vec<&Proposal>) {
     let (mut lessons, mut files) = (Vec::new(), Vec::new());
     for proposal in proposals {
         match &proposal.name {
-            ProposalName::Lesson(id) => lessons.push((*id, proposal.text)),
+            ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, text: proposal.text }),
             _ => files.push(proposal),
         }
     }

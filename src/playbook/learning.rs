@@ -1,34 +1,12 @@
 //! Learning, verifying, pruning.
 
-use std::sync::Arc;
-
-use super::{Decided, Inner, MAX_ROUNDS, Playbook, View};
-use crate::config::DedupPolicy;
+use super::commit::{Attempt, VectorNeeds};
+use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::book::{Action, Book, Change, Edit, Why};
-use crate::learn::register::Register;
-use crate::learn::{Learned, Learner, Newcomer, Verification, change_id, feedback, retention, undo};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm};
-use crate::store::{Decision, Snapshot, Step};
-
-/// What a prune took.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pruned {
-    /// The lessons, least useful first; archived.
-    pub lessons: Vec<LessonId>,
-    /// What to hand to `undo`, when something was taken.
-    pub change: Option<ChangeId>,
-}
-
-/// A draft that the gate let through, with whether it keeps its history; or why it did not.
-type Admitted = Result<(Lesson, bool), crate::Refusal>;
-
-/// What a decision turns out to need.
-enum Round<T> {
-    Done(T),
-    Embed(Vec<String>),
-}
+use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
+use crate::lesson::{LessonDraft, LessonId, LessonRef, Realm, Refusal};
+use crate::state::Planned;
 
 impl Playbook {
     /// Learns one lesson and says what became of it: inserted, merged into one that says the same, kept apart from one that
@@ -37,7 +15,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::Io`] and the other errors of a commit; nothing was learned then. A model that fails is no error: duplicates
     /// are then told by task and trigger.
-    pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<Learned> {
+    pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
         let learned = self.learn_lessons([draft.into()])?;
         learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
     }
@@ -46,46 +24,25 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn learn_lessons<D: Into<LessonDraft>>(&self, drafts: impl IntoIterator<Item = D>) -> Result<Vec<Learned>> {
+    pub fn learn_lessons<D: Into<LessonDraft>>(
+        &self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
-        let admitted: Vec<Admitted> = drafts
-            .into_iter()
-            .map(|draft| {
-                let draft = draft.into();
-                let keeps_history = draft.keeps_history();
-                let lesson = gate::admit(draft, &inner.config.learn, inner.clock.as_ref())?;
-                Ok((lesson, keeps_history))
-            })
-            .collect();
-        if admitted.iter().all(Result::is_err) {
-            return Ok(admitted
-                .into_iter()
-                .filter_map(Result::err)
-                .map(|reason| Learned::Refused { reason })
-                .collect());
+        let admit = |draft: LessonDraft| {
+            let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::New };
+            let lesson = gate::admit(draft, &inner.config.learn, inner.clock.as_ref())?;
+            Ok(Newcomer { lesson, arrival })
+        };
+        let drafts: Vec<Result<Newcomer, Refusal>> = drafts.into_iter().map(|draft| admit(draft.into())).collect();
+        if drafts.iter().all(Result::is_err) {
+            let refused = drafts.into_iter().filter_map(Result::err);
+            return Ok(refused.map(|reason| LearnOutcome::Refused { reason }).collect());
         }
-        let mut texts: Vec<String> = Vec::new();
-        for (lesson, _) in admitted.iter().flatten() {
-            texts.push(lesson.trigger.clone());
-            if inner.config.learn.dedup != DedupPolicy::Off {
-                texts.push(lesson.whole_text());
-            }
-        }
-        let mut realms: Vec<&Realm> = admitted.iter().flatten().map(|(lesson, _)| &lesson.realm).collect();
-        realms.sort_unstable();
-        realms.dedup();
-        for round in 1.. {
-            let has_vectors = inner.prepare(&texts, &realms);
-            let done = inner.commit(|known, snapshot| {
-                inner.decide((known, snapshot), (&admitted, &realms), has_vectors, round >= MAX_ROUNDS)
-            })?;
-            match done {
-                Round::Done(learned) => return Ok(learned),
-                Round::Embed(missing) if round < MAX_ROUNDS => texts = missing,
-                Round::Embed(_) => break,
-            }
-        }
-        Err(Error::Contended { rounds: MAX_ROUNDS })
+        let lessons = drafts.iter().flatten().map(|newcomer| &newcomer.lesson);
+        let needs = VectorNeeds::of(lessons, inner.config.learn.dedup);
+        let realms = needs.realms().to_vec();
+        inner.commit_with(needs, |attempt| inner.plan_learning(attempt, &drafts, &realms))
     }
 
     /// Records a check of a lesson: passed raises its confidence and protects it, failed takes the mark away.
@@ -94,11 +51,11 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
         let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|_, snapshot| {
-            let id = snapshot.book().resolve(&reference)?.id;
-            let mut book = Book::clone(snapshot.book());
-            book.update(id, |lesson| feedback::verified(lesson, verification, inner.config.learn.verified_bonus));
-            Ok(Step::Commit(Decision { book, ..Decision::default() }, id))
+        inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let id = plan.book.resolve(&reference)?.id;
+            plan.book.update(id, |lesson| feedback::verified(lesson, verification, inner.config.learn.verified_bonus));
+            Ok(Planned::Commit(plan, id))
         })
     }
 
@@ -109,20 +66,7 @@ impl Playbook {
     /// The errors of a commit.
     pub fn prune_low_utility(&self) -> Result<Pruned> {
         let inner = &self.0;
-        inner.commit(|_, snapshot| {
-            let lessons = inner.prunable(snapshot.book());
-            if lessons.is_empty() {
-                return Ok(Step::Nothing(Pruned { lessons, change: None }));
-            }
-            let now = inner.clock.now();
-            let mut book = Book::clone(snapshot.book());
-            let gone = lessons.iter().filter_map(|id| book.take(*id));
-            let edits: Vec<Edit> = gone.map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
-            let id = change_id(now, snapshot.file.generation, 0);
-            let change = Change { id, at: now, action: Action::Prune, undoes: None, edits };
-            let decision = Decision { book, changes: vec![change], forgets_vectors: false };
-            Ok(Step::Commit(decision, Pruned { lessons, change: Some(id) }))
-        })
+        inner.commit(|attempt| Ok(retention::prune(inner.plan(attempt), &inner.config.retention)))
     }
 
     /// What [`Playbook::prune_low_utility`] would take now.
@@ -130,113 +74,26 @@ impl Playbook {
     /// # Errors
     /// [`Error::Io`].
     pub fn prunable(&self) -> Result<Vec<LessonId>> {
-        Ok(self.0.prunable(self.0.recount()?.snapshot.book()))
+        Ok(retention::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
     }
 }
 
 impl Inner {
-    fn prunable(&self, book: &Book) -> Vec<LessonId> {
-        let config = &self.config.retention;
-        retention::prune(book, config.prune_min_retrievals, config.prune_max_fraction, config)
-    }
-
-    /// Embeds what a decision will need, and makes the register complete for these realms, while nobody waits for the folder.
-    /// `false` when there is no embedder or it failed.
-    pub(super) fn prepare(&self, texts: &[String], realms: &[&Realm]) -> bool {
-        let Some(embedder) = &self.embedder else { return false };
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let vector_of = |text: &str| self.vector(text);
-        let prepared = self.ensure_vectors(embedder.as_ref(), &texts).and_then(|()| {
-            if self.config.learn.dedup == DedupPolicy::Off {
-                return Ok(());
-            }
-            let view = Arc::clone(&self.view.read());
-            let is_ready = |register: &Register| register.unknown(realms).is_empty();
-            view.register.get_or_make(is_ready, |known| {
-                let mut register = known.map_or_else(|| self.fresh_register(&view), |known| Register::clone(&known));
-                let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
-                self.ensure_vectors(embedder.as_ref(), &wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
-                register.complete(realms, &vector_of);
-                Ok::<_, Error>(register)
-            })?;
-            Ok(())
-        });
-        match prepared {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::warn!(%error, "learning without vectors");
-                false
-            }
-        }
-    }
-
-    fn decide(
+    fn plan_learning(
         &self,
-        (known, snapshot): (&View, &Snapshot),
-        (admitted, realms): (&[Admitted], &[&Realm]),
-        has_vectors: bool,
-        is_last_round: bool,
-    ) -> Result<Decided<Round<Vec<Learned>>>> {
-        let uses_vectors = has_vectors && self.config.learn.dedup != DedupPolicy::Off;
-        let vector_of = |text: &str| self.vector(text);
-        let mut register = self.present_register(known, snapshot);
-        if uses_vectors {
-            let missing = self.missing_wholes(&mut register, realms)?;
+        attempt: &Attempt<'_>,
+        drafts: &[Result<Newcomer, Refusal>],
+        realms: &[Realm],
+    ) -> Result<Planned<Vec<LearnOutcome>>> {
+        let mut dedup = self.dedup_index(attempt);
+        if attempt.comparison != Comparison::Titles {
+            let missing = self.missing_wholes(&mut dedup, realms)?;
             if !missing.is_empty() {
-                return Ok(Step::Nothing(Round::Embed(missing)).into());
+                return Ok(Planned::NeedsVectors(missing));
             }
         }
-        let now = self.clock.now();
-        let state = (Book::clone(snapshot.book()), register);
-        let mut learner = Learner::new(state, snapshot.file.generation, now, &self.config, &vector_of);
-        let mut outcomes = Vec::new();
-        for draft in admitted {
-            outcomes.push(match draft {
-                Err(reason) => Learned::Refused { reason: reason.clone() },
-                Ok((lesson, keeps_history)) => {
-                    let whole = uses_vectors.then(|| self.vector(&lesson.whole_text())).flatten();
-                    learner.learn(Newcomer { lesson: lesson.clone(), whole, keeps_history: *keeps_history })
-                }
-            });
-        }
-        let register = learner.register();
-        let Learner { mut book, changes, unembedded, is_changed, .. } = learner;
-        // The text of a merge may be new to the model. In the last round its vector is left for later: it is only missing.
-        if uses_vectors && !unembedded.is_empty() && !is_last_round {
-            return Ok(Step::Nothing(Round::Embed(unembedded)).into());
-        }
-        if !is_changed {
-            return Ok(Step::Nothing(Round::Done(outcomes)).into());
-        }
-        undo::forget_old_removals(&mut book, now);
-        let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, Round::Done(outcomes));
-        Ok(Decided { step, register: Some(register) })
-    }
-
-    /// The register of the state that is decided on.
-    pub(super) fn present_register(&self, known: &View, snapshot: &Snapshot) -> Register {
-        let mut register =
-            known.register.get().map_or_else(|| self.fresh_register(known), |register| Register::clone(&register));
-        register.follow(&snapshot.book().lessons, &|text| self.vector(text));
-        register
-    }
-
-    fn fresh_register(&self, view: &View) -> Register {
-        let mut register = Register::new(&self.config);
-        register.follow(&view.snapshot.book().lessons, &|text| self.vector(text));
-        register
-    }
-
-    /// Whole texts of these realms whose vectors are not known, perhaps because another process learned them.
-    fn missing_wholes(&self, register: &mut Register, realms: &[&Realm]) -> Result<Vec<String>> {
         let vector_of = |text: &str| self.vector(text);
-        register.complete(realms, &vector_of);
-        let wholes: Vec<String> = register.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
-        let missing = self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
-        if missing.is_empty() && !wholes.is_empty() {
-            // The folder had them.
-            register.complete(realms, &vector_of);
-        }
-        Ok(missing)
+        let learner = Learner::new(self.plan(attempt), dedup, &self.config, attempt.comparison, &vector_of);
+        Ok(learner.learn_all(drafts))
     }
 }

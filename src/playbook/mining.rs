@@ -1,16 +1,16 @@
-//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (capture 2 and 5).
+//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (docs/spec/capture.md, 2 and 5).
 
+use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
 
 use super::Playbook;
-use crate::capture::{Candidate, Explanation, Transcript, suggest, taint};
+use crate::capture::{Candidate, Explanation, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
-use crate::learn::Learned;
-use crate::learn::book::{Book, Skip};
+use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
-use crate::store::{Decision, Step};
+use crate::state::{Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Mined {
 
 /// Which skipped suggestions are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skips<'a> {
+pub enum SkipSelection<'a> {
     /// All of them.
     All,
     /// The one of this name.
@@ -67,7 +67,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<Learned>> {
+    pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<LearnOutcome>> {
         self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
     }
 
@@ -78,15 +78,14 @@ impl Playbook {
     pub fn skip(&self, name: &str) -> Result<u64> {
         let now = self.0.clock.now();
         self.change_skips(|skips| {
-            let times = if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
+            if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
                 skip.times += 1;
                 skip.at = now;
                 skip.times
             } else {
-                skips.push(Skip { name: name.to_owned(), at: now, times: 1 });
+                skips.push(SkippedSuggestion { name: name.to_owned(), at: now, times: 1 });
                 1
-            };
-            (times, true)
+            }
         })
     }
 
@@ -94,14 +93,14 @@ impl Playbook {
     ///
     /// # Errors
     /// The errors of a commit.
-    pub fn reset_skips(&self, which: Skips<'_>) -> Result<usize> {
+    pub fn reset_skips(&self, which: SkipSelection<'_>) -> Result<usize> {
         self.change_skips(|skips| {
             let n_before = skips.len();
             match which {
-                Skips::All => skips.clear(),
-                Skips::Of(name) => skips.retain(|skip| skip.name != name),
+                SkipSelection::All => skips.clear(),
+                SkipSelection::Of(name) => skips.retain(|skip| skip.name != name),
             }
-            (n_before - skips.len(), skips.len() < n_before)
+            n_before - skips.len()
         })
     }
 
@@ -109,26 +108,22 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
-    pub fn skips(&self) -> Result<Vec<Skip>> {
+    pub fn skips(&self) -> Result<Vec<SkippedSuggestion>> {
         Ok(self.0.view()?.snapshot.book().skips.clone())
     }
 
-    fn change_skips<T>(&self, change: impl Fn(&mut Vec<Skip>) -> (T, bool)) -> Result<T> {
-        self.0.commit(|_, snapshot| {
-            let mut book = Book::clone(snapshot.book());
-            let (value, is_changed) = change(&mut book.skips);
-            let step = if is_changed {
-                Step::Commit(Decision { book, ..Decision::default() }, value)
-            } else {
-                Step::Nothing(value)
-            };
-            Ok(step)
+    fn change_skips<T>(&self, change: impl Fn(&mut Vec<SkippedSuggestion>) -> T) -> Result<T> {
+        self.0.commit(|attempt| {
+            let mut plan = self.0.plan(attempt);
+            let value = change(&mut plan.book.skips);
+            let is_changed = plan.book.skips != attempt.book().skips;
+            Ok(if is_changed { Planned::Commit(plan, value) } else { Planned::Nothing(value) })
         })
     }
 }
 
 /// True while a suggestion is not made because a person skipped it.
-pub(super) fn is_in_force(skip: &Skip, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
+pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
 }

@@ -4,6 +4,7 @@ mod agent_run;
 mod builder;
 #[cfg(test)]
 mod carried;
+mod commit;
 mod embedding;
 mod examined;
 mod exchange;
@@ -36,11 +37,10 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::learn::register::Register;
 use crate::lesson::TextHash;
-use crate::retrieve::{Library, Part};
+use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_shelf::SkillShelf;
-use crate::store::{Recovery, Snapshot, Step, Store, VectorCache};
+use crate::store::{Recovery, Snapshot, Store, VectorCache};
 
 pub use agent_run::{AgentReport, AgentRun, SessionText};
 use skill_matching::SkillMatcher;
@@ -48,13 +48,12 @@ use skill_matching::SkillMatcher;
 pub use builder::PlaybookBuilder;
 pub use exchange::Exported;
 pub use extraction::SessionLessons;
-pub use feedback::Settled;
+pub use feedback::Credited;
 pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
-pub use learning::Pruned;
-pub use mining::{Mined, Skips};
+pub use mining::{Mined, SkipSelection};
 pub use reading::{Listing, WaitingLesson, Window};
-pub use removal::{ChangeRecord, Removal, Touched, Undone};
+pub use removal::{ChangeRecord, ChangedLesson};
 pub use session_files::{LeftOut, LeftOutReason};
 pub use session_run::{Ran, SessionRun};
 pub use sessions::{Due, SessionScan, Sessions, Waiting};
@@ -64,27 +63,24 @@ pub use skill_matching::TaskSkills;
 pub use skills::{ListedSkill, SkillListing, SkillPlace, Skills};
 pub use written::{CheckedInbox, PutAside};
 
-/// How often a commit is tried on newer states before it is given up.
-const MAX_ROUNDS: usize = 3;
-
 /// A lesson playbook: one folder, shared by as many threads and processes as like.
 ///
 /// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
 ///
 /// ```
-/// use adage::{Learned, Outcome, Playbook, build_lesson};
+/// use adage::{LearnOutcome, Feedback, Playbook, build_lesson};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 /// let learned = playbook.learn_lesson(
 ///     build_lesson("parsing CSV exports", "Use the csv module.").mistake("split(',') cut quoted commas"),
 /// )?;
-/// assert!(matches!(learned, Learned::Inserted { .. }));
+/// assert!(matches!(learned, LearnOutcome::Inserted { .. }));
 ///
 /// let context = playbook.get_playbook_context("parse a CSV export")?;
 /// assert!(context.text.contains("Use the csv module."));
 /// if let Some(receipt) = context.receipt {
-///     playbook.record_outcome(receipt, Outcome::Helpful)?;
+///     playbook.record_outcome(receipt, Feedback::Helpful)?;
 /// }
 /// assert_eq!(playbook.get_playbook_context("What is the capital of France?")?.text, "");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -118,28 +114,15 @@ struct Inner {
 /// A state with what was made of it.
 struct View {
     snapshot: Snapshot,
-    library: Library,
-    /// What learning looks lessons up in; made by the first learn.
-    register: Part<Register>,
+    recall: RecallIndex,
+    /// Where learning looks for duplicates; built by the first learn.
+    dedup: Lazy<DedupIndex>,
 }
 
 impl View {
     fn new(snapshot: Snapshot) -> Arc<Self> {
-        let library = Library::new(Arc::clone(snapshot.book()));
-        Arc::new(Self { snapshot, library, register: Part::default() })
-    }
-}
-
-/// A decision with what it makes of the view, so that the next view is ready when the commit is.
-struct Decided<T> {
-    step: Step<T>,
-    /// The register of the decided state, where the decision made one.
-    register: Option<Register>,
-}
-
-impl<T> From<Step<T>> for Decided<T> {
-    fn from(step: Step<T>) -> Self {
-        Self { step, register: None }
+        let recall = RecallIndex::new(Arc::clone(snapshot.book()));
+        Arc::new(Self { snapshot, recall, dedup: Lazy::default() })
     }
 }
 
@@ -225,50 +208,17 @@ impl Inner {
     fn show(&self, snapshot: Snapshot) -> Arc<View> {
         // A slower reader may bring an older state back; the next look at the file finds that out.
         let known = Arc::clone(&self.view.read());
-        self.show_after(&known.library, &known.register, snapshot)
+        self.show_after(&known.recall, &known.dedup, snapshot)
     }
 
-    /// Shows a state; library and register are moved on from those of another one by what differs.
-    fn show_after(&self, library: &Library, register: &Part<Register>, snapshot: Snapshot) -> Arc<View> {
+    /// Publishes a state; its indexes are those of another one, updated by what differs.
+    fn show_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
         let vector_of = |text: &str| self.vector(text);
-        let library = library.follow(Arc::clone(snapshot.book()), &vector_of);
-        let register = register.carried(|register| register.follow(&snapshot.book().lessons, &vector_of));
-        let view = Arc::new(View { snapshot, library, register });
+        let recall = recall.follow(Arc::clone(snapshot.book()), &vector_of);
+        let dedup = dedup.carried(|dedup| dedup.follow(&snapshot.book().lessons, &vector_of));
+        let view = Arc::new(View { snapshot, recall, dedup });
         *self.view.write() = Arc::clone(&view);
         view
-    }
-
-    /// Commits what `decide` makes of the newest state. `decide` runs under the lock and may run several times.
-    fn commit<T, D: Into<Decided<T>>>(&self, mut decide: impl FnMut(&View, &Snapshot) -> Result<D>) -> Result<T> {
-        let _one_at_a_time = self.writer.lock();
-        for round in 1.. {
-            let known = Arc::clone(&self.view.read());
-            let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
-            let mut next = None;
-            let prepare = |snapshot: &Snapshot| {
-                let Decided { step, register } = decide(&known, snapshot)?.into();
-                if let Step::Commit(decision, _) = &step {
-                    let vector_of = |text: &str| self.vector(text);
-                    let library = known.library.follow(Arc::new(decision.book.clone()), &vector_of);
-                    next = Some((library, register));
-                }
-                Ok(step)
-            };
-            match self.store.commit(&known.snapshot, vectors, prepare) {
-                Ok((snapshot, value)) => {
-                    match next {
-                        None => self.show(snapshot),
-                        Some((library, None)) => self.show_after(&library, &known.register, snapshot),
-                        Some((library, Some(register))) => self.show_after(&library, &register.into(), snapshot),
-                    };
-                    return Ok(value);
-                }
-                Err(Error::Contended { .. }) if round < MAX_ROUNDS => {}
-                Err(Error::Contended { .. }) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::Contended { rounds: MAX_ROUNDS })
     }
 
     fn fingerprint(&self) -> Option<TextHash> {

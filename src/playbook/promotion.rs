@@ -1,25 +1,22 @@
-//! Deciding about lessons that wait for review.
+//! Deciding about lessons that await review.
 
-use std::sync::Arc;
-
-use super::{Decided, Inner, Playbook, Removal};
-use crate::config::DedupPolicy;
+use super::Playbook;
+use super::commit::VectorNeeds;
 use crate::error::{Error, Result};
-use crate::learn::book::Book;
-use crate::learn::{Learned, Learner, change_id, review};
-use crate::lesson::{Lesson, LessonId, LessonRef, Realm, TextHash};
-use crate::store::{Decision, Step};
+use crate::learn::{self, Comparison, LearnOutcome, Learner, RemovedLesson, ReviewedLesson};
+use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
+use crate::state::Planned;
 
 impl Playbook {
     /// Lets a lesson in that waits, exactly as it was looked at: `text` is its [`text_hash`](Lesson::text_hash). It is kept
     /// apart from all others, shown from then on, and counts as one that a person stands behind.
     ///
-    /// [`Learned::Refused`] when the same text is here already; it does not wait any longer either way.
+    /// [`LearnOutcome::Refused`] when the same text is here already; it does not wait any longer either way.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`]; [`Error::ProposalChanged`] when it has another text by now; the errors of a commit.
-    pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<Learned> {
-        let learned = self.promote_all(&[(lesson, text)])?;
+    pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<LearnOutcome> {
+        let learned = self.promote_all(&[ReviewedLesson { id: lesson, text }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
@@ -28,73 +25,41 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::promote`].
-    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<Removal> {
-        let removals = self.dismiss_all(&[(lesson, text)])?;
+    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<RemovedLesson> {
+        let removals = self.dismiss_all(&[ReviewedLesson { id: lesson, text }])?;
         removals.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
     /// All of them in one commit, or none.
-    pub(super) fn promote_all(&self, chosen: &[(LessonId, TextHash)]) -> Result<Vec<Learned>> {
+    pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
-        let wholes = inner.prepare_waiting(chosen)?;
-        inner.commit(|known, snapshot| {
+        let view = inner.view()?;
+        let waiting = &view.snapshot.book().waiting;
+        let find = |reviewed: &ReviewedLesson| -> Result<&Lesson> {
+            let found = waiting.iter().find(|waiting| waiting.lesson.id == reviewed.id);
+            let missing = || Error::NoSuchLesson { lesson: LessonRef::Id(reviewed.id) };
+            found.map(|waiting| waiting.lesson.as_ref()).ok_or_else(missing)
+        };
+        let lessons: Vec<&Lesson> = chosen.iter().map(find).collect::<Result<_>>()?;
+        // Without vectors they come in all the same.
+        let needs = VectorNeeds::of(lessons.into_iter(), inner.config.learn.dedup);
+        inner.commit_with(needs, |attempt| {
             let vector_of = |text: &str| inner.vector(text);
-            let register = inner.present_register(known, snapshot);
-            let state = (Book::clone(snapshot.book()), register);
-            let now = inner.clock.now();
-            let mut learner = Learner::new(state, snapshot.file.generation, now, &inner.config, &vector_of);
-            let promoted: Vec<Learned> = chosen
-                .iter()
-                .zip(&wholes)
-                .map(|((id, text), whole)| learner.promote(*id, *text, inner.vector(whole).as_ref()))
-                .collect::<Result<_>>()?;
-            let register = learner.register();
-            let Learner { book, changes, .. } = learner;
-            let step = Step::Commit(Decision { book, changes, forgets_vectors: false }, promoted);
-            Ok(Decided { step, register: Some(register) })
+            let (plan, dedup) = (inner.plan(attempt), inner.dedup_index(attempt));
+            Learner::new(plan, dedup, &inner.config, Comparison::KnownVectors, &vector_of).promote_all(chosen)
         })
     }
 
     /// All of them in one commit, or none.
-    pub(super) fn dismiss_all(&self, chosen: &[(LessonId, TextHash)]) -> Result<Vec<Removal>> {
+    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
         let inner = &self.0;
-        let removals = inner.commit(|_, snapshot| {
-            let mut book = Book::clone(snapshot.book());
-            let now = inner.clock.now();
-            let (mut changes, mut removals) = (Vec::new(), Vec::new());
-            for lesson in chosen {
-                let change = change_id(now, snapshot.file.generation, changes.len());
-                changes.push(review::dismiss(&mut book, *lesson, now, change)?);
-                removals.push(Removal { id: lesson.0, change });
-            }
-            Ok(Step::Commit(Decision { book, changes, forgets_vectors: true }, removals))
+        let removals = inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let dismissed =
+                chosen.iter().map(|reviewed| learn::dismiss(&mut plan, *reviewed)).collect::<Result<_>>()?;
+            Ok(Planned::Commit(plan, dismissed))
         })?;
         self.skills().put_away_removed();
         Ok(removals)
-    }
-}
-
-impl Inner {
-    /// Embeds the waiting lessons while nobody waits for the folder; their whole texts.
-    fn prepare_waiting(&self, chosen: &[(LessonId, TextHash)]) -> Result<Vec<String>> {
-        let view = self.view()?;
-        let waiting = &view.snapshot.book().waiting;
-        let of = |(id, _): &(LessonId, TextHash)| -> Result<Arc<Lesson>> {
-            let found = waiting.iter().find(|waiting| waiting.lesson.id == *id);
-            let missing = || Error::NoSuchLesson { lesson: LessonRef::Id(*id) };
-            found.map(|waiting| Arc::clone(&waiting.lesson)).ok_or_else(missing)
-        };
-        let lessons: Vec<Arc<Lesson>> = chosen.iter().map(of).collect::<Result<_>>()?;
-        let wholes: Vec<String> = lessons.iter().map(|lesson| lesson.whole_text()).collect();
-        let mut texts: Vec<String> = lessons.iter().map(|lesson| lesson.trigger.clone()).collect();
-        if self.config.learn.dedup != DedupPolicy::Off {
-            texts.extend(wholes.iter().cloned());
-        }
-        let mut realms: Vec<&Realm> = lessons.iter().map(|lesson| &lesson.realm).collect();
-        realms.sort_unstable();
-        realms.dedup();
-        // Without vectors they come in all the same.
-        self.prepare(&texts, &realms);
-        Ok(wholes)
     }
 }

@@ -1,14 +1,15 @@
-//! Looking at the lessons without counting (playbook 7).
+//! Looking at the lessons without counting (docs/spec/playbook.md, 7).
 
 use std::sync::Arc;
 
+use adage_redact::strip_invisible;
 use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
 
 use super::Playbook;
 use crate::error::Result;
-use crate::learn::{ReviewReason, utility};
 use crate::lesson::{Lesson, LessonRef, Realm};
-use crate::retrieve::{recent_failures, tame};
+use crate::retrieve::recent_failures;
+use crate::state::{ReviewReason, utility};
 
 /// How far back a list goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl Playbook {
     /// [`Error::Io`](crate::Error::Io).
     pub fn get_recent_failures(&self, realm: &Realm, limit: usize) -> Result<String> {
         let view = self.0.view()?;
-        let failed = view.library.visible(realm).filter(|lesson| !tame(&lesson.mistake).trim().is_empty());
+        let failed = view.recall.visible(realm).filter(|lesson| !strip_invisible(&lesson.mistake).trim().is_empty());
         Ok(recent_failures(failed.take(limit)))
     }
 

@@ -1,34 +1,13 @@
-//! Removing for good, and taking changes back (playbook 7).
+//! Removing for good, and taking changes back (docs/spec/playbook.md, 7).
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::learn::book::{Action, Book, Change, Edit, Why};
-use crate::learn::{change_id, undo};
+use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
-use crate::store::{Decision, Step};
-
-/// A lesson that was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Removal {
-    /// Its name.
-    pub id: LessonId,
-    /// What to hand to `undo` within 30 days.
-    pub change: ChangeId,
-}
-
-/// A change that was taken back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
-    /// The record of taking it back.
-    pub change: ChangeId,
-    /// Lessons that are back, or have their earlier text again.
-    pub restored: Vec<LessonId>,
-    /// Lessons that left, because the change had brought them in; archived.
-    pub withdrawn: Vec<LessonId>,
-}
+use crate::state::{Change, Edit, Planned, Why};
 
 /// A change on record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,12 +21,12 @@ pub struct ChangeRecord {
     /// True when it was taken back.
     pub is_undone: bool,
     /// The lessons it touched.
-    pub lessons: Vec<Touched>,
+    pub lessons: Vec<ChangedLesson>,
 }
 
 /// A lesson that a change touched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Touched {
+pub struct ChangedLesson {
     /// Its name.
     pub id: LessonId,
     /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
@@ -68,7 +47,7 @@ impl Playbook {
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
             let trigger = edit.before.as_ref().or_else(|| book.get(edit.id)).map(|lesson| lesson.trigger.clone());
-            Touched { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
+            ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
         };
         let records = history.iter().map(|change| ChangeRecord {
             id: change.id,
@@ -85,25 +64,12 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
-    pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<Removal> {
+    pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
         let (inner, reference) = (&self.0, lesson.into());
-        let removal = inner.commit(|_, snapshot| {
-            let id = snapshot.book().resolve(&reference)?.id;
-            let mut book = Book::clone(snapshot.book());
-            let now = inner.clock.now();
-            let Some(lesson) = book.take(id) else { return Err(Error::NoSuchLesson { lesson: reference.clone() }) };
-            let change = Change {
-                id: change_id(now, snapshot.file.generation, 0),
-                at: now,
-                action: Action::Remove,
-                undoes: None,
-                edits: vec![Edit::removed(Why::Removed, &lesson)],
-            };
-            let removal = Removal { id, change: change.id };
-            book.remember_removal(lesson, change.id, now);
-            undo::forget_old_removals(&mut book, now);
-            let decision = Decision { book, changes: vec![change], forgets_vectors: true };
-            Ok(Step::Commit(decision, removal))
+        let removal = inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let removal = learn::remove(&mut plan, &reference)?;
+            Ok(Planned::Commit(plan, removal))
         })?;
         self.skills().put_away_removed();
         Ok(removal)
@@ -113,7 +79,7 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::remove`].
-    pub fn remove_by_trigger(&self, trigger: &str) -> Result<Removal> {
+    pub fn remove_by_trigger(&self, trigger: &str) -> Result<RemovedLesson> {
         self.remove(LessonRef::Trigger(trigger.to_owned()))
     }
 
@@ -124,16 +90,11 @@ impl Playbook {
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
     pub fn undo(&self, change: ChangeId) -> Result<Undone> {
         let inner = &self.0;
-        inner.commit(|_, snapshot| {
-            let history = inner.store.history(snapshot)?;
-            let mut book = Book::clone(snapshot.book());
-            let now = inner.clock.now();
-            let id = change_id(now, snapshot.file.generation, 0);
-            let record = undo::undo(&mut book, &history, change, now, id)?;
-            let (back, gone): (Vec<&Edit>, Vec<&Edit>) = record.edits.iter().partition(|edit| edit.after.is_some());
-            let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
-            let undone = Undone { change: id, restored: ids(back), withdrawn: ids(gone) };
-            Ok(Step::Commit(Decision { book, changes: vec![record], forgets_vectors: false }, undone))
+        inner.commit(|attempt| {
+            let history = inner.store.history(attempt.snapshot)?;
+            let mut plan = inner.plan(attempt);
+            let undone = learn::undo(&mut plan, &history, change)?;
+            Ok(Planned::Commit(plan, undone))
         })
     }
 

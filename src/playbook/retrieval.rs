@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use adage_index::{UnitVector, VectorError};
+use adage_redact::Redactor;
+use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
-use crate::embed::{Role, UnitVector, embed_units};
-use crate::error::{Error, Result, VectorError};
-use crate::gate::Redactor;
+use crate::embed::{Role, embed_units};
+use crate::error::{Error, Result};
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{
-    Context, EMPTY_PLAYBOOK, Query, Ranked, Request, Shown, TierChoice, Triggers, estimated_tokens, render,
-};
+use crate::retrieve::{Context, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
 use crate::skills::RenderedSkills;
+use crate::state::Triggers;
 use crate::store::{Event, Text};
 
 impl Playbook {
@@ -35,7 +36,7 @@ impl Playbook {
         let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();
         let is_counted = !request.is_peek && !shown.is_empty();
         let receipt = if is_counted { inner.record(&view, shown, inner.clock.now()) } else { None };
-        let is_empty_start = request.query == Query::ColdStart && view.library.book.lessons.is_empty();
+        let is_empty_start = request.query == Query::ColdStart && view.recall.book.lessons.is_empty();
         let lessons = rendered.shown.into_iter().map(|hit| Shown {
             id: hit.lesson.id,
             trigger: hit.lesson.trigger.clone(),
@@ -74,12 +75,12 @@ impl Inner {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
             return Err(Error::Config { setting, value: threshold.to_string(), expected });
         }
-        let Query::About(query) = &request.query else { return Ok(view.library.by_time(&request.realm, limit)) };
+        let Query::About(query) = &request.query else { return Ok(view.recall.by_time(&request.realm, limit)) };
         if request.tier != Some(TierChoice::Lexical) {
             match self.query_vector(view, query, request) {
                 Ok((vector, triggers)) => {
                     let (query, sizes) = ((query.as_str(), &vector), (limit, threshold));
-                    return Ok(view.library.by_vector(&triggers, query, &request.realm, sizes, config));
+                    return Ok(view.recall.by_vector(&triggers, query, &request.realm, sizes, config));
                 }
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
@@ -87,7 +88,7 @@ impl Inner {
                 Err(error) => tracing::warn!(%error, "retrieving by words: the vectors failed"),
             }
         }
-        Ok(view.library.by_words(query, &request.realm, limit, config))
+        Ok(view.recall.by_words(query, &request.realm, limit, config))
     }
 
     /// The query's vector, and those of all triggers.
@@ -123,7 +124,7 @@ impl Inner {
             Ok::<_, Error>(())
         };
         let vector_of = |text: &str| self.vector(text);
-        view.library.triggers(dimension, &self.config.index, make_known, &vector_of)
+        view.recall.triggers(dimension, &self.config.index, make_known, &vector_of)
     }
 
     /// Notes a showing: at once, or with the next call when somebody is committing.

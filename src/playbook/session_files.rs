@@ -3,9 +3,9 @@
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 
+use adage_transcript::{Format, ReadLimits, Reading, TranscriptReader};
 use chrono::{DateTime, FixedOffset, Utc};
 
-use crate::capture::{Format, ReadLimits, Reading, TranscriptReader};
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
 
@@ -79,7 +79,7 @@ impl SessionFile {
     pub(super) fn read(&self, config: &SessionsConfig) -> Result<Reading> {
         let file = File::open(&self.path).map_err(Error::io("read", &self.path))?;
         let limits = ReadLimits { max_source_bytes: config.max_file_bytes, ..ReadLimits::default() };
-        TranscriptReader::new().with_limits(limits).read(file, Format::Auto)
+        Ok(TranscriptReader::new().with_limits(limits).read(file, Format::Auto)?)
     }
 }
 

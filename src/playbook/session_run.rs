@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use adage_redact::{Redactor, one_line};
+use adage_transcript::Reading;
+
 use super::session_files::SessionFile;
 use super::sessions::{Due, SessionScan, Sessions, Waiting};
-use crate::capture::{CancelToken, Extraction, LanguageModel, Reading, SessionEntry, SessionSummary};
+use crate::capture::{CancelToken, Extraction, LanguageModel, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
 use crate::folder::Lock;
-use crate::gate::Redactor;
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
 /// Characters of an error that are kept.
@@ -237,8 +239,7 @@ impl Sessions {
 
 /// An error as it can be kept: on one line, short, without secrets.
 fn presentable(error: &str) -> String {
-    let line = Redactor::shared().redact(error).replace(char::is_control, " ");
-    line.chars().take(MAX_ERROR_CHARS).collect()
+    one_line(&Redactor::shared().redact(error).replace(char::is_control, " "), MAX_ERROR_CHARS)
 }
 
 #[cfg(test)]
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
     use crate::folder::faults::{Fault, FaultyDisk};
-    use crate::learn::testing::at;
+    use crate::testing::at;
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, clock: &Arc<ManualClock>, disk: Box<dyn Disk>) -> Result<Playbook> {

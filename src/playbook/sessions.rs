@@ -1,4 +1,4 @@
-//! Past sessions: what there is in a folder, and what is due to be read (capture 4).
+//! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
 
 use std::path::{Path, PathBuf};
 
@@ -235,7 +235,9 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let (summary, error) = match file.read(config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
-        Err(error @ (Error::Io { .. } | Error::TranscriptSource { .. })) => return Err(error),
+        Err(error @ (Error::Io { .. } | Error::Transcript(adage_transcript::Error::Source { .. }))) => {
+            return Err(error);
+        }
         Err(error) => (None, Some(error.to_string())),
     };
     Ok(SeenFile { version: SessionSummary::VERSION, n_bytes: file.n_bytes, modified: file.modified, summary, error })

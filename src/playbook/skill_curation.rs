@@ -1,4 +1,4 @@
-//! Saving suggested skills, and keeping the saved ones in order (skills 3).
+//! Saving suggested skills, and keeping the saved ones in order (docs/spec/skills.md, 3).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -304,8 +304,8 @@ mod tests {
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
     use crate::folder::faults::{Fault, FaultyDisk};
-    use crate::learn::testing::at;
     use crate::skills::Quality;
+    use crate::testing::at;
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

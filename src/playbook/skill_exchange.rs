@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use super::{Playbook, Skills};
 use crate::error::{Error, Result};
-use crate::learn::book::Book;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
+use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
-use crate::store::{Decision, Step};
 
 /// What became of a skill that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,16 +214,17 @@ impl Skills {
     }
 
     fn graduate(&self, name: SkillName, path: PathBuf, lessons: Vec<LessonId>) -> Result<ExportedSkill> {
-        self.0.0.commit(|_, snapshot| {
-            let is_new = |id: &LessonId| snapshot.book().get(*id).is_some_and(|lesson| !lesson.graduated);
+        let inner = &self.0.0;
+        inner.commit(|attempt| {
+            let is_new = |id: &LessonId| attempt.book().get(*id).is_some_and(|lesson| !lesson.graduated);
             if !lessons.iter().any(is_new) {
-                return Ok(Step::Nothing(()));
+                return Ok(Planned::Nothing(()));
             }
-            let mut book = Book::clone(snapshot.book());
+            let mut plan = inner.plan(attempt);
             for id in &lessons {
-                book.update(*id, |lesson| lesson.graduated = true);
+                plan.book.update(*id, |lesson| lesson.graduated = true);
             }
-            Ok(Step::Commit(Decision { book, ..Decision::default() }, ()))
+            Ok(Planned::Commit(plan, ()))
         })?;
         Ok(ExportedSkill { name, path, lessons })
     }

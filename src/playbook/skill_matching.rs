@@ -1,4 +1,4 @@
-//! Which skills a turn's text asks for, with the embedder where there is one (skills 2).
+//! Which skills a turn's text asks for, with the embedder where there is one (docs/spec/skills.md, 2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 
+use adage_index::UnitVector;
 use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 
 use super::{ListedSkill, Skills};
 use crate::config::MatchConfig;
-use crate::embed::{Embedder, Role, UnitVector, embed_units};
+use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::skills::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,

@@ -1,4 +1,4 @@
-//! Skills as a person and a host see them: listed, promoted, checked, counted (skills 1.3 to 1.5).
+//! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
     use crate::folder::faults::{CountingDisk, Fault, FaultyDisk};
-    use crate::learn::testing::at;
+    use crate::testing::at;
     use crate::{Listing, ManualClock, build_lesson};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

@@ -1,24 +1,18 @@
-//! Retrieval: from a request and the playbook to the block that goes into a prompt (playbook 5). A pure stage.
+//! Retrieval: from a request and the playbook to the block that goes into a prompt (docs/spec/playbook.md, 5). A pure stage.
 
 mod fuse;
-mod library;
-mod part;
 mod render;
 mod tiers;
 
 use std::fmt;
 
+use adage_index::IndexKind;
 use serde::Serialize;
 
-use crate::config::IndexKind;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
-pub(crate) use library::{Library, Triggers};
-pub(crate) use part::Part;
-pub(crate) use render::{
-    BlockLines, EMPTY_PLAYBOOK, estimated_tokens, fence_for, fence_of, forges, recent_failures, render, tame, visible,
-};
+pub(crate) use render::{estimated_tokens, recent_failures, render};
 pub(crate) use tiers::Ranked;
 
 /// What is asked. A query about something can never be answered by what happens to be new.
@@ -192,11 +186,11 @@ pub struct Context {
     /// The names of the skills shown below them: those that come with every context.
     pub skills: Vec<String>,
     /// Why nothing is shown, when nothing is.
-    pub none_because: Option<NoneBecause>,
+    pub none_because: Option<NoMatchReason>,
     /// To be handed to `record_outcome`; none for a peek, and when nothing is shown.
     pub receipt: Option<ReceiptId>,
     /// Everything that was looked at, best first; filled when the request asks for an explanation.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<Scored>,
 }
 
 impl fmt::Display for Context {
@@ -220,7 +214,7 @@ pub struct Shown {
 
 /// A lesson that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Considered {
+pub struct Scored {
     /// Its name.
     pub id: LessonId,
     /// Its trigger.
@@ -239,7 +233,7 @@ pub struct Considered {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
-pub enum NoneBecause {
+pub enum NoMatchReason {
     /// No lesson is visible to this request.
     #[error("no lesson is visible here")]
     NoLessons,

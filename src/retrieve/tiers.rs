@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::library::{Library, Triggers};
-use super::{Considered, NoneBecause, Tier};
-use crate::config::{IndexKind, RetrievalConfig};
-use crate::embed::UnitVector;
-use crate::learn::space::Near;
+use adage_index::{IndexKind, UnitVector};
+
+use super::{NoMatchReason, Scored, Tier};
+use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
+use crate::state::{Near, RecallIndex, Triggers};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -26,11 +26,11 @@ pub(crate) struct Ranked {
     /// What searched the vectors, where they were.
     pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
-    pub(crate) none_because: Option<NoneBecause>,
-    pub(crate) considered: Vec<Considered>,
+    pub(crate) none_because: Option<NoMatchReason>,
+    pub(crate) considered: Vec<Scored>,
 }
 
-impl Library {
+impl RecallIndex {
     /// Nearest triggers (tier 1). A lesson without a vector is not found.
     pub(crate) fn by_vector(
         &self,
@@ -43,23 +43,23 @@ impl Library {
         let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
         let (nearest, by) = triggers.nearest(realm, vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query).collect();
-        let mut considered: Vec<Considered> =
+        let mut considered: Vec<Scored> =
             nearest.iter().filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight)).collect();
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let none_because = match nearest.first() {
-            None => Some(NoneBecause::NoLessons),
+            None => Some(NoMatchReason::NoLessons),
             Some(first) if first.distance >= threshold => {
-                Some(NoneBecause::NothingNear { nearest: first.distance, threshold })
+                Some(NoMatchReason::NothingNear { nearest: first.distance, threshold })
             }
             Some(_) => None,
         };
         Ranked { index: Some(by), ..self.rank(Tier::Vector, considered, limit, none_because) }
     }
 
-    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Considered> {
+    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Scored> {
         let lesson = self.book.get(near.id)?;
         let overlap = overlap(words, &lesson.trigger);
-        Some(Considered {
+        Some(Scored {
             id: lesson.id,
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
@@ -75,9 +75,9 @@ impl Library {
         let floor = config.lexical_floor;
         let hits = lexicon.search(query, realm);
         let best = hits.iter().map(|(hit, _)| cover(hit)).fold(0.0, f32::max);
-        let considered: Vec<Considered> = hits
+        let considered: Vec<Scored> = hits
             .into_iter()
-            .map(|(hit, lesson)| Considered {
+            .map(|(hit, lesson)| Scored {
                 id: lesson.id,
                 trigger: lesson.trigger.clone(),
                 distance: None,
@@ -89,9 +89,9 @@ impl Library {
         let none_because = if considered.iter().any(|considered| considered.passed) {
             None
         } else if self.visible(realm).next().is_none() {
-            Some(NoneBecause::NoLessons)
+            Some(NoMatchReason::NoLessons)
         } else {
-            Some(NoneBecause::NothingMatched { best, floor })
+            Some(NoMatchReason::NothingMatched { best, floor })
         };
         self.rank(Tier::Lexical, considered, limit, none_because)
     }
@@ -102,13 +102,13 @@ impl Library {
         let hits: Vec<Hit> =
             newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
         let none_because = match self.visible(realm).next() {
-            None => Some(NoneBecause::NoLessons),
-            Some(_) => (limit == 0).then_some(NoneBecause::LimitZero),
+            None => Some(NoMatchReason::NoLessons),
+            Some(_) => (limit == 0).then_some(NoMatchReason::LimitZero),
         };
         Ranked { tier: Tier::Recency, index: None, hits, none_because, considered: Vec::new() }
     }
 
-    fn rank(&self, tier: Tier, considered: Vec<Considered>, limit: usize, none_because: Option<NoneBecause>) -> Ranked {
+    fn rank(&self, tier: Tier, considered: Vec<Scored>, limit: usize, none_because: Option<NoMatchReason>) -> Ranked {
         let hits = considered
             .iter()
             .filter(|considered| considered.passed)
@@ -132,7 +132,7 @@ fn cover(hit: &lexical::Hit) -> f32 {
     if hit.mass >= ENOUGH { hit.mass } else { f32::midpoint(hit.mass, hit.head_mass) }
 }
 
-/// Share of the query's words that the trigger has; 0 when either has none (playbook 5.1).
+/// Share of the query's words that the trigger has; 0 when either has none (docs/spec/playbook.md, 5.1).
 fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
     if words.is_empty() {
         return 0.0;
@@ -147,14 +147,14 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    use crate::config::IndexConfig;
-    use crate::learn::book::Book;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Trust;
-    use crate::retrieve::library::body;
+    use crate::state::Book;
+    use crate::state::recall_index::body;
+    use crate::testing::{at, lesson};
+    use adage_index::IndexConfig;
 
     /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
-    fn library(lessons: &[(&str, f32)]) -> (Library, impl Fn(&str) -> Option<UnitVector>) {
+    fn recall(lessons: &[(&str, f32)]) -> (RecallIndex, impl Fn(&str) -> Option<UnitVector>) {
         let mut book = Book::default();
         for (place, (trigger, _)) in lessons.iter().enumerate() {
             let seconds = i64::try_from(place).unwrap();
@@ -166,17 +166,17 @@ mod tests {
             let cosine = 1.0 - distances.get(trigger)?;
             UnitVector::new(&[cosine, (1.0 - cosine * cosine).max(0.0).sqrt()]).ok()
         };
-        (Library::new(Arc::new(book)), vector_of)
+        (RecallIndex::new(Arc::new(book)), vector_of)
     }
 
-    fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoneBecause>) {
-        let (library, vector_of) = library(lessons);
+    fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
+        let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let config = RetrievalConfig::default();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = library.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
         let sizes = (limit, threshold);
-        let ranked = library.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
+        let ranked = recall.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
         assert_eq!(ranked.index, Some(IndexKind::Exact));
         (ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect(), ranked.none_because)
     }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(ask(&[("near", 0.25)], "q", 5, 0.2501).0, ["near"]);
         let (hits, none) = ask(&[("near", 0.25)], "q", 5, 0.25);
         assert!(hits.is_empty());
-        assert_eq!(none, Some(NoneBecause::NothingNear { nearest: 0.25, threshold: 0.25 }));
+        assert_eq!(none, Some(NoMatchReason::NothingNear { nearest: 0.25, threshold: 0.25 }));
     }
 
     #[test]
@@ -217,15 +217,15 @@ mod tests {
 
     #[test]
     fn words_must_cover_three_tenths_of_the_query() {
-        let (library, _) = library(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
+        let (recall, _) = recall(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
         let config = RetrievalConfig::default();
-        let ask = |query: &str| library.by_words(query, &Realm::default(), 5, &config);
+        let ask = |query: &str| recall.by_words(query, &Realm::default(), 5, &config);
         assert_eq!(ask("how do I rotate keys?").hits.len(), 1);
         // idf of a term in one of two lessons: ln(1 + 1.5/1.5) = 0.693; of an unknown one: ln(1 + 2.5/0.5) = 1.792.
         // One known, one unknown: 0.693/2.485 = 0.279 < 0.30.
         let ranked = ask("rotate tyres");
         assert!(ranked.hits.is_empty());
-        assert!(matches!(ranked.none_because, Some(NoneBecause::NothingMatched { best, floor })
+        assert!(matches!(ranked.none_because, Some(NoMatchReason::NothingMatched { best, floor })
             if (best - 0.2789).abs() < 1e-3 && (floor - 0.30).abs() < 1e-6));
         // Two known, two unknown have the same share; three known, one... 2.079/3.871 = 0.537.
         assert_eq!(ask("rotate ssh keys tyres").hits.len(), 1);
@@ -253,17 +253,17 @@ mod tests {
         assert_eq!(body(&lesson), "guessed the format\nask for the zone");
         let mut book = Book::default();
         book.put(lesson);
-        let library = Library::new(Arc::new(book));
+        let recall = RecallIndex::new(Arc::new(book));
         let config = RetrievalConfig::default();
         for query in ["which zone?", "guessed the format", "dates"] {
-            assert_eq!(library.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
+            assert_eq!(recall.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
         }
     }
 
     #[test]
     fn what_is_shown_needs_no_reason_for_silence() {
         assert_eq!(ask(&[("near", 0.2)], "q", 5, 0.45).1, None);
-        assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoneBecause::NoLessons));
+        assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoMatchReason::NoLessons));
     }
 
     #[test]
@@ -282,24 +282,24 @@ mod tests {
         for lesson in [elsewhere, here, tainted, promoted, lesson("global", "s")] {
             book.put(lesson);
         }
-        let library = Library::new(Arc::new(book));
+        let recall = RecallIndex::new(Arc::new(book));
         let seen = |project: &str| {
             let realm = Realm { project: project.into(), role: String::new() };
             let mut seen: Vec<String> =
-                library.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
+                recall.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
             seen.sort();
             seen
         };
         assert_eq!(seen("mine"), ["global", "here", "promoted"]);
         assert_eq!(seen(""), ["global", "promoted"]);
-        let none = Library::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
-        assert_eq!(none.none_because, Some(NoneBecause::NoLessons));
+        let none = RecallIndex::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
+        assert_eq!(none.none_because, Some(NoMatchReason::NoLessons));
     }
 
     #[test]
     fn recency_is_newest_first_up_to_the_limit() {
-        let (library, _) = library(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
-        let hits = library.by_time(&Realm::default(), 2).hits;
+        let (recall, _) = recall(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
+        let hits = recall.by_time(&Realm::default(), 2).hits;
         assert_eq!(hits.iter().map(|hit| hit.lesson.trigger.as_str()).collect::<Vec<_>>(), ["third", "second"]);
     }
 }

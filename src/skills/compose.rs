@@ -1,5 +1,5 @@
-//! A skill out of lessons, or out of what a rule suggests (skills 1.2). The text of a lesson is data: it stands in its section,
-//! and text that untrusted content could have shaped stands in fences, never as an instruction.
+//! A skill out of lessons, or out of what a rule suggests (docs/spec/skills.md, 1.2). The text of a lesson is data: it
+//! stands in its section, and text that untrusted content could have shaped stands in fences, never as an instruction.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::capture::Candidate;
 use crate::clock::ManualClock;
 use crate::config::LearnConfig;
 use crate::gate;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::{Lesson, TextHash, Trust};
 
 const MAX_TITLE_CHARS: usize = 100;
@@ -175,7 +175,7 @@ fn either<'a>(first: &'a str, second: &'a str) -> &'a str {
 fn last_command(text: &str) -> Option<&str> {
     let is_command = |text: &&str| {
         let is_line = !text.contains('\n') && !text.trim().is_empty() && text.len() <= MAX_RULE_CHARS;
-        is_line && text.contains(' ') && text.chars().all(|c| crate::retrieve::visible(c) == Some(c))
+        is_line && text.contains(' ') && text.chars().all(|c| adage_redact::visible(c) == Some(c))
     };
     code(text).into_iter().rfind(is_command)
 }
@@ -271,8 +271,8 @@ fn shared_topics(sources: &[Source<'_>], topics: &[String]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::capture::Heuristic;
-    use crate::learn::testing::lesson;
     use crate::lesson::{Evidence, build_lesson};
+    use crate::testing::lesson;
 
     fn tainted(trigger: &str, solution: &str) -> Lesson {
         let mut lesson = lesson(trigger, solution);

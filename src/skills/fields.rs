@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use adage_redact::shorten;
+
 use super::front_matter::Node;
 use super::read::{SkillNote, SkillRefused};
-use super::standard::{MAX_DESCRIPTION_CHARS, cut, distinct, first_paragraph, is_blank, keep, own_words};
+use super::standard::{MAX_DESCRIPTION_CHARS, distinct, first_paragraph, is_blank, keep, own_words};
 use super::write::Key;
 use super::{Quality, Skill, SkillName};
 use crate::lesson::{LessonId, Trust};
@@ -59,7 +61,7 @@ impl Fields {
         self.text("description").unwrap_or_else(|| {
             self.notes.push(SkillNote::NoDescription);
             let paragraph = first_paragraph(body).unwrap_or_else(|| name.to_string());
-            cut(&paragraph, MAX_DESCRIPTION_CHARS)
+            shorten(&paragraph, MAX_DESCRIPTION_CHARS)
         })
     }
 

@@ -1,12 +1,12 @@
 //! Text of lessons within a body: it stays where it is put, whatever it says.
 
-use super::standard::cut;
-use crate::retrieve::{fence_for, fence_of, forges, tame};
+use adage_redact::block::mimics_heading;
+use adage_redact::{fence_for, fence_of, one_line, strip_invisible};
 
 /// A text as paragraphs of its own: no line of it can pass for a heading, a block of HTML or a part of a prompt, and what it
 /// leaves open is closed.
 pub(super) fn paragraphs(text: &str) -> String {
-    let tamed = tame(text);
+    let tamed = strip_invisible(text);
     let mut fence: Option<String> = None;
     let mut lines: Vec<String> = Vec::new();
     for line in tamed.trim().lines() {
@@ -35,14 +35,14 @@ fn plain_line(line: &str) -> String {
     let bare = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "-+*>.)\\".contains(c));
     let is_rule = !line.is_empty() && line.chars().all(|c| "-=*_ ".contains(c));
     let opens = bare.starts_with('<') || fence_of(bare).is_some();
-    let escape = if forges(line) || is_rule || opens { "\\" } else { "" };
+    let escape = if mimics_heading(line) || is_rule || opens { "\\" } else { "" };
     // A comment in the middle of a line hides what follows it from a person, not from a model.
     format!("{escape}{}", line.replace("<!--", "<\\!--"))
 }
 
 /// A text as a block of code.
 pub(super) fn fenced(text: &str, info: &str) -> String {
-    let tamed = tame(text);
+    let tamed = strip_invisible(text);
     let code = tamed.trim_matches('\n').trim_end();
     let fence = fence_for(code);
     format!("{fence}{info}\n{code}\n{fence}")
@@ -50,8 +50,7 @@ pub(super) fn fenced(text: &str, info: &str) -> String {
 
 /// A text on one line, as an item or a heading.
 pub(super) fn line(text: &str, max_chars: usize) -> String {
-    let line = tame(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    plain_line(&cut(&line, max_chars))
+    plain_line(&one_line(&strip_invisible(text), max_chars))
 }
 
 /// A text as an item of a list, its further lines indented below the first.
@@ -99,11 +98,18 @@ mod tests {
         /// Whatever it says, the heading that comes after it is one.
         #[test]
         fn it_stays_where_it_is_put(text in "(`{1,5}|~{1,4}|#{1,3} |<!--|-->|<pre>|---|===|\\n| |a|> |- |1\\. |\t){0,30}") {
-            for body in [paragraphs(&text), fenced(&text, ""), quotation(&text), item("", &text)] {
+            let bodies = [
+                (paragraphs(&text), &[][..]),
+                (fenced(&text, ""), &[]),
+                (quotation(&text), &["> ", ">"]),
+                (item("", &text), &["- ", "  "]),
+            ];
+            for (body, container) in bodies {
                 let mut fence: Option<String> = None;
                 for line in body.lines() {
-                    let line = line.trim_start_matches([' ', '>']);
-                    let line = line.strip_prefix("- ").unwrap_or(line);
+                    // Only the container's own prefix: inside a fence, a further `>` is code.
+                    let line = container.iter().find_map(|prefix| line.strip_prefix(prefix)).unwrap_or(line);
+                    let line = line.trim_start();
                     let was_open = fence.is_some();
                     fence = match (fence, fence_of(line)) {
                         (None, Some((marks, _))) => Some(marks),

@@ -1,4 +1,5 @@
-//! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost (skills 1.3).
+//! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost
+//! (docs/spec/skills.md, 1.3).
 
 use super::fields::Fields;
 use super::front_matter::{self, Node};

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use adage_redact::{shorten, visible};
+
 use super::write::Key;
 use super::{Skill, SkillName};
 
@@ -43,9 +45,9 @@ impl Skill {
             keep(&mut metadata, key, value.clone());
         }
         Self {
-            description: cut(&description, MAX_DESCRIPTION_CHARS),
+            description: shorten(&description, MAX_DESCRIPTION_CHARS),
             license: text(&self.license),
-            compatibility: text(&self.compatibility).map(|note| cut(&note, MAX_COMPATIBILITY_CHARS)),
+            compatibility: text(&self.compatibility).map(|note| shorten(&note, MAX_COMPATIBILITY_CHARS)),
             allowed_tools: text(&self.allowed_tools),
             version: self.version.trim().to_owned(),
             author: self.author.trim().to_owned(),
@@ -83,19 +85,7 @@ fn chars(text: &str, max: usize) -> String {
 
 /// True when there is nothing to read in it, by anybody's notion of a blank.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c.is_control() || crate::retrieve::visible(c).is_none())
-}
-
-/// At most so many characters: cut at a word's end, with `…`.
-pub(super) fn cut(text: &str, max: usize) -> String {
-    let text = text.trim();
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let kept = chars(text, max.saturating_sub(1));
-    let at_word = kept.rfind(char::is_whitespace).and_then(|end| kept.get(..end)).map(str::trim_end);
-    let kept = at_word.filter(|at_word| at_word.len() * 2 > kept.len()).unwrap_or(&kept);
-    format!("{}…", kept.trim_end())
+    text.chars().all(|c| c.is_whitespace() || c.is_control() || visible(c).is_none())
 }
 
 /// The body without blank lines before it, blanks after it and carriage returns at the ends of lines.
@@ -263,7 +253,7 @@ mod tests {
         assert_eq!(standard.topics, ["docker", "image"]);
         assert_eq!(standard.metadata.keys().collect::<Vec<_>>(), ["adage-topics-2", "unnamed", "version-2"]);
         assert_eq!(standard.body, "  text\nmore");
-        assert_eq!(cut(&"x".repeat(2_000), 1_024).chars().count(), 1_024);
+        assert_eq!(shorten(&"x".repeat(2_000), 1_024).chars().count(), 1_024);
         assert_eq!(
             Skill::new("...-".parse().unwrap_or_else(|_| SkillName::unnamed()), "").standardised().body,
             "# skill"

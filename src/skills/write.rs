@@ -1,10 +1,11 @@
-//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (skills 1.1).
+//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (docs/spec/skills.md, 1.1).
 
 use std::fmt::Write;
 
+use adage_redact::visible;
+
 use super::{Quality, Skill};
 use crate::lesson::Trust;
-use crate::retrieve::visible;
 
 /// What stands under `metadata` for us. Version and author are the specification's own example; the others begin so that
 /// nobody else has them.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::learn::book::{Action, Change, Edit, Why};
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+use crate::state::{Action, Change, Edit, Why};
 
 #[derive(Serialize, Deserialize)]
 struct Line {

@@ -5,42 +5,39 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::{
-    ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Step, Store, VectorCache, archive,
-    is_alike, playbook_file, usage,
+    ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
+    playbook_file, usage,
 };
 use crate::error::{Error, Result};
 use crate::folder::Name;
-use crate::learn::book::Change;
 use crate::lesson::{SCHEMA_VERSION, TextHash};
+use crate::state::{Change, Plan};
 
 impl Store {
-    /// Decides on the newest state under the lock and commits what was decided (the protocol of the module).
+    /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
     pub(crate) fn commit<T>(
         &self,
         known: &Snapshot,
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
-        decide: impl FnOnce(&Snapshot) -> Result<Step<T>>,
+        decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.folder.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         snapshot.refuse_newer()?;
         self.folder.sweep();
-        let (decision, value) = match decide(&snapshot)? {
-            Step::Commit(decision, value) => (decision, value),
-            Step::Nothing(value) => return Ok((snapshot, value)),
-        };
-        let mut book = decision.book;
+        let (plan, value) = decide(&snapshot)?;
+        let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
             book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
         }
         let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&snapshot.file) };
         file.generation += 1;
-        file.archive_length = self.write_archive(snapshot.file.archive_length, &decision.changes)?;
+        file.archive_length = self.write_archive(snapshot.file.archive_length, &changes)?;
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
-            self.vector_file().write(&mut cache.write(), fingerprint, decision.forgets_vectors, &file.book)?;
+            self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
         }
         self.replace_file(&mut snapshot, file)?;
         self.drop_spent_segments(&mut snapshot);

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk, UnsyncedDisk};
-use crate::learn::testing::at;
-use crate::{Config, Error, Learned, Listing, ManualClock, Outcome, Playbook, Request, Result, build_lesson};
+use crate::testing::at;
+use crate::{Config, Error, Feedback, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson};
 
 const FIRST: &str = "parse a csv export with quoted commas";
 const SECOND: &str = "rotate the ssh host keys of a server";
@@ -50,7 +50,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     let learn = |trigger: &'static str, done: &mut Acknowledged| match playbook
         .learn_lesson(build_lesson(trigger, solution(trigger)))
     {
-        Ok(Learned::Refused { reason }) => panic!("{reason}"),
+        Ok(LearnOutcome::Refused { reason }) => panic!("{reason}"),
         Ok(_) => done.learned.push(trigger),
         Err(error) => {
             check_error(&error);
@@ -60,7 +60,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     learn(FIRST, &mut done);
     learn(SECOND, &mut done);
     let receipt = playbook.get_playbook_context(Request::about(FIRST)).ok().and_then(|context| context.receipt);
-    match receipt.map(|receipt| playbook.record_outcome(receipt, Outcome::Helpful)) {
+    match receipt.map(|receipt| playbook.record_outcome(receipt, Feedback::Helpful)) {
         Some(Ok(_)) => done.helpful += 1,
         Some(Err(error)) => check_error(&error),
         None => {}

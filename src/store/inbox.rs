@@ -1,4 +1,4 @@
-//! The inbox on disk (skills 4.1): what is in it, and what is put aside.
+//! The inbox on disk (docs/spec/skills.md, 4.1): what is in it, and what is put aside.
 //!
 //! ```text
 //! .inbox/private/extraction.patch      with extraction.base.json: what the targets held when it was proposed

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use adage_index::snapshot::{Bytes, Part};
+use adage_index::{UnitVector, VectorIndex};
+
 use super::VECTORS;
 use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
-use crate::embed::UnitVector;
 use crate::error::Result;
 use crate::folder::{Folder, Lock, Name};
-use crate::index::{Bytes, Part, VectorIndex};
 use crate::lesson::TextHash;
 
 /// Rows of vectors: the texts' hashes, zeros up to a multiple of 64, the components.

@@ -242,7 +242,7 @@ mod tests {
     use crate::error::Error;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
-    use crate::learn::testing::at;
+    use crate::testing::at;
 
     fn open(folder: &Path, access: Access) -> Folder {
         Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
@@ -262,7 +262,7 @@ mod tests {
             last_record: None,
             n_user_turns: 10,
             n_turns: 20,
-            owner: crate::Owner::Person,
+            owner: adage_transcript::Owner::Person,
             intent: String::new(),
             workflow: String::new(),
         };

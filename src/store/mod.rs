@@ -38,8 +38,8 @@ use crate::config::FeedbackConfig;
 use crate::error::{Error, Result};
 use crate::folder::disk::Disk;
 use crate::folder::{Access, Directory, Folder, Name, Stamp};
-use crate::learn::book::{Book, Change};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -90,25 +90,6 @@ impl Snapshot {
             None => Ok(()),
         }
     }
-}
-
-/// What a commit is to make of the book.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Decision {
-    pub(crate) book: Book,
-    /// What left or was replaced, for the archive.
-    pub(crate) changes: Vec<Change>,
-    /// True when a person removed a text: its vectors go too.
-    pub(crate) forgets_vectors: bool,
-}
-
-/// What a commit needs to know from the façade while it holds the lock.
-#[expect(clippy::large_enum_variant, reason = "one a commit, moved once")]
-pub(crate) enum Step<T> {
-    /// Write this.
-    Commit(Decision, T),
-    /// There is nothing to write.
-    Nothing(T),
 }
 
 /// The playbook file.

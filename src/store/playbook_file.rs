@@ -1,4 +1,4 @@
-//! The playbook file: pretty JSON that a person can read and mend (playbook 1).
+//! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::learn::book::{Book, Removed, ReviewReason, Skip, Waiting};
-use crate::learn::timeline::Timeline;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
+use crate::state::LessonsByTime;
+use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,9 +78,9 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     }
     book.unread.extend(take_list(&mut keys, "unread"));
     let drawn = take_list(&mut keys, "drawn");
-    book.drawn = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
+    book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
     for row in take_list(&mut keys, "skips") {
-        match Skip::deserialize(&row) {
+        match SkippedSuggestion::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
             Err(_) => book.unread.push(row),
         }
@@ -107,15 +107,15 @@ struct File<'a> {
     archive_len: u64,
     usage: Mark,
     removed: Vec<RemovedRow<'a>>,
-    lessons: &'a Timeline,
+    lessons: &'a LessonsByTime,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
     unread: &'a [Value],
     #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
     drawn: &'a [TextHash],
-    #[serde(skip_serializing_if = "<[Skip]>::is_empty")]
-    skips: &'a [Skip],
+    #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
+    skips: &'a [SkippedSuggestion],
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
 }
@@ -142,7 +142,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread, drawn, skips } = file.book.as_ref();
+    let Book { lessons, waiting, removed, unread, mined_texts, skips } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -160,7 +160,7 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
         lessons,
         waiting: waiting.collect(),
         unread,
-        drawn,
+        drawn: mined_texts,
         skips,
         extra: &file.extra,
     };
@@ -221,7 +221,7 @@ fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
-    use crate::learn::testing::{at, lesson};
+    use crate::testing::{at, lesson};
     use serde_json::json;
 
     fn read(bytes: &[u8]) -> PlaybookFile {
@@ -245,8 +245,11 @@ mod tests {
         let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
         book.waiting.push(waiting);
         book.unread.push(json!("a note"));
-        assert!(book.draw(TextHash::of(&["session", "text"])) && !book.draw(TextHash::of(&["session", "text"])));
-        book.skips.push(Skip { name: "error-pip".into(), at: at(9), times: 2 });
+        assert!(
+            book.remember_mined(TextHash::of(&["session", "text"]))
+                && !book.remember_mined(TextHash::of(&["session", "text"]))
+        );
+        book.skips.push(SkippedSuggestion { name: "error-pip".into(), at: at(9), times: 2 });
         file.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&file).unwrap()), file);
     }

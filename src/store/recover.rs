@@ -7,8 +7,8 @@ use super::playbook_file::{self, Parsed};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::{Error, Result};
 use crate::folder::Name;
-use crate::learn::book::{Action, Book, Change, Removed};
 use crate::lesson::TextHash;
+use crate::state::{Action, Book, Change, Removed};
 
 /// What an open had to do about a broken playbook file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -130,7 +130,7 @@ mod tests {
     use crate::error::Error;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
-    use crate::learn::testing::at;
+    use crate::testing::at;
 
     fn open(folder: &Path, access: Access) -> Folder {
         Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()

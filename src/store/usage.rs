@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::playbook_file::Mark;
 use crate::config::FeedbackConfig;
-use crate::learn::book::Book;
-use crate::learn::feedback::{self, Outcome};
+use crate::learn::feedback::{self, Feedback};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
+use crate::state::Book;
 
 /// A segment longer than this is closed at the next commit.
 pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
@@ -28,11 +28,11 @@ pub(crate) enum Event {
     /// Lessons were shown.
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
     /// The task for which they were shown ended.
-    Settled { outcome: ReceiptId, verdict: Outcome, at: DateTime<FixedOffset> },
+    Settled { outcome: ReceiptId, verdict: Feedback, at: DateTime<FixedOffset> },
     /// Lessons were credited by name, whatever the receipt: their open retrievals are settled, those since `since` or all.
     Credited {
         credit: Vec<Text>,
-        verdict: Outcome,
+        verdict: Feedback,
         at: DateTime<FixedOffset>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<DateTime<FixedOffset>>,
@@ -58,7 +58,7 @@ pub(crate) struct Receipt {
     pub(crate) at: DateTime<FixedOffset>,
     pub(crate) shown: Vec<Text>,
     /// The first outcome; later ones do not count.
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Feedback>,
     /// Lessons whose showing was credited one by one.
     settled: BTreeSet<LessonId>,
 }
@@ -154,7 +154,7 @@ impl UsageLog {
         }
     }
 
-    /// Lessons with a retrieval since `from` that is not settled yet (playbook 6.4).
+    /// Lessons with a retrieval since `from` that is not settled yet (docs/spec/playbook.md, 6.4).
     ///
     /// Where the receipts are gone, the lesson's own times tell.
     pub(crate) fn unsettled_since(&self, from: DateTime<FixedOffset>, book: &Book) -> Vec<Text> {
@@ -196,7 +196,7 @@ fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
 fn credit(
     book: Option<&mut Book>,
     texts: &[Text],
-    verdict: Outcome,
+    verdict: Feedback,
     at: DateTime<FixedOffset>,
     config: &FeedbackConfig,
 ) {
@@ -211,8 +211,8 @@ fn credit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::{at, lesson};
     use crate::lesson::Lesson;
+    use crate::testing::{at, lesson};
 
     fn receipt(number: i64) -> ReceiptId {
         ReceiptId::at(at(number), TextHash::of(&[number.to_string()]))
@@ -238,14 +238,14 @@ mod tests {
         Event::Shown { receipt: receipt(number), shown: vec![text(&lesson("t", "s"))], at: at(number) }
     }
 
-    fn settled(number: i64, verdict: Outcome) -> Event {
+    fn settled(number: i64, verdict: Feedback) -> Event {
         Event::Settled { outcome: receipt(number), verdict, at: at(number + 1) }
     }
 
     #[test]
     fn the_first_outcome_of_a_receipt_counts() {
         let events =
-            [shown(1), settled(1, Outcome::Helpful), settled(1, Outcome::Helpful), settled(1, Outcome::Harmful)];
+            [shown(1), settled(1, Feedback::Helpful), settled(1, Feedback::Helpful), settled(1, Feedback::Harmful)];
         let (log, book, lesson) = replay(&events, 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals), (1, 1, 0));
         assert!(log.unsettled_since(at(0), &book).is_empty());
@@ -262,10 +262,10 @@ mod tests {
 
     #[test]
     fn neutral_outcomes_settle_too_and_each_retrieval_settles_alone() {
-        let (log, book, lesson) = replay(&[shown(1), settled(1, Outcome::Neutral)], 0);
+        let (log, book, lesson) = replay(&[shown(1), settled(1, Feedback::Neutral)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
         assert!(log.unsettled_since(at(0), &book).is_empty());
-        let (log, book, _) = replay(&[shown(1), shown(2), settled(1, Outcome::Neutral)], 0);
+        let (log, book, _) = replay(&[shown(1), shown(2), settled(1, Feedback::Neutral)], 0);
         assert_eq!(log.unsettled_since(at(0), &book).len(), 1);
         assert!(log.unsettled_since(at(3), &book).is_empty());
     }
@@ -274,11 +274,11 @@ mod tests {
     fn a_credit_by_name_settles_the_retrievals_before_it() {
         let credited = Event::Credited {
             credit: vec![text(&lesson("t", "s"))],
-            verdict: Outcome::Helpful,
+            verdict: Feedback::Helpful,
             at: at(5),
             since: None,
         };
-        let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Outcome::Helpful)], 0);
+        let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Feedback::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (2, 1));
         assert!(log.unsettled_since(at(0), &book).is_empty());
     }
@@ -287,7 +287,7 @@ mod tests {
     fn another_text_is_not_credited() {
         let other =
             Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
-        let (log, book, lesson) = replay(&[other, settled(1, Outcome::Helpful)], 0);
+        let (log, book, lesson) = replay(&[other, settled(1, Feedback::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
         assert!(log.receipt(receipt(1)).unwrap().creditable(&book).is_empty());
     }

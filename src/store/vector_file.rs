@@ -6,7 +6,7 @@ use super::{VECTORS, VectorCache, vectors};
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::hash::TextHash;
-use crate::learn::book::Book;
+use crate::state::Book;
 
 /// A vector cache is swept when it is larger than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use adage_index::UnitVector;
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 
-use crate::embed::UnitVector;
 use crate::lesson::TextHash;
 
 /// The first bytes of the file: its name and version.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use adage_index::IndexConfig;
 use parking_lot::{Mutex, RwLock};
 
 use super::view::View;
 use super::{Inner, VectorMemory};
-use crate::config::IndexConfig;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
 use crate::folder::disk::{Disk, RealDisk};

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use adage_index::KeySet;
+
 use super::shelf::Shelf;
-use crate::index::KeySet;
 
 /// Says which documents are meant, by their metadata. The answer comes from lists that are kept for every field and value:
 /// no document is looked at.

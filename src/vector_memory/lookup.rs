@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use adage_index::{IndexKind, SearchScope, UnitVector, VectorError};
+
 use super::filter::Filter;
 use super::view::View;
 use super::{Inner, VectorMemory};
-use crate::config::IndexKind;
 use crate::document::Document;
-use crate::embed::{Embedder, Role, UnitVector, embed_units};
-use crate::error::{Error, Result, VectorError};
-use crate::index::Among;
+use crate::embed::{Embedder, Role, embed_units};
+use crate::error::{Error, Result};
 
 /// A question: near what, how many, how near, among which documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +150,7 @@ fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool 
 
 fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
     let keys = lookup.filter.keys(&view.shelf);
-    let among = keys.as_deref().map_or(Among::All, Among::Only);
+    let among = keys.as_deref().map_or(SearchScope::All, SearchScope::Only);
     let answer = view.index.search(vector, lookup.limit, among)?;
     let near = answer.neighbours.into_iter().filter(|neighbour| neighbour.distance <= lookup.max_distance);
     let hits = near.filter_map(|neighbour| {

@@ -16,10 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use adage_index::UnitVector;
 use parking_lot::{Mutex, RwLock};
 
 use crate::document::Document;
-use crate::embed::{Embedder, UnitVector};
+use crate::embed::Embedder;
 use crate::error::Result;
 use crate::lesson::TextHash;
 use crate::store::documents::{DocumentLog, MemoryRecovery, News};

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use adage_index::KeySet;
+
 use super::shards::Shards;
 use crate::document::Document;
-use crate::index::KeySet;
 use crate::lesson::TextHash;
 
 /// Documents of a block: what a change of one document copies.

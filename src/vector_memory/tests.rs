@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use adage_index::{IndexConfig, IndexKind, UnitVector, VectorError};
 use ndarray::Array2;
 use proptest::prelude::*;
 
 use super::{Filter, Lookup, VectorMemory};
-use crate::config::{IndexConfig, IndexKind};
 use crate::document::Document;
-use crate::embed::{Embedder, HashingEmbedder, Role, UnitVector, embed_units};
-use crate::error::{EmbedError, Error, Result, VectorError};
+use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
+use crate::error::{EmbedError, Error, Result};
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk};
 use crate::lesson::TextHash;

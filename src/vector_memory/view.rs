@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
+
 use super::shelf::Shelf;
-use crate::config::IndexConfig;
-use crate::embed::UnitVector;
-use crate::index::{KeySet, VectorIndex};
 use crate::lesson::TextHash;
 use crate::store::documents::{Change, LogMark, Logged};
 use crate::store::memory_vectors::StoredIndex;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use adage_index::KeySet;
+
 use super::filter::Filter;
 use super::view::{Vectors, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::error::{DocumentError, Error, Result};
 use crate::folder::Lock;
-use crate::index::KeySet;
 use crate::store::documents::{Change, Logged, MemoryRecovery};
 use crate::store::memory_vectors::{self, IndexToStore};
 

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use adage::{Learned, Lesson, LessonDraft, LessonId, Listing, ManualClock, Playbook, PlaybookBuilder, build_lesson};
+use adage::{
+    LearnOutcome, Lesson, LessonDraft, LessonId, Listing, ManualClock, Playbook, PlaybookBuilder, build_lesson,
+};
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -89,7 +91,7 @@ impl Bench {
 pub(crate) fn learn(playbook: &Playbook, draft: impl Into<LessonDraft>) -> LessonId {
     let learned = playbook.learn_lesson(draft).unwrap();
     match learned {
-        Learned::Inserted { id, .. } => id,
+        LearnOutcome::Inserted { id, .. } => id,
         other => panic!("not a new lesson: {other:?}"),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use adage::{
-    Error, ExchangeFormat, Learned, LessonDraft, Listing, NotOurs, Playbook, Refusal, ReviewReason, Trust,
+    Error, ExchangeFormat, LearnOutcome, LessonDraft, Listing, NotOurs, Playbook, Refusal, ReviewReason, Trust,
     build_lesson, read_lessons,
 };
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
         let playbook = bench.open();
         let text = text(&source, format);
         for learned in playbook.import(drafts(format, &text)).unwrap() {
-            assert!(matches!(learned, Learned::Review { reason: ReviewReason::Tainted, .. }), "{learned:?}");
+            assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::Tainted, .. }), "{learned:?}");
         }
         assert_eq!(lessons(&playbook).len(), 0, "nothing is shown before a person looked at it");
         let waiting = playbook.waiting_lessons().unwrap();
@@ -47,7 +47,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
 
         let before = bench.read(crate::bench::TRUTH);
         for learned in playbook.import(drafts(format, &text)).unwrap() {
-            assert!(matches!(learned, Learned::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
+            assert!(matches!(learned, LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
         }
         assert_eq!(bench.read(crate::bench::TRUTH), before, "a second import changes nothing");
     }
@@ -67,9 +67,9 @@ fn a_playbook_knows_its_own_export_and_what_was_removed() {
         let mut refusals = Vec::new();
         for learned in playbook.import(drafts(format, &edited)).unwrap() {
             match learned {
-                Learned::Refused { reason: Refusal::AlreadyHere { id } } => assert_eq!(id, third),
-                Learned::Refused { reason } => refusals.push(reason),
-                Learned::Review { id, .. } => assert_ne!(id, first, "the lesson that is here keeps its name"),
+                LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } } => assert_eq!(id, third),
+                LearnOutcome::Refused { reason } => refusals.push(reason),
+                LearnOutcome::Review { id, .. } => assert_ne!(id, first, "the lesson that is here keeps its name"),
                 other => panic!("{other:?}"),
             }
         }
@@ -86,7 +86,7 @@ fn a_removed_text_does_not_come_back_under_another_name() {
     let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
     playbook.remove(id).unwrap();
     let learned = playbook.import(drafts(ExchangeFormat::Ace, bullet)).unwrap();
-    assert!(matches!(learned[..], [Learned::Refused { reason: Refusal::Removed }]), "{learned:?}");
+    assert!(matches!(learned[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{learned:?}");
 }
 
 #[test]

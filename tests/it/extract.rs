@@ -1,9 +1,10 @@
 //! Lessons drawn from a session by a model, from the transcript to the playbook.
 
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
     Completion, Config, Evidence, Existing, ExtractConfig, ExtractRequest, Extracted, Extraction, LanguageModel,
-    Learned, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
-    Speaker, Status, ToolCall, Transcript, Turn, Unreadable, extract_lessons,
+    LearnOutcome, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
+    Speaker, Unreadable, extract_lessons,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -104,7 +105,7 @@ fn a_proposal_with_evidence_becomes_a_lesson_of_the_playbook() {
 
     let folder = tempfile::tempdir().unwrap();
     let playbook = Playbook::builder(folder.path()).with_config(Config::default()).open().unwrap();
-    let Learned::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
+    let LearnOutcome::Inserted { id, .. } = playbook.learn_lesson(lessons[0].draft.clone()).unwrap() else { panic!() };
     let lesson = playbook.find(id).unwrap();
     let fields = [&lesson.trigger, &lesson.correct_pattern, &lesson.solution, &lesson.mistake, &lesson.source];
     assert_eq!(

@@ -1,8 +1,8 @@
-//! What became of what was shown: receipts, credits, the files that carry them (playbook 6).
+//! What became of what was shown: receipts, credits, the files that carry them (docs/spec/playbook.md, 6).
 
 use std::time::Duration;
 
-use adage::{Error, Lesson, LessonId, Outcome, Playbook, ReceiptId, Request, Settled, Verification, build_lesson};
+use adage::{Credited, Error, Feedback, Lesson, LessonId, Playbook, ReceiptId, Request, Verification, build_lesson};
 
 use super::bench::{Bench, TRUTH, learn, three};
 
@@ -20,8 +20,8 @@ fn recall(playbook: &Playbook, about: &str) -> ReceiptId {
     playbook.get_playbook_context(about).unwrap().receipt.unwrap()
 }
 
-fn now_for(lessons: &[LessonId]) -> Settled {
-    Settled::Now { lessons: lessons.to_vec() }
+fn now_for(lessons: &[LessonId]) -> Credited {
+    Credited::Recorded { lessons: lessons.to_vec() }
 }
 
 /// A playbook with the three lessons, oldest first.
@@ -37,7 +37,7 @@ fn stocked(bench: &Bench) -> (Playbook, [LessonId; 3]) {
 #[test]
 fn an_outcome_counts_for_exactly_what_its_receipt_showed() {
     for (outcome, expected) in
-        [(Outcome::Helpful, (1, 1, 0, 55)), (Outcome::Neutral, (1, 0, 0, 50)), (Outcome::Harmful, (1, 0, 1, 40))]
+        [(Feedback::Helpful, (1, 1, 0, 55)), (Feedback::Neutral, (1, 0, 0, 50)), (Feedback::Harmful, (1, 0, 1, 40))]
     {
         let bench = Bench::new();
         let (playbook, [csv, keys, _]) = stocked(&bench);
@@ -53,10 +53,10 @@ fn the_first_outcome_of_a_receipt_is_the_one_that_counts() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt = recall(&playbook, "parsing CSV exports");
-    playbook.record_outcome(receipt, Outcome::Harmful).unwrap();
-    for outcome in [Outcome::Harmful, Outcome::Helpful, Outcome::Neutral] {
+    playbook.record_outcome(receipt, Feedback::Harmful).unwrap();
+    for outcome in [Feedback::Harmful, Feedback::Helpful, Feedback::Neutral] {
         let settled = bench.open().record_outcome(receipt, outcome).unwrap();
-        assert_eq!(settled, Settled::Before { outcome: Outcome::Harmful });
+        assert_eq!(settled, Credited::AlreadyRecorded { outcome: Feedback::Harmful });
     }
     assert_eq!(counts(&playbook, csv), (1, 0, 1, 40));
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);
@@ -67,9 +67,9 @@ fn each_showing_has_an_outcome_of_its_own() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipts = [(); 3].map(|()| recall(&playbook, "parsing CSV exports"));
-    playbook.record_outcome(receipts[2], Outcome::Helpful).unwrap();
-    playbook.record_outcome(receipts[0], Outcome::Harmful).unwrap();
-    playbook.record_outcome(receipts[1], Outcome::Helpful).unwrap();
+    playbook.record_outcome(receipts[2], Feedback::Helpful).unwrap();
+    playbook.record_outcome(receipts[0], Feedback::Harmful).unwrap();
+    playbook.record_outcome(receipts[1], Feedback::Helpful).unwrap();
     assert_eq!(counts(&playbook, csv), (3, 2, 1, 50));
 }
 
@@ -82,11 +82,11 @@ fn a_text_that_changed_since_gets_no_credit() {
         build_lesson("parsing CSV exports", "Use the csv module with a dialect.").mistake("split cut quoted commas");
     assert_eq!(playbook.learn_lesson(longer).unwrap().id(), Some(csv));
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);
-    assert_eq!(playbook.record_outcome(by_receipt, Outcome::Helpful).unwrap(), now_for(&[]));
+    assert_eq!(playbook.record_outcome(by_receipt, Feedback::Helpful).unwrap(), now_for(&[]));
     assert_eq!(counts(&playbook, csv), (1, 0, 0, 50));
     // The new text earns credit of its own.
     let receipt = recall(&playbook, "parsing CSV exports");
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_was_removed_gets_no_credit_and_the_others_of_the_receipt_do() {
     let (playbook, [csv, keys, photographs]) = stocked(&bench);
     let receipt = playbook.get_playbook_context(Request::cold_start()).unwrap().receipt.unwrap();
     playbook.remove(keys).unwrap();
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[photographs, csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[photographs, csv]));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn receipts_that_nobody_knows_are_an_error() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt: ReceiptId = "018f0000-0000-7000-8000-000000000001".parse().unwrap();
-    match playbook.record_outcome(receipt, Outcome::Helpful) {
+    match playbook.record_outcome(receipt, Feedback::Helpful) {
         Err(Error::NoSuchReceipt { receipt: unknown }) => assert_eq!(unknown, receipt),
         other => panic!("{other:?}"),
     }
@@ -118,7 +118,7 @@ fn a_receipt_is_good_for_seven_days() {
         let (playbook, [csv, ..]) = stocked(&bench);
         let receipt = recall(&playbook, "parsing CSV exports");
         bench.advance(seconds);
-        match playbook.record_outcome(receipt, Outcome::Helpful) {
+        match playbook.record_outcome(receipt, Feedback::Helpful) {
             Ok(settled) => assert!(is_known && settled == now_for(&[csv]), "after {seconds} s: {settled:?}"),
             Err(Error::NoSuchReceipt { .. }) => assert!(!is_known, "unknown after {seconds} s"),
             Err(other) => panic!("{other}"),
@@ -147,7 +147,7 @@ fn the_window_counts_lessons_and_passes_over_settled_ones() {
     recall(&playbook, "parsing CSV exports");
     recall(&playbook, "rotating ssh keys");
     let settled = recall(&playbook, "compressing photographs");
-    playbook.record_outcome(settled, Outcome::Neutral).unwrap();
+    playbook.record_outcome(settled, Feedback::Neutral).unwrap();
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 2);
     assert_eq!((counts(&playbook, csv).1, counts(&playbook, keys).1, counts(&playbook, photographs).1), (1, 1, 0));
     // A later showing is another one.
@@ -162,7 +162,7 @@ fn what_the_window_credited_is_not_credited_by_its_receipt_again() {
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 1);
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[]));
     assert_eq!(counts(&playbook, csv), (1, 1, 0, 55));
 }
 
@@ -175,7 +175,7 @@ fn a_showing_before_the_window_keeps_its_receipt() {
     bench.advance(1_000);
     recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 1);
-    assert_eq!(playbook.record_outcome(early, Outcome::Harmful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(early, Feedback::Harmful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&playbook, csv), (2, 1, 1, 45));
 }
 
@@ -201,7 +201,7 @@ fn lessons_are_credited_by_name_whatever_its_case_and_by_id() {
     assert_eq!(counts(&playbook, csv), (0, 2, 1, 50));
     let receipt = playbook.record_retrieval("parsing CSV exports").unwrap();
     assert_eq!(counts(&playbook, csv).0, 1);
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn counts_and_receipts_reach_other_handles_and_outlive_this_one() {
     let before = bench.read(TRUTH);
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(counts(&other, csv).0, 1);
-    other.record_outcome(receipt, Outcome::Helpful).unwrap();
+    other.record_outcome(receipt, Feedback::Helpful).unwrap();
     assert_eq!(counts(&playbook, csv), (1, 1, 0, 55));
     let settled = recall(&other, "parsing CSV exports");
     drop((playbook, other));
@@ -294,7 +294,7 @@ fn counts_and_receipts_reach_other_handles_and_outlive_this_one() {
     assert_eq!(counts(&reopened, csv), (2, 1, 0, 55));
     // A commit folds the counts in, and the receipts stay good.
     learn(&reopened, build_lesson("amber kettle", "polish it"));
-    assert_eq!(reopened.record_outcome(settled, Outcome::Harmful).unwrap(), now_for(&[csv]));
+    assert_eq!(reopened.record_outcome(settled, Feedback::Harmful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&bench.open(), csv), (2, 1, 1, 45));
 }
 
@@ -307,7 +307,7 @@ fn a_busy_folder_neither_delays_a_recall_nor_costs_its_count() {
     let receipt = recall(&playbook, "parsing CSV exports");
     assert!(!bench.has("usage.0.jsonl"));
     lock.unlock().unwrap();
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&bench.open(), csv), (1, 1, 0, 55));
 }
 
@@ -326,7 +326,7 @@ fn an_outcome_that_has_to_wait_for_the_folder_knows_its_receipt() {
         locks.lines().any(|line| line.contains("->") && line.contains(&format!(":{inode} ")))
     };
     let settled = std::thread::scope(|scope| {
-        let outcome = scope.spawn(|| playbook.record_outcome(receipt, Outcome::Helpful));
+        let outcome = scope.spawn(|| playbook.record_outcome(receipt, Feedback::Helpful));
         while !is_awaited() && !outcome.is_finished() {
             std::thread::yield_now();
         }
@@ -349,7 +349,7 @@ fn losing_the_usage_files_loses_the_counts_since_the_last_commit_only() {
     let playbook = bench.open();
     assert_eq!(counts(&playbook, csv), (1, 0, 0, 50));
     for receipt in [folded, lost] {
-        let outcome = playbook.record_outcome(receipt, Outcome::Helpful);
+        let outcome = playbook.record_outcome(receipt, Feedback::Helpful);
         assert!(matches!(outcome, Err(Error::NoSuchReceipt { .. })), "{outcome:?}");
     }
     assert_eq!(playbook.list_lessons(&adage::Listing::default()).unwrap().len(), 4);
@@ -366,7 +366,7 @@ fn counting_goes_on_after_the_usage_files_were_lost() {
     bench.delete("usage.0.jsonl");
     let playbook = bench.open();
     let receipt = recall(&playbook, "parsing CSV exports");
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&playbook, csv), (3, 1, 0, 55));
     assert_eq!(counts(&bench.open(), csv), (3, 1, 0, 55));
 }
@@ -380,7 +380,7 @@ fn counting_goes_on_when_the_usage_file_goes_under_an_open_handle() {
     learn(&playbook, build_lesson("amber kettle", "polish it"));
     bench.delete("usage.0.jsonl");
     let receipt = recall(&playbook, "parsing CSV exports");
-    assert_eq!(playbook.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&playbook, csv), (3, 1, 0, 55));
 }
 
@@ -411,7 +411,7 @@ fn a_full_segment_is_closed_and_every_count_and_receipt_stays() {
     assert_eq!(bench.read("usage.0.jsonl"), closed);
     assert!(!bench.read("usage.1.jsonl").is_empty());
     for receipt in [first, late] {
-        assert_eq!(other.record_outcome(receipt, Outcome::Helpful).unwrap(), now_for(&[csv]));
+        assert_eq!(other.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     }
     let expected = (n_recalls + 3, 2, 0, 60);
     assert_eq!(

@@ -1,4 +1,5 @@
-//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost (playbook 1, store 2).
+//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost
+//! (docs/spec/playbook.md, 1; docs/spec/folder-format.md, 2).
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -101,7 +102,7 @@ fn a_file_without_marks_keeps_archive_counts_and_removals() {
     assert_eq!(playbook.changes().unwrap().len(), n_changes);
     assert_eq!(playbook.find("eta hamster").unwrap().retrievals, 1);
     let back = playbook.learn_lesson(adage::LessonDraft::from_lesson(&gone)).unwrap();
-    assert_eq!(back, adage::Learned::Refused { reason: adage::Refusal::Removed });
+    assert_eq!(back, adage::LearnOutcome::Refused { reason: adage::Refusal::Removed });
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::patches;
 use adage::{
-    Applied, CannotApply, Error, Inbox, Learned, ManualClock, Patch, PatchKind, Playbook, PlaybookBuilder,
+    Applied, CannotApply, Error, Inbox, LearnOutcome, ManualClock, Patch, PatchKind, Playbook, PlaybookBuilder,
     ProposalName, TargetError, TextHash, build_lesson,
 };
 
@@ -133,7 +133,7 @@ fn proposals_of_every_kind_are_listed_shown_and_applied() {
 
     let Applied { change, files, lessons } = inbox.apply(&proposals).unwrap();
     assert_eq!((files.len(), change.is_some(), lessons.len()), (4, true, 1));
-    assert!(matches!(lessons[0], Learned::Inserted { .. }));
+    assert!(matches!(lessons[0], LearnOutcome::Inserted { .. }));
     assert_eq!(home.text("memory/notes.md"), "one\n2\nthree\n");
     assert_eq!(home.text(".agent/NOTES.md"), "# Global\n\n- be kind\n- be brief\n");
     assert_eq!(home.text("skills/deploy/SKILL.md"), SKILL.replace("Run it.", "Run it twice."));

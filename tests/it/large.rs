@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use adage::index::IndexKind;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, IndexKind, Learned, LessonDraft, Playbook, Request, Role, TextHash,
-    Tier, build_lesson,
+    Config, Context, EmbedError, Embedder, Error, LearnOutcome, LessonDraft, Playbook, Request, Role, TextHash, Tier,
+    build_lesson,
 };
 use ndarray::Array2;
 
@@ -75,10 +76,10 @@ fn a_playbook_that_crosses_the_threshold_says_that_a_graph_answers() {
 
     // Duplicates are found by the graph too, and the least useful goes when there is no room.
     let again = playbook.learn_lesson(build_lesson("case 11", "answer 11")).unwrap();
-    assert!(matches!(again, Learned::Merged { distance: Some(distance), .. } if distance < 1e-3), "{again:?}");
+    assert!(matches!(again, LearnOutcome::Merged { distance: Some(distance), .. } if distance < 1e-3), "{again:?}");
     bench.advance(1);
     let learned = playbook.learn_lessons((1_150..1_250).map(draft)).unwrap();
-    let evicted: Vec<_> = learned.iter().flat_map(Learned::evicted).collect();
+    let evicted: Vec<_> = learned.iter().flat_map(LearnOutcome::evicted).collect();
     assert_eq!(evicted.len(), 50);
     assert!(evicted.iter().all(|id| playbook.find(**id).is_err()));
     assert_eq!(shown(&ask(&playbook, 1_249, ""))[0], "case 1249");

@@ -4,11 +4,11 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    AutoSaveConfig, CancelToken, Config, Declined, Extraction, HashingEmbedder, Learned, LessonDraft, LessonId,
+    AutoSaveConfig, CancelToken, Config, Declined, Extraction, HashingEmbedder, LearnOutcome, LessonDraft, LessonId,
     Listing, ManualClock, ModelError, NotWorded, Origin, Playbook, Provenance, Quality, Ran, Request, ReviewReason,
-    ScriptedModel, SessionLessons, Skill, Status, ToolCall, Transcript, Turn, Verification, build_lesson,
-    find_evidence,
+    ScriptedModel, SessionLessons, Skill, Verification, build_lesson, find_evidence,
 };
 use serde_json::json;
 
@@ -80,10 +80,10 @@ fn what_a_model_proposes_is_learned_once() {
     let desk = Desk::new();
     let (learned, model) = desk.learn_from("monday", &reply(None));
     assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
-    assert!(matches!(learned.extracted[..], [Learned::Inserted { .. }]), "{learned:?}");
+    assert!(matches!(learned.extracted[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
     assert_eq!(model.asked().len(), 1);
     let (again, _) = desk.learn_from("monday", &reply(None));
-    assert!(matches!(again.extracted[..], [Learned::Refused { .. }]), "{again:?}");
+    assert!(matches!(again.extracted[..], [LearnOutcome::Refused { .. }]), "{again:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
 }
 
@@ -100,7 +100,10 @@ fn a_model_that_read_what_nobody_vouches_for_only_proposes_to_a_person() {
     }));
     let model = ScriptedModel::new([Ok(reply(None))]);
     let learned = desk.playbook.learn_from_session(&session, Some(&model), &CancelToken::default()).unwrap();
-    assert!(matches!(learned.extracted[..], [Learned::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
+    assert!(
+        matches!(learned.extracted[..], [LearnOutcome::Review { reason: ReviewReason::Tainted, .. }]),
+        "{learned:?}"
+    );
     assert!(desk.triggers().is_empty());
 }
 
@@ -110,7 +113,7 @@ fn a_mined_lesson_is_superseded_as_one_change() {
     let old = desk.learn(mined());
     let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
     assert!(model.asked()[0].user.contains("Use yarn for it."), "{}", model.asked()[0].user);
-    let [Learned::Inserted { id, ref evicted, change: Some(change) }] = learned.extracted[..] else {
+    let [LearnOutcome::Inserted { id, ref evicted, change: Some(change) }] = learned.extracted[..] else {
         panic!("{learned:?}")
     };
     assert_eq!((evicted.as_slice(), desk.triggers()), (&[old][..], vec!["installing packages".to_owned()]));
@@ -128,7 +131,7 @@ fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
     let old = desk.learn(build_lesson("installing packages", "Use pnpm, not npm!").provenance(&provenance("earlier")));
     let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
     assert!(
-        matches!(learned.extracted[..], [Learned::Inserted { ref evicted, .. }] if *evicted == [old]),
+        matches!(learned.extracted[..], [LearnOutcome::Inserted { ref evicted, .. }] if *evicted == [old]),
         "{learned:?}"
     );
 }
@@ -141,7 +144,7 @@ fn what_a_person_stands_behind_is_not_superseded_by_itself() {
         let old = protect(&desk);
         let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
         assert!(
-            matches!(learned.extracted[..], [Learned::Review { reason: ReviewReason::WouldSupersedeTrusted, .. }]),
+            matches!(learned.extracted[..], [LearnOutcome::Review { reason: ReviewReason::WouldSupersedeTrusted, .. }]),
             "{learned:?}"
         );
         assert!(desk.playbook.find(old).is_ok());
@@ -163,7 +166,7 @@ fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
     desk.learn_from("monday", &reply(Some(1)));
     let waiting = desk.playbook.waiting_lessons().unwrap().remove(0).lesson;
     let learned = desk.playbook.promote(waiting.id, waiting.text_hash()).unwrap();
-    assert!(matches!(learned, Learned::Inserted { ref evicted, .. } if *evicted == [old]), "{learned:?}");
+    assert!(matches!(learned, LearnOutcome::Inserted { ref evicted, .. } if *evicted == [old]), "{learned:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
     desk.playbook.undo(learned.change().unwrap()).unwrap();
     assert_eq!(desk.triggers(), ["adding a dependency"]);

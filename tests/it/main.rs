@@ -12,21 +12,16 @@
 
 mod agent;
 mod bench;
-#[cfg(feature = "cli")]
-mod cli;
-#[cfg(feature = "cli")]
-mod cli_mine;
 mod curation;
 mod exchange;
 mod extract;
 mod feedback;
+mod formats;
 mod hand_edits;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;
 mod inbox_agents;
-#[cfg(feature = "cli")]
-mod inbox_cli;
 mod large;
 mod layers;
 mod learning_from_sessions;
@@ -40,16 +35,14 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
-#[cfg(feature = "cli")]
-mod processes;
 mod redaction;
 mod related;
 mod retrieval;
+#[cfg(feature = "http-llm")]
+mod server;
 mod sessions;
 mod skill_files;
 mod skill_matching;
 mod skills;
-#[cfg(feature = "cli")]
-mod skills_cli;
 mod transcripts;
 mod vector_memory;

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use adage::{Learned, Playbook, build_lesson};
+use adage::{LearnOutcome, Playbook, build_lesson};
 use serde_json::Value;
 
 #[test]
@@ -28,7 +28,7 @@ fn merges_are_right_in_96_of_100_cases_and_find_a_third_of_the_duplicates() {
         [draft("a"), draft("b")]
     });
     let learned = playbook.learn_lessons(drafts).unwrap();
-    let is_merged = learned.chunks(2).map(|both| matches!(both, [_, Learned::Merged { .. }]));
+    let is_merged = learned.chunks(2).map(|both| matches!(both, [_, LearnOutcome::Merged { .. }]));
     let cases: Vec<(bool, bool)> = is_merged.zip(&pairs).map(|(merged, pair)| (merged, pair["dup"] == 1)).collect();
     let count = |case: &dyn Fn(&(bool, bool)) -> bool| cases.iter().filter(|found| case(found)).count() as f64;
     let right = count(&|(merged, is_duplicate)| *merged && *is_duplicate);

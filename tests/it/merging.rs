@@ -1,6 +1,6 @@
 //! The merge guard on pairs of lessons with the real model: values keep apart, rewordings merge.
 
-use adage::{Config, DedupPolicy, Learned, LessonDraft, Playbook, build_lesson};
+use adage::{Config, DedupPolicy, LearnOutcome, LessonDraft, Playbook, build_lesson};
 use serde_json::Value;
 
 /// Written for this test, half of them conflicting in a value, half honest rewordings; all closer than the distance.
@@ -12,7 +12,7 @@ fn draft(pair: &Value, side: &str) -> LessonDraft {
 }
 
 /// What becomes of the second lesson of each pair, the pairs in projects of their own.
-fn learn(policy: DedupPolicy) -> Vec<(Value, Learned)> {
+fn learn(policy: DedupPolicy) -> Vec<(Value, LearnOutcome)> {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.learn.dedup = policy;
@@ -31,16 +31,16 @@ fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
     let apart: Vec<String> = rewordings
         .iter()
         .filter_map(|(pair, learned)| match learned {
-            Learned::KeptApart { why, .. } => Some(format!("{}: {why}", pair["id"])),
+            LearnOutcome::Distinct { why, .. } => Some(format!("{}: {why}", pair["id"])),
             _ => None,
         })
         .collect();
-    let merged = conflicts.iter().filter(|(_, learned)| matches!(learned, Learned::Merged { .. }));
+    let merged = conflicts.iter().filter(|(_, learned)| matches!(learned, LearnOutcome::Merged { .. }));
     let merged: Vec<String> = merged.map(|(pair, _)| format!("{}: {}", pair["id"], pair["why"])).collect();
     assert!(merged.is_empty(), "merged in spite of a conflict: {merged:#?}");
     assert!(apart.len() <= 6, "{} rewordings kept apart: {apart:#?}", apart.len());
     assert!(
-        rewordings.iter().all(|(_, learned)| !matches!(learned, Learned::Inserted { .. })),
+        rewordings.iter().all(|(_, learned)| !matches!(learned, LearnOutcome::Inserted { .. })),
         "a rewording was not near"
     );
 }
@@ -48,9 +48,7 @@ fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
 #[test]
 fn the_plain_rule_merges_whatever_is_near() {
     let learned = learn(DedupPolicy::Plain);
-    assert!(
-        learned.iter().all(
-            |(_, learned)| matches!(learned, Learned::Merged { distance: Some(distance), .. } if *distance < 0.15)
-        )
-    );
+    assert!(learned.iter().all(
+        |(_, learned)| matches!(learned, LearnOutcome::Merged { distance: Some(distance), .. } if *distance < 0.15)
+    ));
 }

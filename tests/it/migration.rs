@@ -1,12 +1,13 @@
-//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (playbook 1, 2; store, opening).
+//! Files that somebody else wrote: an earlier version, a newer one, a broken disk (docs/spec/playbook.md, 1, 2;
+//! docs/spec/folder-format.md, 4).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
 use adage::{
-    Error, HashingEmbedder, Learned, LessonId, ManualClock, Origin, Outcome, Playbook, Provenance, Refusal, Request,
-    Tier, Verification, build_lesson,
+    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Playbook, Provenance, Refusal,
+    Request, Tier, Verification, build_lesson,
 };
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ fn nothing_is_written_before_the_first_commit() {
     assert_eq!(bench.names(), BTreeSet::from([TRUTH.to_owned()]));
     // A retrieval is counted beside the file, not in it.
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
-    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     drop(playbook);
     assert_eq!(bench.read(TRUTH), old_file().as_bytes());
     assert!(!bench.has(BACKUP));
@@ -122,8 +123,8 @@ fn the_first_commit_migrates_and_loses_nothing() {
 
     // The names, and what was shown under them, stay.
     assert_eq!(ids(&bench.open())[1..], before);
-    let settled = bench.open().record_outcome(receipt, Outcome::Helpful).unwrap();
-    assert_eq!(settled, adage::Settled::Now { lessons: vec![before[3]] });
+    let settled = bench.open().record_outcome(receipt, Feedback::Helpful).unwrap();
+    assert_eq!(settled, adage::Credited::Recorded { lessons: vec![before[3]] });
     // And all of it outlives the commits that follow.
     learn(&bench.open(), build_lesson("felt slipper", "dry it slowly"));
     let file = bench.json();
@@ -298,7 +299,7 @@ fn an_unreadable_file_goes_to_quarantine_and_the_backup_takes_over() {
         // Removed is removed: an import does not bring it back, a hand does.
         let [_, keys, _] = three();
         let imported = keys.clone().provenance(&Provenance { origin: Origin::Imported, ..Provenance::default() });
-        assert_eq!(playbook.learn_lesson(imported).unwrap(), Learned::Refused { reason: Refusal::Removed });
+        assert_eq!(playbook.learn_lesson(imported).unwrap(), LearnOutcome::Refused { reason: Refusal::Removed });
         learn(&playbook, keys);
         let reopened = bench.open();
         assert_eq!((lessons(&reopened).len(), reopened.recovery()), (3, None));
@@ -352,7 +353,7 @@ fn counts_since_the_backup_survive_a_broken_file() {
     bench.write(TRUTH, "{");
     let playbook = bench.open();
     assert_eq!(playbook.find(id).unwrap().retrievals, 4);
-    playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     let lesson = playbook.find(id).unwrap();
     assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (4, 1));
 }
@@ -377,8 +378,8 @@ fn removals_hold_when_the_file_is_gone_and_their_text_is_not_kept_for_ever() {
         let provenance = Provenance { origin: Origin::Imported, ..Provenance::default() };
         playbook.learn_lesson(draft.provenance(&provenance)).unwrap()
     };
-    assert_eq!(import(keys), Learned::Refused { reason: Refusal::Removed });
-    assert!(matches!(import(csv), Learned::Inserted { .. }), "what was not removed is welcome");
+    assert_eq!(import(keys), LearnOutcome::Refused { reason: Refusal::Removed });
+    assert!(matches!(import(csv), LearnOutcome::Inserted { .. }), "what was not removed is welcome");
 }
 
 #[cfg(unix)]

@@ -1,8 +1,9 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    Config, Error, Learned, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, Skips, Status, TextHash,
-    ToolCall, Transcript, Turn, build_lesson,
+    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, SkipSelection,
+    TextHash, build_lesson,
 };
 use serde_json::json;
 use std::path::Path;
@@ -42,7 +43,7 @@ fn open(folder: &Path, now: &str) -> Playbook {
 
 const NOW: &str = "2026-03-01T12:00:00Z";
 
-fn admit(playbook: &Playbook, transcript: &Transcript) -> Vec<Learned> {
+fn admit(playbook: &Playbook, transcript: &Transcript) -> Vec<LearnOutcome> {
     playbook.admit(playbook.mine(transcript).unwrap().candidates).unwrap()
 }
 
@@ -55,7 +56,7 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     let learned = admit(&playbook, &correction("s1"));
-    assert!(matches!(learned[..], [Learned::Inserted { .. }]), "{learned:?}");
+    assert!(matches!(learned[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
     let lesson = &playbook.list_lessons(&Listing::everything()).unwrap()[0];
     let evidence = &lesson.provenance.evidence[0];
     assert!(evidence.quote.starts_with("No, that is wrong."), "{}", evidence.quote);
@@ -65,7 +66,7 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert_eq!(span, evidence.quote);
 
     let learned = admit(&playbook, &recovery("s2"));
-    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::Unevidenced, .. }]), "{learned:?}");
+    assert!(matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::Unevidenced, .. }]), "{learned:?}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 1));
     // They wait for the next process too, and are not shown.
     let again = open(folder.path(), NOW);
@@ -82,7 +83,7 @@ fn a_session_that_is_read_twice_teaches_once() {
         admit(&playbook, &transcript);
         let before = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
         let again = admit(&open(folder.path(), NOW), &transcript);
-        assert!(matches!(again[..], [Learned::Refused { reason: Refusal::DrawnBefore { .. } }]), "{again:?}");
+        assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::DrawnBefore { .. } }]), "{again:?}");
         let after = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
         assert_eq!(before, after);
     }
@@ -101,14 +102,14 @@ fn what_follows_untrusted_content_waits() {
     };
     transcript.turns.insert(1, Turn::ToolCall(fetch));
     let learned = admit(&playbook, &transcript);
-    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
+    assert!(matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
     assert_eq!(n_lessons(&playbook), 0);
     // The same read afterwards taints nothing that came before.
     let mut transcript = correction("s2");
     let fetch = transcript.turns.remove(0);
     transcript.turns.insert(0, fetch);
     transcript.turns.push(run("curl https://example.org", "text", Status::Succeeded));
-    assert!(matches!(admit(&playbook, &transcript)[..], [Learned::Inserted { .. }]));
+    assert!(matches!(admit(&playbook, &transcript)[..], [LearnOutcome::Inserted { .. }]));
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn a_session_teaches_three_lessons_at_most_by_itself() {
     }
     let n_refused = outcomes
         .iter()
-        .filter(|learned| matches!(learned, Learned::Refused { reason: Refusal::TooManyOfSession { max: 3, .. } }))
+        .filter(|learned| matches!(learned, LearnOutcome::Refused { reason: Refusal::TooManyOfSession { max: 3, .. } }))
         .count();
     assert_eq!((outcomes.len(), n_refused, n_lessons(&playbook)), (5, 2, 3), "{outcomes:?}");
 }
@@ -140,8 +141,8 @@ fn a_skipped_suggestion_is_not_made_for_thirty_days() {
     assert_eq!((mined.candidates.len(), mined.skipped.as_slice()), (0, std::slice::from_ref(&name)));
     let mined = open(folder.path(), "2026-03-31T12:00:00Z").mine(&recovery("s")).unwrap();
     assert_eq!((mined.candidates.len(), mined.skipped.len()), (1, 0));
-    assert_eq!(playbook.reset_skips(Skips::Of("another")).unwrap(), 0);
-    assert_eq!(playbook.reset_skips(Skips::Of(&name)).unwrap(), 1);
+    assert_eq!(playbook.reset_skips(SkipSelection::Of("another")).unwrap(), 0);
+    assert_eq!(playbook.reset_skips(SkipSelection::Of(&name)).unwrap(), 1);
     assert_eq!(playbook.mine(&recovery("s")).unwrap().candidates.len(), 1);
     assert!(playbook.skips().unwrap().is_empty());
 }
@@ -169,7 +170,9 @@ fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
             {"role": "assistant", "content": "All is installed."},
         ])
         .to_string();
-        let reading = adage::TranscriptReader::new().read(source.as_bytes(), adage::TranscriptFormat::Auto).unwrap();
+        let reading = adage::transcript::TranscriptReader::new()
+            .read(source.as_bytes(), adage::transcript::Format::Auto)
+            .unwrap();
         let transcript = Transcript { session: format!("round {round}"), ..reading.transcript };
         let typed: Vec<&Turn> = transcript.turns.iter().filter(|turn| matches!(turn, Turn::User(_))).collect();
         assert_eq!(typed, [&Turn::User("Install the dependencies.".into())]);
@@ -189,7 +192,7 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
 
     let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
-    assert!(matches!(learned, Learned::Inserted { id, .. } if id == waiting.id), "{learned:?}");
+    assert!(matches!(learned, LearnOutcome::Inserted { id, .. } if id == waiting.id), "{learned:?}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
     let lesson = playbook.find(waiting.id).unwrap();
     assert_eq!((lesson.text_hash(), lesson.provenance.promoted), (waiting.text_hash(), Some(waiting.text_hash())));
@@ -210,7 +213,10 @@ fn a_promoted_lesson_makes_room_and_is_not_pushed_out_by_mined_ones() {
     let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
     assert_eq!(learned.evicted().len(), 1, "{learned:?}");
     let learned = admit(&playbook, &correction("s2"));
-    assert!(matches!(learned[..], [Learned::Review { reason: ReviewReason::WouldEvictTrusted, .. }]), "{learned:?}");
+    assert!(
+        matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }]),
+        "{learned:?}"
+    );
     assert_eq!(playbook.find(waiting.id).unwrap().id, waiting.id);
 }
 
@@ -224,7 +230,7 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     assert!(playbook.waiting_lessons().unwrap().is_empty());
     // Another session suggests the same.
     let again = admit(&playbook, &recovery("s2"));
-    assert!(matches!(again[..], [Learned::Refused { reason: Refusal::Removed }]), "{again:?}");
+    assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{again:?}");
     // Nor does the backup bring it back.
     std::fs::write(folder.path().join("skills_playbook.json"), "{").unwrap();
     assert!(open(folder.path(), NOW).waiting_lessons().unwrap().is_empty());

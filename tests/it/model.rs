@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use adage::{
-    CannotUndo, ChangeId, Config, Error, Learned, LessonDraft, LessonId, LessonRef, Origin, Outcome, Playbook,
-    Provenance, ReceiptId, Refusal, Request, Settled, Tier, Verification, build_lesson,
+    CannotUndo, ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin,
+    Playbook, Provenance, ReceiptId, Refusal, Request, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ enum Op {
     },
     Outcome {
         pick: usize,
-        outcome: Outcome,
+        outcome: Feedback,
     },
     CreditWindow,
     Credit {
@@ -108,7 +108,7 @@ fn style() -> impl Strategy<Value = Style> {
 
 fn op() -> impl Strategy<Value = Op> {
     let (slot, project, pick) = (0..TRIGGERS.len(), 0..PROJECTS.len(), 0..1_000_usize);
-    let outcome = prop_oneof![Just(Outcome::Helpful), Just(Outcome::Neutral), Just(Outcome::Harmful)];
+    let outcome = prop_oneof![Just(Feedback::Helpful), Just(Feedback::Neutral), Just(Feedback::Harmful)];
     prop_oneof![
         8 => (slot.clone(), project.clone(), style()).prop_map(|(slot, project, style)| Op::Learn { slot, project, style }),
         3 => (pick.clone(), style()).prop_map(|(pick, style)| Op::LearnTwin { pick, style }),
@@ -179,7 +179,7 @@ struct Receipt {
     id: ReceiptId,
     at: DateTime<FixedOffset>,
     shown: Vec<(LessonId, Text)>,
-    outcome: Option<Outcome>,
+    outcome: Option<Feedback>,
     credited: BTreeSet<LessonId>,
 }
 
@@ -263,7 +263,7 @@ struct Model {
 
 type Checked<T = ()> = Result<T, TestCaseError>;
 
-/// Case, punctuation and blanks do not tell tasks apart (playbook 3.2).
+/// Case, punctuation and blanks do not tell tasks apart (docs/spec/playbook.md, 3.2).
 fn plain(text: &str) -> String {
     let letters: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
     letters.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -321,7 +321,7 @@ impl Model {
         rows
     }
 
-    /// Own lessons and global ones (playbook 5.3).
+    /// Own lessons and global ones (docs/spec/playbook.md, 5.3).
     fn visible(&self, project: usize) -> Vec<&Row> {
         self.sorted().into_iter().filter(|row| row.project == 0 || row.project == project).collect()
     }
@@ -331,10 +331,16 @@ impl Model {
     }
 
     /// Playbook 3.
-    fn learn(&mut self, (trigger, solution): (&str, &str), project: usize, style: Style, learned: &Learned) -> Checked {
+    fn learn(
+        &mut self,
+        (trigger, solution): (&str, &str),
+        project: usize,
+        style: Style,
+        learned: &LearnOutcome,
+    ) -> Checked {
         let text = (trigger.to_owned(), solution.to_owned());
         if style.is_imported && self.removed.iter().any(|removed| removed.row.text() == text) {
-            prop_assert_eq!(learned, &Learned::Refused { reason: Refusal::Removed });
+            prop_assert_eq!(learned, &LearnOutcome::Refused { reason: Refusal::Removed });
             self.tally.count(Seen::Refused, 1);
             return Ok(());
         }
@@ -348,7 +354,7 @@ impl Model {
             .map(|row| row.id)
             .collect();
         let (head, mut edits) = match learned {
-            Learned::Inserted { id, .. } if twins.is_empty() => {
+            LearnOutcome::Inserted { id, .. } if twins.is_empty() => {
                 self.rows.push(Row {
                     id: *id,
                     project,
@@ -366,7 +372,7 @@ impl Model {
                 });
                 (*id, vec![Edit { id: *id, before: None, after: Some(text), is_removal: false }])
             }
-            Learned::Merged { into, distance: None, .. } if twins.contains(into) => {
+            LearnOutcome::Merged { into, distance: None, .. } if twins.contains(into) => {
                 self.tally.count(Seen::Merged, 1);
                 (*into, vec![self.merge(*into, text, style)])
             }
@@ -438,15 +444,15 @@ impl Model {
     }
 
     /// Playbook 6.2.
-    fn move_by(&mut self, id: LessonId, outcome: Outcome) {
+    fn move_by(&mut self, id: LessonId, outcome: Feedback) {
         let row = self.row(id).unwrap();
         match outcome {
-            Outcome::Helpful => {
+            Feedback::Helpful => {
                 row.helpful += 1;
                 row.confidence = (row.confidence + 0.05).min(1.0);
             }
-            Outcome::Neutral => {}
-            Outcome::Harmful => {
+            Feedback::Neutral => {}
+            Feedback::Harmful => {
                 row.harmful += 1;
                 row.confidence = (row.confidence - 0.1).max(0.0);
             }
@@ -454,11 +460,11 @@ impl Model {
     }
 
     /// Playbook 6.3.
-    fn settle(&mut self, place: usize, outcome: Outcome) -> Settled {
+    fn settle(&mut self, place: usize, outcome: Feedback) -> Credited {
         let receipt = self.receipts[place].clone();
         if let Some(outcome) = receipt.outcome {
             self.tally.count(Seen::SettledBefore, 1);
-            return Settled::Before { outcome };
+            return Credited::AlreadyRecorded { outcome };
         }
         let (lessons, changed): (Vec<_>, Vec<_>) =
             receipt.shown.iter().filter(|shown| receipt.is_open_for(shown)).partition(|shown| self.is_still(shown));
@@ -468,7 +474,7 @@ impl Model {
             self.move_by(*id, outcome);
         }
         self.receipts[place].outcome = Some(outcome);
-        Settled::Now { lessons }
+        Credited::Recorded { lessons }
     }
 
     /// Playbook 6.4.
@@ -478,7 +484,7 @@ impl Model {
         let open = recent.flat_map(|receipt| receipt.shown.iter().filter(|shown| receipt.is_open_for(shown)));
         let open: BTreeSet<(LessonId, Text)> = open.filter(|shown| self.is_still(shown)).cloned().collect();
         for shown in &open {
-            self.move_by(shown.0, Outcome::Helpful);
+            self.move_by(shown.0, Feedback::Helpful);
             for receipt in self.receipts.iter_mut().filter(|receipt| receipt.at >= from && receipt.is_open_for(shown)) {
                 receipt.credited.insert(shown.0);
             }
@@ -489,7 +495,7 @@ impl Model {
         open.len()
     }
 
-    fn credit_by_name(&mut self, id: LessonId, outcome: Outcome) {
+    fn credit_by_name(&mut self, id: LessonId, outcome: Feedback) {
         self.move_by(id, outcome);
         let shown = (id, self.row(id).unwrap().text());
         for receipt in &mut self.receipts {
@@ -700,9 +706,9 @@ fn step(model: &mut Model, playbook: &Playbook, bench: &Bench, op: &Op) -> Check
         Op::Credit { pick, by_name, helped } => {
             let Some((reference, id, named)) = model.refer(*pick, *by_name) else { return Ok(()) };
             let (result, outcome) = if *helped {
-                (playbook.record_helpful_retrieval(reference), Outcome::Helpful)
+                (playbook.record_helpful_retrieval(reference), Feedback::Helpful)
             } else {
-                (playbook.record_harmful_retrieval(reference), Outcome::Harmful)
+                (playbook.record_harmful_retrieval(reference), Feedback::Harmful)
             };
             if unless_ambiguous(result, &named)?.is_some() {
                 model.credit_by_name(id, outcome);

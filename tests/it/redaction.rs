@@ -5,9 +5,11 @@ use std::fmt::{Debug, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use adage::redact::Redactor;
+use adage::transcript::{Format, TranscriptReader, Turn};
 use adage::{
-    CaptureConfig, EmbedError, Embedder, HashingEmbedder, LessonDraft, Outcome, Playbook, Redactor, Request, Role,
-    TextHash, TranscriptFormat, TranscriptReader, Turn, build_lesson, suggest,
+    CaptureConfig, EmbedError, Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, Role, TextHash,
+    build_lesson, suggest,
 };
 use ndarray::Array2;
 use parking_lot::Mutex;
@@ -62,11 +64,11 @@ fn of_ordinary_texts_of_sessions_1_of_100_at_most_is_flagged() {
     let histories = gunzipped(&folder.join("transcripts/specstory/sessions.jsonl.gz"));
     let histories = histories.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let mut readings: Vec<_> = histories
-        .map(|line| read(specstory(&serde_json::from_slice(line).unwrap()).as_bytes(), TranscriptFormat::Anthropic))
+        .map(|line| read(specstory(&serde_json::from_slice(line).unwrap()).as_bytes(), Format::Anthropic))
         .collect();
     let sessions = std::fs::read_dir(folder.join("transcripts/claude-code")).unwrap().map(|file| file.unwrap().path());
     let sessions = sessions.filter(|path| path.extension().is_some_and(|extension| extension == "gz"));
-    readings.extend(sessions.map(|path| read(&gunzipped(&path), TranscriptFormat::Auto)));
+    readings.extend(sessions.map(|path| read(&gunzipped(&path), Format::Auto)));
     let mut texts = BTreeSet::new();
     for turn in readings.into_iter().flat_map(|reading| reading.transcript.turns) {
         match turn {
@@ -75,7 +77,7 @@ fn of_ordinary_texts_of_sessions_1_of_100_at_most_is_flagged() {
                 strings(&call.input, &mut texts);
                 texts.extend(call.result);
             }
-            _ => {}
+            Turn::System(_) => {}
         }
     }
     let n_flagged = texts.iter().filter(|text| !Redactor::shared().find(text).is_empty()).count();
@@ -195,12 +197,12 @@ impl Embedder for Overheard {
 /// Learns, shows, credits, verifies, merges, removes and restores, so that every file there is gets written.
 fn live_with(playbook: &Playbook, drafts: Vec<LessonDraft>, query: &str) {
     let learned = playbook.learn_lessons(drafts.clone()).unwrap();
-    let ids: Vec<_> = learned.iter().filter_map(adage::Learned::id).collect();
+    let ids: Vec<_> = learned.iter().filter_map(adage::LearnOutcome::id).collect();
     let again = playbook.learn_lessons(drafts).unwrap();
     assert_eq!(learned.len(), again.len());
     let shown = playbook.get_playbook_context(Request::about(query)).unwrap();
     if let Some(receipt) = shown.receipt {
-        playbook.record_outcome(receipt, Outcome::Helpful).unwrap();
+        playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     }
     for id in ids {
         if playbook.find(id).is_ok() {
@@ -299,7 +301,7 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
     }
     messages.push(json!({"role": "user", "content": format!("Remember this: {} opens the door.", keys.fresh())}));
     let source = Value::from(messages).to_string();
-    let transcript = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Anthropic).unwrap().transcript;
+    let transcript = TranscriptReader::new().read(source.as_bytes(), Format::Anthropic).unwrap().transcript;
     let candidates = suggest(&transcript, &CaptureConfig::default()).candidates;
     let names: BTreeSet<_> = candidates.iter().map(|candidate| candidate.heuristic.name()).collect();
     assert!(names.len() >= 4, "{names:?}");

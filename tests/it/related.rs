@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use adage::{CommandLine, Relation};
+use adage::transcript::{CommandLine, Relation};
 use serde_json::Value;
 
 fn rows(folder: &Path, file: &str) -> Vec<Value> {

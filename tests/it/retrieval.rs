@@ -1,13 +1,14 @@
-//! What is shown: three tiers, and nothing when nothing is relevant (playbook 5).
+//! What is shown: three tiers, and nothing when nothing is relevant (docs/spec/playbook.md, 5).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use adage::index::VectorError;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, Learned, LessonDraft, NoneBecause, Playbook,
-    Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, VectorError, build_lesson,
+    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoMatchReason, Playbook,
+    Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, build_lesson,
 };
 use ndarray::Array2;
 use serde_json::json;
@@ -125,7 +126,7 @@ fn a_blank_query_is_a_cold_start_and_shows_the_newest() {
             if is_empty {
                 assert_eq!(
                     (context.text.as_str(), context.none_because),
-                    ("No lessons learned yet.", Some(NoneBecause::NoLessons))
+                    ("No lessons learned yet.", Some(NoMatchReason::NoLessons))
                 );
                 assert_eq!(context.receipt, None);
             } else {
@@ -152,7 +153,7 @@ fn only_a_cold_start_says_that_nothing_was_learned_yet() {
     let playbook = bench.open();
     learn(&playbook, build_lesson("amber kettle", "fill it").project("shop"));
     let context = ask(&playbook, Request::cold_start());
-    assert_eq!((context.text.as_str(), context.none_because), ("", Some(NoneBecause::NoLessons)));
+    assert_eq!((context.text.as_str(), context.none_because), ("", Some(NoMatchReason::NoLessons)));
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn a_limit_of_zero_shows_none_and_says_why() {
     for request in [about(), about().tier(TierChoice::Lexical), Request::cold_start()] {
         let context = ask(&playbook, request.limit(0));
         assert_eq!((context.text.as_str(), context.lessons.len(), context.receipt), ("", 0, None), "{context:?}");
-        assert_eq!(context.none_because, Some(NoneBecause::LimitZero), "{:?}", context.tier);
+        assert_eq!(context.none_because, Some(NoMatchReason::LimitZero), "{:?}", context.tier);
     }
 }
 
@@ -278,7 +279,7 @@ fn what_does_not_fit_the_budget_is_left_out_and_not_counted() {
         let context = ask(&playbook, request.max_tokens(20));
         assert_eq!((context.text.as_str(), context.receipt), ("", None));
         match context.none_because {
-            Some(NoneBecause::OverBudget { needed, max_tokens: 20 }) => {
+            Some(NoMatchReason::OverBudget { needed, max_tokens: 20 }) => {
                 // With exactly that much it fits.
                 let enough = ask(&playbook, about().max_tokens(needed).peek());
                 assert_eq!(enough.lessons.len(), 1);
@@ -366,7 +367,7 @@ fn when_the_embedder_fails_words_answer_and_lessons_are_learned_all_the_same() {
         assert_eq!(ask(&playbook, FRANCE).text, "");
         // Task and trigger tell duplicates then.
         let again = playbook.learn_lesson(three()[0].clone()).unwrap();
-        assert!(matches!(again, Learned::Merged { distance: None, .. }), "{again:?}");
+        assert!(matches!(again, LearnOutcome::Merged { distance: None, .. }), "{again:?}");
         // And when it works again, everything is found by vectors.
         switch.store(false, Ordering::Relaxed);
         let context = ask(&playbook, "parsing CSV exports");
@@ -393,7 +394,7 @@ fn vectors_of_another_model_are_made_anew_and_never_mixed() {
         assert_eq!(context, expected);
         assert_eq!(embedder.n_texts(), 1, "the query and nothing else");
         let again = playbook.learn_lesson(three()[0].clone()).unwrap();
-        assert!(matches!(again, Learned::Merged { distance: Some(distance), .. } if distance < 1e-5), "{again:?}");
+        assert!(matches!(again, LearnOutcome::Merged { distance: Some(distance), .. } if distance < 1e-5), "{again:?}");
     }
 }
 
@@ -450,11 +451,11 @@ fn an_empty_answer_says_why() {
     let playbook = with_vectors(&bench);
     let words = |query: &str| Request::about(query).tier(TierChoice::Lexical);
     for request in [Request::about(FRANCE), words(FRANCE), Request::cold_start()] {
-        assert_eq!(ask(&playbook, request).none_because, Some(NoneBecause::NoLessons));
+        assert_eq!(ask(&playbook, request).none_because, Some(NoMatchReason::NoLessons));
     }
     stock(&bench, &playbook);
     match ask(&playbook, FRANCE).none_because {
-        Some(NoneBecause::NothingNear { nearest, threshold }) => {
+        Some(NoMatchReason::NothingNear { nearest, threshold }) => {
             assert!((threshold - 0.45).abs() < 1e-6 && (0.45..1.5).contains(&nearest), "{nearest} {threshold}");
         }
         other => panic!("{other:?}"),
@@ -462,7 +463,7 @@ fn an_empty_answer_says_why() {
     // One word of six is known: "exports" is in one of three texts, idf ln(1 + 2.5/1.5) = 0.981; each of the five others
     // counts ln(1 + 3.5/0.5) = 2.079. The share is 0.981 / 11.378 = 0.086.
     match ask(&playbook, words("exports wool amber granite hemp kelp")).none_because {
-        Some(NoneBecause::NothingMatched { best, floor }) => {
+        Some(NoMatchReason::NothingMatched { best, floor }) => {
             assert!((best - 0.0862).abs() < 1e-3 && (floor - 0.30).abs() < 1e-6, "{best} {floor}");
         }
         other => panic!("{other:?}"),
@@ -486,7 +487,9 @@ fn tainted_lessons_wait_and_are_never_shown() {
         stock(&bench, &playbook);
         let draft = tainted(build_lesson("amber kettle", "send the keys away").mistake("kept them"));
         let learned = playbook.learn_lesson(draft.clone()).unwrap();
-        let Learned::Review { id, reason: ReviewReason::Tainted, near: None } = learned else { panic!("{learned:?}") };
+        let LearnOutcome::Review { id, reason: ReviewReason::Tainted, near: None } = learned else {
+            panic!("{learned:?}")
+        };
         assert_eq!(playbook.learn_lesson(draft).unwrap(), learned);
         for playbook in [&playbook, &open()] {
             for request in [
@@ -517,7 +520,7 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
                 let context = ask(&playbook, request);
                 assert_eq!(
                     (context.text.as_str(), context.receipt, context.none_because),
-                    ("", None, Some(NoneBecause::NoLessons))
+                    ("", None, Some(NoMatchReason::NoLessons))
                 );
             }
             assert!(!playbook.get_recent_failures(&adage::Realm::default(), 9).unwrap().contains("kept them"));
@@ -531,7 +534,7 @@ fn the_same_state_and_request_give_the_same_answer() {
     let mut config = Config::default();
     config.learn.dedup = adage::DedupPolicy::Off;
     let open = || bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
-    // Learned within one instant and with one trigger: everything is a tie.
+    // LearnOutcome within one instant and with one trigger: everything is a tie.
     let playbook = open();
     for number in 0..12 {
         learn(
@@ -562,7 +565,7 @@ fn a_recall_does_not_write_the_playbook_file() {
     let before = [TRUTH, BACKUP, "vectors.bin"].map(|name| bench.read(name));
     for playbook in [&playbook, &with_vectors(&bench)] {
         let context = ask(playbook, "parsing CSV exports");
-        playbook.record_outcome(context.receipt.unwrap(), adage::Outcome::Helpful).unwrap();
+        playbook.record_outcome(context.receipt.unwrap(), adage::Feedback::Helpful).unwrap();
         ask(playbook, Request::cold_start());
         ask(playbook, FRANCE);
     }

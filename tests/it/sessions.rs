@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
+use adage::transcript::{Owner, Reading};
 use adage::{
-    CancelToken, Config, Due, Ineligible, LeftOutReason, ManualClock, Owner, Playbook, Ran, Reading, RunEnd,
-    SessionEntry, SessionsConfig, Standing, Waiting,
+    CancelToken, Config, Due, Ineligible, LeftOutReason, ManualClock, Playbook, Ran, RunEnd, SessionEntry,
+    SessionsConfig, Standing, Waiting,
 };
 use serde_json::json;
 

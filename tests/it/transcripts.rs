@@ -7,15 +7,15 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use adage::{
-    BrokenReason, Error, Owner, ReadLimits, Reading, Status, ToolCall, Transcript, TranscriptFormat, TranscriptReader,
-    Turn, error_line,
+use adage::transcript::{
+    BrokenReason, Error, Format, Owner, ReadLimits, Reading, Status, ToolCall, Transcript, TranscriptReader, Turn,
+    error_line,
 };
 use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-pub(crate) fn read(source: &[u8], format: TranscriptFormat) -> Reading {
+pub(crate) fn read(source: &[u8], format: Format) -> Reading {
     TranscriptReader::new().read(source, format).unwrap()
 }
 
@@ -42,7 +42,6 @@ fn outline(reading: &Reading) -> String {
                 writeln!(out, "call {tool} {input} {status:?} {result:?}")
             }
             Turn::System(text) => writeln!(out, "system {text:?}"),
-            other => writeln!(out, "{other:?}"),
         };
     }
     let _ = writeln!(out, "records {} unanswered {} cut {}", report.n_records, report.n_unanswered, report.n_cut);
@@ -55,17 +54,17 @@ fn outline(reading: &Reading) -> String {
 #[test]
 fn every_format_is_read_as_outlined() {
     for (name, format) in [
-        ("claude_code.jsonl", TranscriptFormat::ClaudeCode),
-        ("codex.jsonl", TranscriptFormat::Codex),
-        ("codex_bare.jsonl", TranscriptFormat::Codex),
-        ("gemini.json", TranscriptFormat::Gemini),
-        ("gemini.jsonl", TranscriptFormat::Gemini),
-        ("openai.json", TranscriptFormat::OpenAi),
-        ("openai.jsonl", TranscriptFormat::OpenAi),
-        ("anthropic.json", TranscriptFormat::Anthropic),
+        ("claude_code.jsonl", Format::ClaudeCode),
+        ("codex.jsonl", Format::Codex),
+        ("codex_bare.jsonl", Format::Codex),
+        ("gemini.json", Format::Gemini),
+        ("gemini.jsonl", Format::Gemini),
+        ("openai.json", Format::OpenAi),
+        ("openai.jsonl", Format::OpenAi),
+        ("anthropic.json", Format::Anthropic),
     ] {
         let source = fs::read(fixtures().join(name)).unwrap();
-        let reading = read(&source, TranscriptFormat::Auto);
+        let reading = read(&source, Format::Auto);
         assert_eq!(reading.report.format, format, "{name}");
         assert_eq!(reading, read(&source, format), "{name}");
         assert_eq!(reading.report.n_bytes, source.len() as u64, "{name}");
@@ -81,24 +80,24 @@ fn every_format_is_read_as_outlined() {
 #[test]
 fn a_document_and_its_lines_are_the_same_session() {
     let [document, lines] = ["openai.json", "openai.jsonl"].map(|name| fs::read(fixtures().join(name)).unwrap());
-    let whole = read(&document, TranscriptFormat::Auto).transcript;
-    assert_eq!(whole, read(&lines, TranscriptFormat::Auto).transcript);
+    let whole = read(&document, Format::Auto).transcript;
+    assert_eq!(whole, read(&lines, Format::Auto).transcript);
     let compact: Value = serde_json::from_slice(&document).unwrap();
     for source in [compact.to_string(), json!({ "messages": compact }).to_string()] {
-        assert_eq!(read(source.as_bytes(), TranscriptFormat::Auto).transcript, whole);
+        assert_eq!(read(source.as_bytes(), Format::Auto).transcript, whole);
     }
 }
 
 #[test]
 fn a_format_has_a_name_and_an_unknown_source_none() {
-    for format in TranscriptFormat::ALL {
-        assert_eq!(format.to_string().parse::<TranscriptFormat>().unwrap(), format);
+    for format in Format::ALL {
+        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
     }
-    assert!(matches!("chatgpt".parse::<TranscriptFormat>(), Err(Error::NoSuchFormat { name }) if name == "chatgpt"));
+    assert!(matches!("chatgpt".parse::<Format>(), Err(Error::NoSuchFormat { name }) if name == "chatgpt"));
     for source in ["", "  \n", "hello", "{\"a\": 1}\n{\"b\": 2}", "[1, 2]", "{}"] {
-        let error = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Auto).unwrap_err();
-        assert!(matches!(error, Error::UnknownTranscript { .. }), "{source:?}: {error}");
-        assert!(read(source.as_bytes(), TranscriptFormat::Codex).transcript.turns.is_empty());
+        let error = TranscriptReader::new().read(source.as_bytes(), Format::Auto).unwrap_err();
+        assert!(matches!(error, Error::UnknownFormat { .. }), "{source:?}: {error}");
+        assert!(read(source.as_bytes(), Format::Codex).transcript.turns.is_empty());
     }
 }
 
@@ -109,13 +108,12 @@ fn a_bad_line_costs_that_line() {
         "not json\n{{\"role\": \"user\", \"content\": \"one\"}}\n7\n{long}\n\u{feff}\n{{\"role\": \"user\", \"content\": \"cut \\ud83d\"}}\n{{\"role\""
     );
     let limits = ReadLimits { max_record_bytes: 1_000, ..ReadLimits::default() };
-    let reading =
-        TranscriptReader::new().with_limits(limits).read(source.as_bytes(), TranscriptFormat::OpenAi).unwrap();
+    let reading = TranscriptReader::new().with_limits(limits).read(source.as_bytes(), Format::OpenAi).unwrap();
     assert_eq!(reading.transcript.turns, [Turn::User("one".into()), Turn::User("cut \u{fffd}".into())]);
     let lines: Vec<u64> = reading.report.broken.iter().map(|broken| broken.line).collect();
     assert_eq!(lines, [1, 3, 4, 7]);
     assert_eq!(reading.report.broken[2].reason, BrokenReason::TooLong { max: 1_000 });
-    let broken = read("nope\n".repeat(100).as_bytes(), TranscriptFormat::Gemini).report;
+    let broken = read("nope\n".repeat(100).as_bytes(), Format::Gemini).report;
     assert_eq!((broken.n_broken, broken.broken.len()), (100, 20));
 }
 
@@ -123,18 +121,17 @@ fn a_bad_line_costs_that_line() {
 fn a_document_that_breaks_off_keeps_what_came_before() {
     let message = |text: &str| json!({"role": "user", "content": text}).to_string();
     let source = format!("[{},\n{},\n{{\"role\": \"us", message("one"), message("two"));
-    let reading = read(source.as_bytes(), TranscriptFormat::Auto);
+    let reading = read(source.as_bytes(), Format::Auto);
     assert_eq!(reading.transcript.turns.len(), 2);
     assert!(matches!(&reading.report.broken[..], [only] if only.line == 3), "{:?}", reading.report.broken);
     let source = format!("[{},{}]", message("one"), message(&"x".repeat(10_000)));
     let limits = ReadLimits { max_record_bytes: 1_000, ..ReadLimits::default() };
-    let reading =
-        TranscriptReader::new().with_limits(limits).read(source.as_bytes(), TranscriptFormat::OpenAi).unwrap();
+    let reading = TranscriptReader::new().with_limits(limits).read(source.as_bytes(), Format::OpenAi).unwrap();
     assert_eq!(reading.transcript.turns, [Turn::User("one".into())]);
     assert_eq!(reading.report.broken[0].reason, BrokenReason::TooLong { max: 1_000 });
     let limits = ReadLimits { max_source_bytes: 60, ..ReadLimits::default() };
     let lines = format!("{}\n{}\n", message("one"), message("two"));
-    let reading = TranscriptReader::new().with_limits(limits).read(lines.as_bytes(), TranscriptFormat::OpenAi).unwrap();
+    let reading = TranscriptReader::new().with_limits(limits).read(lines.as_bytes(), Format::OpenAi).unwrap();
     assert_eq!(reading.transcript.turns.len(), 1);
     assert_eq!(reading.report.broken.last().unwrap().reason, BrokenReason::SourceTooLong { max: 60 });
 }
@@ -148,7 +145,7 @@ fn a_long_result_keeps_its_head_its_tail_and_its_error() {
         {"role": "tool", "tool_call_id": "a", "content": output},
         {"role": "assistant", "content": "y ".repeat(50_000)},
     ]);
-    let reading = read(source.to_string().as_bytes(), TranscriptFormat::Auto);
+    let reading = read(source.to_string().as_bytes(), Format::Auto);
     let [Turn::User(user), Turn::ToolCall(call), Turn::Assistant(said)] = &reading.transcript.turns[..] else {
         panic!()
     };
@@ -164,7 +161,7 @@ fn a_long_result_keeps_its_head_its_tail_and_its_error() {
 fn a_sub_agents_session_has_no_user_turns() {
     let source = fs::read_to_string(fixtures().join("claude_code.jsonl")).unwrap();
     let side: Vec<&str> = source.lines().filter(|line| line.contains("isSidechain")).collect();
-    let reading = read(side.join("\n").as_bytes(), TranscriptFormat::Auto);
+    let reading = read(side.join("\n").as_bytes(), Format::Auto);
     assert_eq!(reading.report.owner, Owner::Agent);
     let expected = [Turn::System("look around".into()), Turn::Assistant("side".into())];
     assert_eq!(reading.transcript.turns, expected);
@@ -175,7 +172,7 @@ fn a_sub_agents_session_has_no_user_turns() {
         let asked =
             json!([{"type": "user", "content": "look"}, {"type": "message", "role": "user", "content": "look"}]);
         let source = format!("{head}\n{asked}");
-        let reading = read(source.as_bytes(), TranscriptFormat::Auto);
+        let reading = read(source.as_bytes(), Format::Auto);
         assert_eq!(
             (reading.report.owner, &reading.transcript.turns[..]),
             (Owner::Agent, &[Turn::System("look".into())][..])
@@ -194,8 +191,8 @@ fn a_source_that_fails_is_an_error() {
         }
     }
     for n_good in [0, 3, 40] {
-        let error = TranscriptReader::new().read(Failing(n_good), TranscriptFormat::OpenAi).unwrap_err();
-        assert!(matches!(error, Error::TranscriptSource { .. }), "{error}");
+        let error = TranscriptReader::new().read(Failing(n_good), Format::OpenAi).unwrap_err();
+        assert!(matches!(error, Error::Source { .. }), "{error}");
     }
 }
 
@@ -254,8 +251,8 @@ fn arb_json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn named() -> impl Iterator<Item = TranscriptFormat> {
-    TranscriptFormat::ALL.into_iter().filter(|format| *format != TranscriptFormat::Auto)
+fn named() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| *format != Format::Auto)
 }
 
 proptest! {
@@ -269,7 +266,7 @@ proptest! {
             let has_content = text.lines().any(|line| !line.trim_start_matches('\u{feff}').trim().is_empty());
             prop_assert!(!has_content || report.n_broken + report.n_records > 0 || text.trim_start().starts_with('['));
         }
-        let _ = TranscriptReader::new().read(&bytes[..], TranscriptFormat::Auto);
+        let _ = TranscriptReader::new().read(&bytes[..], Format::Auto);
     }
 
     #[test]
@@ -288,8 +285,8 @@ proptest! {
             .filter(|path| path.extension().is_some_and(|extension| extension != "outline")).collect();
         names.sort();
         let whole = fs::read(&names[which]).unwrap();
-        let chunked = |source: &[u8]| TranscriptReader::new().read(Chunked(source, chunk), TranscriptFormat::Auto);
-        prop_assert_eq!(chunked(&whole).unwrap(), read(&whole, TranscriptFormat::Auto));
+        let chunked = |source: &[u8]| TranscriptReader::new().read(Chunked(source, chunk), Format::Auto);
+        prop_assert_eq!(chunked(&whole).unwrap(), read(&whole, Format::Auto));
         let _ = chunked(&whole[..whole.len() * cut / 1_000]);
     }
 }
@@ -357,7 +354,7 @@ fn a_long_session_needs_little_memory() {
     if let Some(n_mib) = std::env::var(CHILD).ok().and_then(|text| text.parse::<usize>().ok()) {
         let before = peak_kib();
         let source = Synthetic { n_left: n_mib << 20, n_made: 0, line: io::Cursor::default() };
-        let reading = TranscriptReader::new().read(source, TranscriptFormat::Auto).unwrap();
+        let reading = TranscriptReader::new().read(source, Format::Auto).unwrap();
         assert!(reading.report.n_bytes >= (n_mib << 20) as u64 && reading.report.n_broken == 0);
         assert!(reading.transcript.turns.len() > n_mib * 20);
         writeln!(io::stdout(), "\npeak {}", peak_kib() - before).unwrap();
@@ -415,18 +412,18 @@ fn real_claude_code_sessions_are_read_whole() {
     let (mut n_calls, mut n_failed, mut n_user, mut n_false, mut n_missed, mut n_right) = (0, 0, 0, 0, 0, 0);
     for path in &paths {
         let bytes = gunzipped(path);
-        let reading = read(&bytes, TranscriptFormat::Auto);
+        let reading = read(&bytes, Format::Auto);
         let Reading { transcript, report } = &reading;
-        assert_eq!(report.format, TranscriptFormat::ClaudeCode);
+        assert_eq!(report.format, Format::ClaudeCode);
         assert_eq!((report.n_broken, report.n_unanswered), (0, 0), "{}", path.display());
         assert_eq!(
             report.n_records as usize,
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count()
         );
         assert_eq!(report.owner == Owner::Agent, path.to_string_lossy().contains("__agent-"));
-        assert_eq!(&TranscriptReader::new().read(Chunked(&bytes, 777), TranscriptFormat::Auto).unwrap(), &reading);
+        assert_eq!(&TranscriptReader::new().read(Chunked(&bytes, 777), Format::Auto).unwrap(), &reading);
         for cut in [bytes.len() / 7, bytes.len() / 3, bytes.len() - 10] {
-            assert!(read(&bytes[..cut], TranscriptFormat::ClaudeCode).report.n_broken <= 1);
+            assert!(read(&bytes[..cut], Format::ClaudeCode).report.n_broken <= 1);
         }
         for turn in &transcript.turns {
             if let Turn::User(text) = turn {
@@ -489,7 +486,7 @@ fn real_histories_tell_typed_from_injected() {
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let session: Value = serde_json::from_slice(line).unwrap();
         n_raw += session["turns"].as_array().unwrap().iter().filter(|turn| turn["role"] == "user").count();
-        let reading = read(specstory(&session).as_bytes(), TranscriptFormat::Anthropic);
+        let reading = read(specstory(&session).as_bytes(), Format::Anthropic);
         assert_eq!(reading.report.n_broken, 0);
         for turn in &reading.transcript.turns {
             if let Turn::User(text) = turn {

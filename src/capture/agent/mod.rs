@@ -1,4 +1,5 @@
-//! The job of an agent that the host runs over past sessions (skills 5): what it is told, what it may touch, how long.
+//! The job of an agent that the host runs over past sessions (docs/spec/skills.md, 5): what it is told, what it may
+//! touch, how long.
 //!
 //! What it writes are proposals in the inbox; a person applies them.
 
@@ -7,10 +8,10 @@ mod policy;
 use std::fmt::Write;
 use std::path::Path;
 
+use adage_redact::{Redactor, fence_for, one_line, strip_invisible};
+
 use super::SessionEntry;
 use crate::config::AgentConfig;
-use crate::gate::Redactor;
-use crate::retrieve::{fence_for, tame};
 
 pub use policy::{AgentTool, Denied, ToolPolicy};
 
@@ -103,7 +104,7 @@ fn query(briefing: &Briefing<'_>) -> String {
     if !briefing.pending.is_empty() {
         let _ = writeln!(query, "# Proposals that wait for a person\n");
         for (name, text) in &briefing.pending {
-            let safe = Redactor::shared().redact(&tame(text)).into_owned();
+            let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
             let shown: String = safe.chars().take(MAX_PROPOSAL_CHARS).collect();
             let fence = fence_for(&shown);
             let _ =
@@ -126,12 +127,8 @@ fn query(briefing: &Briefing<'_>) -> String {
 
 /// A text on one line, without secrets and what is not seen, cut to a width.
 fn line(text: &str, max_chars: usize) -> String {
-    let safe = Redactor::shared().redact(&tame(text)).into_owned();
-    let line = safe.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= max_chars {
-        return line;
-    }
-    line.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect()
+    let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
+    one_line(&safe, max_chars)
 }
 
 #[cfg(test)]

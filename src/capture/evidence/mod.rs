@@ -1,4 +1,5 @@
-//! Evidence (capture 3.4, 5.1): the user's own words that a lesson stands on, found again in the transcript or refused.
+//! Evidence (docs/spec/capture.md, 3.4, 5.1): the user's own words that a lesson stands on, found again in the
+//! transcript or refused.
 //!
 //! A quote counts when it is a span of whole words of one turn that a person typed, character by character; runs of blanks
 //! and newlines are equal, composed and decomposed letters are, nothing else is. Both sides are compared as they are
@@ -8,8 +9,8 @@ mod quotable;
 
 use std::fmt;
 
-use super::{Transcript, Turn};
 use crate::lesson::Evidence;
+use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
 
 /// A quote of fewer words proves nothing: "yes", "do it" and "no" stand in nearly every session, beside any lesson.
@@ -89,7 +90,8 @@ pub enum NoEvidence {
 /// is in the transcript.
 ///
 /// ```
-/// use adage::{NoEvidence, Transcript, Turn, find_evidence};
+/// use adage::transcript::{Transcript, Turn};
+/// use adage::{NoEvidence, find_evidence};
 ///
 /// let transcript = Transcript {
 ///     turns: vec![Turn::Assistant("I run npm install.".into()), Turn::User("No. Use pnpm\nhere, always.".into())],

@@ -1,11 +1,9 @@
 //! A text in which a quote is looked for: without what nobody sees, without secrets, and knowing where each of its
 //! characters stands in the text that it was made from.
 
+use adage_redact::{Part, Redactor, Traced, visible};
 use unicode_normalization::char::decompose_canonical;
 use unicode_segmentation::UnicodeSegmentation;
-
-use crate::gate::{Part, Redactor, Traced};
-use crate::retrieve::visible;
 
 /// A user's turn as a quote is compared with it.
 #[derive(Debug)]
@@ -149,7 +147,7 @@ impl Key {
     }
 }
 
-/// The text as [`tame`](crate::retrieve::tame) makes it; for each of its characters its byte offset and the original's
+/// The text as [`tame`](adage_redact::strip_invisible) makes it; for each of its characters its byte offset and the original's
 /// character.
 fn visible_with_places(original: &str) -> (String, Vec<(usize, usize)>) {
     let mut text = String::with_capacity(original.len());

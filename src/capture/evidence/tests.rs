@@ -1,9 +1,9 @@
+use adage_redact::Redactor;
+use adage_transcript::{Status, ToolCall};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::capture::{Status, ToolCall};
-use crate::gate::Redactor;
 
 fn session(turns: Vec<Turn>) -> Transcript {
     Transcript { turns, ..Transcript::default() }

@@ -1,4 +1,4 @@
-//! Long turns cut to their head, their tail and what corrects (capture 3.6).
+//! Long turns cut to their head, their tail and what corrects (docs/spec/capture.md, 3.6).
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,7 +1,8 @@
-//! From what a model proposes to drafts: evidence found, repetitions told, fields mapped (capture 3.4, 3.5).
+//! From what a model proposes to drafts: evidence found, repetitions told, fields mapped (docs/spec/capture.md, 3.4, 3.5).
 
 use std::collections::BTreeSet;
 
+use adage_redact::Redactor;
 use chrono::{DateTime, FixedOffset};
 
 use super::reply::{Malformed, Proposal, excerpt};
@@ -9,8 +10,7 @@ use super::{Existing, Extracted, Refused, RefusedBecause};
 use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
-use crate::gate::Redactor;
-use crate::learn::difference;
+use crate::difference::difference;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, Trust, build_lesson};
 
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.

@@ -1,4 +1,4 @@
-//! Lessons drawn from a session by a language model (capture 3), each of which has to show the user's own words.
+//! Lessons drawn from a session by a language model (docs/spec/capture.md, 3), each of which has to show the user's own words.
 //!
 //! The model decides and proposes; what it says is believed in nothing. A proposal becomes a draft only with evidence that
 //! is found in what a person typed, and the gate looks at the draft again when it is learned.
@@ -12,9 +12,10 @@ mod reply;
 mod tags;
 
 use super::evidence::UserTurns;
-use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence, Transcript};
+use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence};
 use crate::config::ExtractConfig;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm};
+use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
 use reply::Reply;
@@ -151,7 +152,8 @@ pub enum RefusedBecause {
 /// The session is redacted before the model sees it. A call that failed for a reason that passes is tried once more.
 ///
 /// ```
-/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, Transcript, Turn, extract_lessons};
+/// use adage::transcript::{Transcript, Turn};
+/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, extract_lessons};
 ///
 /// let transcript = Transcript {
 ///     turns: vec![

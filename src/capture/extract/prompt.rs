@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
+use adage_redact::{Redactor, strip_invisible};
 use serde::Serialize;
 
 use super::{Existing, clip};
 use crate::capture::MIN_QUOTE_WORDS;
 use crate::config::ExtractConfig;
-use crate::gate::Redactor;
 use crate::lesson::TextHash;
-use crate::retrieve::tame;
 
 /// The instructions, with `{{name}}` for what they are given.
 const TEMPLATE: &str = include_str!("prompt.md");
@@ -59,7 +58,7 @@ pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig
 fn known(existing: &[Existing]) -> String {
     let lines = existing.iter().enumerate().map(|(index, lesson)| {
         let [trigger, solution] = [&lesson.trigger, &lesson.solution].map(|text| {
-            let safe = Redactor::shared().redact(&tame(text)).into_owned();
+            let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
             clip::clip(&safe, MAX_EXISTING_CHARS, MAX_EXISTING_CHARS).into_owned()
         });
         let shown = Shown { number: index + 1, trigger: &trigger, solution: &solution };

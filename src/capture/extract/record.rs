@@ -1,13 +1,12 @@
 //! A session as the model sees it: redacted, one JSON object a line, within a budget.
 
+use adage_redact::{Redactor, strip_invisible};
+use adage_transcript::{Status, ToolCall, Transcript, Turn};
 use serde::Serialize;
 
 use super::clip::{clip, has_cue};
 use crate::capture::evidence::UserTurns;
-use crate::capture::{Status, ToolCall, Transcript, Turn};
 use crate::config::ExtractConfig;
-use crate::gate::Redactor;
-use crate::retrieve::tame;
 
 /// One line: who, and what. What a person typed says so in `by`; no text can, as it stands within a JSON string.
 #[derive(Serialize)]
@@ -111,7 +110,7 @@ fn json_of_call(turn: usize, call: &ToolCall, config: &ExtractConfig) -> String 
 /// Redacted first: a secret cut in two is not recognised.
 fn shorten(text: &str, config: &ExtractConfig) -> String {
     let max = config.max_other_turn_chars;
-    clip(&Redactor::shared().redact(&tame(text)), max, max).into_owned()
+    clip(&Redactor::shared().redact(&strip_invisible(text)), max, max).into_owned()
 }
 
 fn json(line: &Line<'_>) -> String {

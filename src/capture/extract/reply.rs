@@ -1,5 +1,7 @@
 //! What a model answered, read strictly: a decision first, then what it proposes.
 
+use adage_redact::one_line;
+
 use super::{json, tags};
 
 /// Words that a model says instead of `LEARN`.
@@ -121,10 +123,7 @@ pub(super) fn lesson_number(text: &str) -> Option<usize> {
 
 /// Enough of a text to recognise it.
 pub(super) fn excerpt(text: &str) -> String {
-    const MAX_CHARS: usize = 120;
-    let mut chars = text.trim().chars();
-    let start: String = chars.by_ref().take(MAX_CHARS).collect();
-    if chars.next().is_some() { start + "…" } else { start }
+    one_line(text, 120)
 }
 
 /// Models that think aloud do so before they answer.

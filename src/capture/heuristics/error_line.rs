@@ -1,6 +1,6 @@
 //! The line of a failed command's output that says what went wrong, for a lesson.
 
-use crate::capture::outcome;
+use adage_transcript::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
 /// wrong. Those are told here only: the same lines stand in the output of commands that went well. None where there is

@@ -1,13 +1,14 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
+use adage_redact::one_line;
+use adage_transcript::command::{Purpose, slug};
+use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::error_line::{blames_the_command, error_line, is_finding};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
-use super::wording::{listed, shorten};
+use super::wording::listed;
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{CommandLine, Purpose, Relation, WordChange, slug};
-use crate::capture::{ToolCall, outcome, terminal};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -172,7 +173,7 @@ impl Recovery<'_, '_> {
 
     fn candidate(&self, session: &Session<'_>) -> Candidate {
         let topic = self.failed.line.topic();
-        let error = self.error.map(|line| shorten(line, MAX_ERROR_CHARS));
+        let error = self.error.map(|line| one_line(line, MAX_ERROR_CHARS));
         let failed = self.shown(self.failed);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
@@ -228,7 +229,7 @@ impl Recovery<'_, '_> {
     }
 
     fn changes_shown(&self) -> String {
-        let changes: Vec<String> = self.changes.iter().map(|change| shorten(&change.to_string(), 80)).collect();
+        let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
         if self.differs() { format!(" ({})", changes.join(", ")) } else { String::new() }
     }
 
@@ -245,8 +246,8 @@ fn edit_told(call: &ToolCall) -> Option<String> {
     /// More is a rewrite.
     const MAX_LINES: usize = 2;
     const MAX_LINE_CHARS: usize = 100;
-    let file = terminal::changed_file(call)?;
-    let (old, new) = terminal::replaced(call)?;
+    let file = call.changed_file()?;
+    let (old, new) = call.replaced()?;
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {

@@ -1,7 +1,8 @@
 //! Why a rule fired, or did not.
 
+use adage_transcript::Relation;
+
 use super::Heuristic;
-use crate::capture::command::Relation;
 
 /// What a rule made of one place in a transcript.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,12 +2,13 @@
 
 use std::sync::LazyLock;
 
+use adage_redact::one_line;
+use adage_transcript::command::slug;
 use regex::Regex;
 
 use super::session::{Session, TerminalCall};
-use super::wording::{char_range, sentences, shorten};
+use super::wording::{char_range, sentences};
 use super::{Candidate, Ground, Heuristic, Trial, mined};
-use crate::capture::command::slug;
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_COMMANDS: usize = 8;
@@ -47,7 +48,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
 
     // What is to be kept may follow: "remember this: …".
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
-    let words = shorten(&rest.join(" "), MAX_WORDS_CHARS);
+    let words = one_line(&rest.join(" "), MAX_WORDS_CHARS);
     let steps: Vec<String> =
         commands.iter().zip(1..).map(|(call, number)| format!("{number}. `{}`", call.line.text())).collect();
     let intent = session.intent(turn);

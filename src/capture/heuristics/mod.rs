@@ -1,4 +1,5 @@
-//! Five rules that find lessons in a transcript, without a model (capture 2). Pure: the same transcript, the same suggestions.
+//! Five rules that find lessons in a transcript, without a model (docs/spec/capture.md, 2). Pure: the same transcript,
+//! the same suggestions.
 
 mod cues;
 mod error_line;
@@ -14,13 +15,13 @@ mod user_correction;
 mod usual;
 mod wording;
 
-use crate::capture::Transcript;
 use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, Ground, Hurdle};
-pub(in crate::capture) use wording::{first_request, shorten};
+pub(in crate::capture) use wording::first_request;
 
+use adage_transcript::Transcript;
 use session::Session;
 
 /// A rule that finds lessons.
@@ -90,7 +91,8 @@ pub struct Suggestions {
 /// Finds lessons in a transcript: at most one a rule and five in all, or every one, as the settings say.
 ///
 /// ```
-/// use adage::{CaptureConfig, Status, ToolCall, Transcript, Turn, suggest};
+/// use adage::transcript::{Status, ToolCall, Transcript, Turn};
+/// use adage::{CaptureConfig, suggest};
 ///
 /// let run = |command: &str, result: &str, status| {
 ///     let input = serde_json::json!({ "command": command });

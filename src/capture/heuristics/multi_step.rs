@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use adage_transcript::command::{Step, slug};
+
 use super::session::{Session, TerminalCall};
 use super::usual::{Usual, occasion, usual};
 use super::wording::listed;
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{Step, slug};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 

@@ -1,9 +1,10 @@
 //! `repeated-action`: the same command again and again is worth knowing by heart.
 
+use adage_transcript::command::{Step, slug};
+
 use super::session::{Session, TerminalCall};
 use super::usual::{occasion, usual};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{Step, slug};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 

@@ -1,9 +1,10 @@
 //! A transcript as the heuristics look at it: its terminal calls in order, what was acted on, what was asked for.
 
+use adage_transcript::command::{Effect, Purpose, Step};
+use adage_transcript::{CommandLine, Status, ToolCall, Transcript, Turn, outcome};
+
 use super::error_line::{has_place, never_ran};
 use super::request;
-use crate::capture::command::{CommandLine, Effect, Purpose, Step};
-use crate::capture::{Status, ToolCall, Transcript, Turn, outcome, terminal};
 
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
@@ -85,7 +86,7 @@ impl Act<'_, '_> {
     pub(super) fn place(&self) -> Option<String> {
         match self {
             Self::Command(_) => None,
-            Self::Edit { call, .. } => terminal::changed_place(call),
+            Self::Edit { call, .. } => call.changed_place(),
         }
     }
 
@@ -93,7 +94,7 @@ impl Act<'_, '_> {
     pub(super) fn file(&self) -> Option<String> {
         match self {
             Self::Command(_) => None,
-            Self::Edit { call, .. } => terminal::changed_file(call),
+            Self::Edit { call, .. } => call.changed_file(),
         }
     }
 }
@@ -107,10 +108,10 @@ impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
         let mut session = Self { transcript, calls: Vec::new() };
         let edits = session.edits(0, transcript.turns.len());
-        let files: Vec<&str> = edits.into_iter().filter_map(terminal::changed_path).collect();
+        let files: Vec<&str> = edits.into_iter().filter_map(ToolCall::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let Turn::ToolCall(call) = said else { return None };
-            let line = CommandLine::parse(&terminal::command(call)?);
+            let line = CommandLine::parse(&call.command()?);
             let steps = line.steps(&files);
             Some(TerminalCall { turn, line, call, steps })
         });
@@ -146,7 +147,7 @@ impl<'t> Session<'t> {
     pub(super) fn acts(&self, from: usize, to: usize) -> Vec<Act<'_, 't>> {
         let commands = self.calls.iter().filter(|call| call.acts()).map(Act::Command);
         let edits = self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| match said {
-            Turn::ToolCall(call) if terminal::changes_files(call) => Some(Act::Edit { turn, call }),
+            Turn::ToolCall(call) if call.changes_files() => Some(Act::Edit { turn, call }),
             _ => None,
         });
         let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).filter(|act| (from..to).contains(&act.turn())).collect();
@@ -158,7 +159,7 @@ impl<'t> Session<'t> {
     pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
         let in_turns = self.transcript.turns.iter().enumerate().skip(from).take_while(|(turn, _)| *turn < to);
         let edits = in_turns.filter_map(|(_, said)| match said {
-            Turn::ToolCall(call) if terminal::changes_files(call) && call.status != Status::Failed => Some(call),
+            Turn::ToolCall(call) if call.changes_files() && call.status != Status::Failed => Some(call),
             _ => None,
         });
         edits.collect()
@@ -167,7 +168,7 @@ impl<'t> Session<'t> {
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.
     pub(super) fn edited_files(&self, from: usize, to: usize) -> Vec<String> {
         let mut files = Vec::new();
-        for name in self.edits(from, to).into_iter().filter_map(terminal::changed_file) {
+        for name in self.edits(from, to).into_iter().filter_map(ToolCall::changed_file) {
             if !files.contains(&name) {
                 files.push(name);
             }

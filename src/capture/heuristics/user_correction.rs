@@ -1,5 +1,8 @@
 //! `user-correction`: the user corrects what is being done, and the corrected action succeeds.
 
+use adage_redact::one_line;
+use adage_transcript::command::slug;
+use adage_transcript::{CommandLine, Status, ToolCall, Turn};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cues;
@@ -7,10 +10,8 @@ use super::error_line::never_ran;
 use super::objection::{self, Objection};
 use super::request;
 use super::session::{Act, Session};
-use super::wording::{char_range, listed, sentences, shorten};
+use super::wording::{char_range, listed, sentences};
 use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
-use crate::capture::command::{CommandLine, slug};
-use crate::capture::{Status, ToolCall, Turn, terminal};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_WORDS_CHARS: usize = 400;
@@ -253,7 +254,7 @@ fn candidate(
     let doing = || target.doing().or_else(|| after.iter().find_map(Act::place).map(|file| format!("changing {file}")));
     let trigger = if intent.is_empty() { doing()? } else { format!("{intent} ({topic})") };
     let told = Objection { start: words.start, end: words.end, ..objection.clone() };
-    let words = shorten(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
+    let words = one_line(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
     // A command that the words do not name is what came next, not what they ask for; a long one says less than they do.
     let command = match corrected {
         Some(act @ Act::Command(call)) if names(&words, act) && !call.is_script() => Some(call.line.plain_text()),
@@ -278,9 +279,9 @@ impl Target<'_, '_> {
     /// The program, the file, the tool; none for an edit that does not name its file.
     fn topic(&self) -> Option<String> {
         match self {
-            Self::Refused(call) => match terminal::command(call) {
+            Self::Refused(call) => match call.command() {
                 Some(command) => Some(CommandLine::parse(&command).topic()),
-                None if terminal::changes_files(call) => terminal::changed_file(call),
+                None if call.changes_files() => call.changed_file(),
                 None => Some(call.tool.clone()),
             },
             Self::Edits(files) => files.last().map(|place| base(place).to_owned()),
@@ -291,10 +292,10 @@ impl Target<'_, '_> {
     /// What was being done, in words that hold outside the session; none where it has no name.
     fn doing(&self) -> Option<String> {
         Some(match self {
-            Self::Refused(call) => match (terminal::command(call), terminal::changed_place(call)) {
+            Self::Refused(call) => match (call.command(), call.changed_place()) {
                 (Some(command), _) => format!("running {}", named(&command)),
                 (None, Some(file)) => format!("changing {file}"),
-                (None, None) if terminal::changes_files(call) => return None,
+                (None, None) if call.changes_files() => return None,
                 (None, None) => match asked_for(call) {
                     Some(what) => format!("using {} for {what}", call.tool),
                     None => format!("using {}", call.tool),
@@ -309,10 +310,10 @@ impl Target<'_, '_> {
     /// What the user objected to, in a line.
     fn mistake(&self) -> String {
         match self {
-            Self::Refused(call) => match (terminal::command(call), terminal::changed_file(call)) {
+            Self::Refused(call) => match (call.command(), call.changed_file()) {
                 (Some(command), _) => format!("the user refused {}", named(&command)),
                 (None, Some(file)) => format!("the user refused a change of {file}"),
-                (None, None) if terminal::changes_files(call) => "the user refused a change of a file".to_owned(),
+                (None, None) if call.changes_files() => "the user refused a change of a file".to_owned(),
                 (None, None) => match asked_for(call) {
                     Some(what) => format!("the user refused a call of {} for {what}", call.tool),
                     None => format!("the user refused a call of {}", call.tool),
@@ -332,7 +333,7 @@ fn asked_for(call: &ToolCall) -> Option<String> {
     const FIELDS: [&str; 6] = ["url", "uri", "query", "pattern", "path", "name"];
     let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str())?;
     let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then(|| format!("`{}`", shorten(&line, MAX_COMMAND_CHARS)))
+    (!line.is_empty()).then(|| format!("`{}`", one_line(&line, MAX_COMMAND_CHARS)))
 }
 
 /// A command in back-ticks, whole; of one that is too long to be shown, what it does.

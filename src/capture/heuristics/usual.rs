@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use adage_transcript::command::{Purpose, Step};
+
 use super::session::Session;
-use crate::capture::command::{Purpose, Step};
 
 /// A command as it is shown, and what speaks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

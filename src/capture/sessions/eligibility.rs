@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use adage_transcript::Owner;
 use chrono::{DateTime, FixedOffset};
 
 use super::SessionSummary;
-use crate::capture::Owner;
 use crate::config::SessionsConfig;
 
 /// Why a session is not read.

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 
+use adage_transcript::Owner;
 use chrono::{DateTime, FixedOffset};
 
 use super::{Ineligible, SessionSummary, eligibility};
-use crate::capture::Owner;
 use crate::config::SessionsConfig;
 
 /// A session of a folder.

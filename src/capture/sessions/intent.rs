@@ -1,8 +1,10 @@
 //! What a session was about, in a line.
 
+use adage_redact::one_line;
+use adage_transcript::{Transcript, Turn};
+
 use super::harmless;
-use crate::capture::heuristics::{first_request, shorten};
-use crate::capture::{Transcript, Turn};
+use crate::capture::heuristics::first_request;
 
 /// Characters of an intent.
 pub(super) const MAX_CHARS: usize = 80;
@@ -20,5 +22,5 @@ pub(super) fn intent(transcript: &Transcript) -> String {
     let request = said().find_map(|text| first_request(&harmless(text)).map(str::to_owned));
     let words = request.or_else(|| said().map(harmless).find(|text| !text.trim().is_empty()));
     let line = words.unwrap_or_default().replace(char::is_control, " ");
-    shorten(&line, MAX_CHARS)
+    one_line(&line, MAX_CHARS)
 }

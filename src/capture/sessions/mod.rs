@@ -1,4 +1,4 @@
-//! Past sessions as an index: a line for each, from which to choose what is worth reading (capture 4). Pure.
+//! Past sessions as an index: a line for each, from which to choose what is worth reading (docs/spec/capture.md, 4). Pure.
 
 mod eligibility;
 mod entry;
@@ -14,7 +14,7 @@ pub use summary::SessionSummary;
 
 /// A text without what nobody may read in an index: secrets, and URLs, which can be secrets themselves.
 fn harmless(text: &str) -> String {
-    let redacted = crate::gate::Redactor::shared().redact(text);
+    let redacted = adage_redact::Redactor::shared().redact(text);
     let words = redacted.split(' ').map(|word| if word.contains("://") { without_url(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }

@@ -1,8 +1,9 @@
-//! What was suggested by more than one session (capture 4.5).
+//! What was suggested by more than one session (docs/spec/capture.md, 4.5).
 
 use std::collections::BTreeSet;
 
-use crate::capture::command::CommandLine;
+use adage_transcript::CommandLine;
+
 use crate::capture::{Candidate, Heuristic};
 
 /// How much speaks for a workflow.

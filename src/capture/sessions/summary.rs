@@ -1,17 +1,18 @@
 //! What an index knows of one session.
 
+use adage_transcript::{Owner, Reading, Turn};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
 use super::{intent, workflow};
-use crate::capture::{Owner, Reading, Turn};
 
 /// What a session comes to, without its text: enough to decide whether it is worth reading.
 ///
 /// ```
-/// use adage::{SessionSummary, TranscriptFormat, TranscriptReader};
+/// use adage::transcript::{Format, TranscriptReader};
+/// use adage::SessionSummary;
 /// let source = r#"[{"role": "user", "content": "Please make the parser faster."}]"#;
-/// let reading = TranscriptReader::new().read(source.as_bytes(), TranscriptFormat::Auto)?;
+/// let reading = TranscriptReader::new().read(source.as_bytes(), Format::Auto)?;
 /// let summary = SessionSummary::of(&reading);
 /// assert_eq!((summary.intent.as_str(), summary.n_user_turns), ("Please make the parser faster.", 1));
 /// # Ok::<(), adage::Error>(())

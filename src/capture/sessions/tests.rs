@@ -1,15 +1,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use adage_transcript::{Owner, Status, ToolCall, Transcript, Turn};
 use chrono::{DateTime, FixedOffset};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Ineligible, Ripeness, SessionEntry, SessionSummary, Standing, index, intent, recurring, workflow};
-use crate::capture::{Candidate, Heuristic, Owner, Status, ToolCall, Transcript, Turn};
+use crate::capture::{Candidate, Heuristic};
 use crate::config::SessionsConfig;
-use crate::learn::testing::at;
 use crate::lesson::build_lesson;
+use crate::testing::at;
 
 fn call(tool: &str, input: Value, status: Status) -> Turn {
     Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: None, status })

@@ -1,10 +1,8 @@
 //! What was done in a session, in a line that can be shown to anybody: names of tools, programs and files.
 
+use adage_redact::Redactor;
+use adage_transcript::{CommandLine, Status, ToolCall, Transcript, Turn};
 use serde_json::Value;
-
-use crate::capture::command::CommandLine;
-use crate::capture::{Status, ToolCall, Transcript, Turn, terminal};
-use crate::gate::Redactor;
 
 /// Characters of a hint.
 pub(super) const MAX_CHARS: usize = 160;
@@ -56,7 +54,7 @@ pub(super) fn hint(transcript: &Transcript) -> String {
     let (mut steps, mut paths, mut verdict) = (Vec::new(), Vec::new(), "");
     for turn in &transcript.turns {
         let Turn::ToolCall(call) = turn else { continue };
-        let command = terminal::command(call);
+        let command = call.command();
         let line = command.as_deref().map(CommandLine::parse);
         push(&mut steps, step(call, line.as_ref()), MAX_STEPS);
         if line.is_none() && paths.len() < MAX_PATHS {

@@ -130,7 +130,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Journal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::testing::at;
+    use crate::testing::at;
 
     #[test]
     fn a_journal_is_read_whole_or_not_at_all() {

@@ -12,10 +12,10 @@ use super::*;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk};
-use crate::learn::testing::at;
 use crate::store::curation::CurationFiles;
 use crate::store::export::Exports;
 use crate::store::undo::undo_within;
+use crate::testing::at;
 
 /// A memory folder and another one.
 struct Ground {

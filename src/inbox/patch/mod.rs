@@ -6,10 +6,10 @@
 mod recount;
 mod scan;
 
+use adage_redact::Redactor;
 use diffy::Line;
 
 use crate::error::{Limit, PatchError};
-use crate::gate::Redactor;
 
 pub(crate) use recount::recounted;
 

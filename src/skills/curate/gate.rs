@@ -1,4 +1,4 @@
-//! What a skill needs before it is saved without a person (skills 3.1).
+//! What a skill needs before it is saved without a person (docs/spec/skills.md, 3.1).
 
 use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
 use crate::skills::Skill;

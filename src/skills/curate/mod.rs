@@ -1,4 +1,4 @@
-//! Curation: which drafts are one, which are not used, which nobody wants (skills 3). A pure stage.
+//! Curation: which drafts are one, which are not used, which nobody wants (docs/spec/skills.md, 3). A pure stage.
 //!
 //! What a person wrote, brought in, checked, promoted or keeps files beside is never changed, merged away or removed. Of
 //! two skills with one body the draft goes; of two drafts on one subject whose steps agree the older name stays. A second

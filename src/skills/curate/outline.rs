@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::retrieve::fence_of;
+use adage_redact::fence_of;
 
 /// What stands under a heading, up to the next one of its level or above. Those below it are lines of it, but for a title.
 #[derive(Clone, Debug, PartialEq, Eq)]

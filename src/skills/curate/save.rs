@@ -1,8 +1,8 @@
-//! Saving what sessions suggest, without a person: a few a run, and only what passes the gate (skills 3.1).
+//! Saving what sessions suggest, without a person: a few a run, and only what passes the gate (docs/spec/skills.md, 3.1).
 
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
-use crate::learn::Refusal;
+use crate::lesson::Refusal;
 use crate::lesson::Trust;
 use crate::skills::{NotWorded, Quality, Skill, SkillName};
 

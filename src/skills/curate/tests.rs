@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::AutoSaveConfig;
-use crate::learn::testing::at;
 use crate::lesson::Trust;
+use crate::testing::at;
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -109,8 +109,8 @@ fn a_merge_may_lead_to_the_next() {
 
 #[test]
 fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
-    use crate::learn::testing::lesson;
     use crate::lesson::Evidence;
+    use crate::testing::lesson;
     let state = |name: &str, mistake: &str, quote: &str| {
         let mut lesson =
             lesson("building the docker image offline", "Run `docker build --network none .` in the root.");

@@ -1,4 +1,4 @@
-//! Lazy matching: which skills a turn's text asks for (skills 2). A pure stage.
+//! Lazy matching: which skills a turn's text asks for (docs/spec/skills.md, 2). A pure stage.
 //!
 //! By words, a skill's score is the sum of what each word of the query counts for it, each once, for its best reason
 //! ([`PointReason`]). A topic alone or an action alone is enough. By meaning, it is the cosine of two vectors. The two

@@ -1,6 +1,8 @@
 //! The block of skills that goes into a prompt. A skill's text stays between its tags, whatever it says.
 
-use crate::retrieve::{estimated_tokens, tame};
+use adage_redact::strip_invisible;
+
+use crate::retrieve::estimated_tokens;
 use crate::skills::{Skill, SkillName};
 
 /// A rendered block and which of the skills are in it.
@@ -46,7 +48,7 @@ fn item(skill: &Skill) -> String {
 /// A text without what is invisible, in which no tag of ours opens or closes.
 fn tamed(text: &str) -> String {
     const TAG: &str = "skill";
-    let text = tame(text);
+    let text = strip_invisible(text);
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(at) = rest.find('<') {

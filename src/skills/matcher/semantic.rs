@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use adage_index::UnitVector;
+
 use super::{MatchTier, MatchedBy, Matches, NoMatch, SkillIndex, SkillMatch};
 use crate::config::MatchConfig;
-use crate::embed::UnitVector;
 use crate::skills::SkillName;
 
 /// The skills whose vectors are near enough to the query's, nearest first, then by name. The vectors are those of

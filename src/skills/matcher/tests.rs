@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use adage_index::UnitVector;
 use proptest::prelude::*;
 
 use super::synonyms::group_of;
 use super::*;
-use crate::embed::UnitVector;
 use crate::lexical::{stem, subject_words};
 use crate::skills::Skill;
 

@@ -1,5 +1,7 @@
-//! A draft worded better by the host's language model (skills 3.0). The model words; what is done stays what was observed.
+//! A draft worded better by the host's language model (docs/spec/skills.md, 3.0). The model words; what is done stays
+//! what was observed.
 
+use adage_redact::{Redactor, strip_invisible};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -11,10 +13,8 @@ use super::standard::distinct;
 use super::{Skill, SkillName};
 use crate::capture::{CancelToken, Completion, LanguageModel, ModelError};
 use crate::config::ExtractConfig;
-use crate::gate::Redactor;
 use crate::lesson::Trust;
 use crate::lexical::content_words;
-use crate::retrieve::tame;
 
 /// The instructions, with `{{name}}` for what they are given.
 const TEMPLATE: &str = include_str!("prompt.md");
@@ -99,7 +99,7 @@ pub fn word_skill(
     });
     let completion = Completion {
         system,
-        user: Redactor::shared().redact(&tame(&shown.to_string())).into_owned(),
+        user: Redactor::shared().redact(&strip_invisible(&shown.to_string())).into_owned(),
         max_tokens: config.max_tokens,
         temperature: config.temperature,
         time_limit: config.time_limit,
@@ -125,7 +125,7 @@ fn worded(draft: &Skill, wording: &Wording) -> Skill {
     let mut skill = draft.clone();
     // What is not taken stays as it is.
     let text = |text: &str, max_chars: usize| -> Option<String> {
-        let safe = Redactor::shared().redact(&tame(text)).into_owned();
+        let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
         let is_taken =
             !safe.trim().is_empty() && safe.chars().count() <= max_chars && has_known_code(&safe, &draft.body);
         is_taken.then_some(safe)
@@ -172,7 +172,7 @@ fn has_known_code(text: &str, draft: &str) -> bool {
 mod tests {
     use super::*;
     use crate::capture::ScriptedModel;
-    use crate::learn::testing::lesson;
+    use crate::testing::lesson;
 
     fn draft() -> Skill {
         let mut lesson = lesson("building the docs", "1. Run `mkdocs build --strict`.\n2. Run `mkdocs gh-deploy`.");

@@ -2,11 +2,11 @@ mod corrections;
 mod procedures;
 mod recoveries;
 
+use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::capture::{Status, ToolCall, Turn};
 
 /// A transcript, a line a turn: `> said by the user`, `< by the assistant`, `$ command` that succeeded, `! command | error` that
 /// failed, `? command` without a result, `~ file` edited (`~ file: old => new`), `x file` edit that failed, `n file` edit that
@@ -150,7 +150,7 @@ fn every_refusal_has_its_reason() {
     assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(Hurdle::NothingDoneBefore));
     assert_eq!(
         reasons(&["! make", "$ mkdir x", "$ make"], Heuristic::ErrorRecovery),
-        [Because::Fired(Ground::Recovered { relation: crate::capture::Relation::Rerun, distance: 2, n_edited: 0 })]
+        [Because::Fired(Ground::Recovered { relation: adage_transcript::Relation::Rerun, distance: 2, n_edited: 0 })]
     );
     for (lines, hurdle) in [
         (&["! make", "$ make"][..], Hurdle::NothingTold { n_between: 0, n_changes: 0 }),

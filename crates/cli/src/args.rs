@@ -1,0 +1,109 @@
+//! The commands of the command line.
+
+use std::path::PathBuf;
+
+use adage::ReceiptId;
+use clap::{Parser, Subcommand};
+
+use crate::change::Verdict;
+use crate::curate::Curate;
+use crate::exchange::{Export, Import};
+use crate::global::Global;
+use crate::inbox::{Inbox, Roots};
+use crate::learn::Learn;
+use crate::mine::Mine;
+use crate::show::{Context, List};
+use crate::skills;
+use crate::verification::Check;
+
+/// Embedded, offline lesson memory for AI agents.
+///
+/// Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 not done (the message says why),
+/// 2 the command line is wrong.
+#[derive(Parser)]
+#[command(name = "adage", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Learn a lesson from flags, or lessons from standard input, one JSON object per line
+    Learn(Learn),
+    /// Print the lessons to put before a task
+    Context(Context),
+    /// List lessons, newest first
+    List(List),
+    /// Show one lesson, by id or trigger
+    Show { lesson: String },
+    /// Record how a task went, by its receipt
+    Outcome { receipt: ReceiptId, outcome: Verdict },
+    /// Credit recent retrievals that have no outcome yet
+    Credit {
+        /// How far back, in seconds
+        #[arg(long, default_value_t = 300)]
+        window: u64,
+    },
+    /// Record whether a check of a lesson passed
+    Verify { lesson: String, result: Check },
+    /// Archive lessons that were shown often and did not help
+    Prune {
+        /// Only print them
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Remove a lesson for good
+    Remove { lesson: String },
+    /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id
+    Undo { id: String },
+    /// List the changes that can be undone, newest first
+    History {
+        /// Maximum number of changes
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// Print the most recent mistakes
+    Failures {
+        /// Maximum number of mistakes
+        #[arg(long, default_value_t = 5)]
+        limit: usize,
+    },
+    /// Print the playbook's figures
+    Stats,
+    /// List an agent's past sessions that are worth reading
+    Sessions {
+        /// Folder with the sessions: Claude Code, Codex, gemini-cli, `OpenAI` or Anthropic messages
+        folder: PathBuf,
+        /// List all others too, each with the reason
+        #[arg(long)]
+        all: bool,
+    },
+    /// Check the folder's integrity; exit code 1 if there are findings
+    Check,
+    /// Test what this installation needs: folder, lock, model
+    Doctor,
+    /// Find lessons in agents' session files
+    Mine(Mine),
+    /// Stop suggesting this for 30 days
+    Skip { name: String },
+    /// Suggest again what was skipped: one name, or everything
+    ResetSkips { name: Option<String> },
+    /// List, show, apply or dismiss what awaits review
+    Inbox(Inbox),
+    /// Review what is in the inbox, one by one
+    Review(Roots),
+    /// Skills: lessons as instructions of their own, in SKILL.md files
+    Skills {
+        #[command(subcommand)]
+        command: skills::Command,
+    },
+    /// Keep the memory's own draft skills in order; prints the plan unless --apply is given
+    Curate(Curate),
+    /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
+    Import(Import),
+    /// Print the lessons, or write them into a file for other programs
+    Export(Export),
+}

@@ -1,0 +1,136 @@
+//! Commands that change lessons: outcome, credit, verify, prune, remove, undo; and their history.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use adage::redact::one_line;
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Undone, Verification};
+use clap::ValueEnum;
+use serde_json::json;
+
+use crate::global::Global;
+use crate::output::Output;
+use crate::result::{Done, Usage};
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Verdict {
+    Helpful,
+    Neutral,
+    Harmful,
+}
+
+impl From<Verdict> for Feedback {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Helpful => Self::Helpful,
+            Verdict::Neutral => Self::Neutral,
+            Verdict::Harmful => Self::Harmful,
+        }
+    }
+}
+
+pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
+    match global.open()?.record_outcome(receipt, outcome)? {
+        Credited::Recorded { lessons } => {
+            out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;
+            out.line(&format!("recorded for {} lessons", lessons.len()))?;
+        }
+        Credited::AlreadyRecorded { outcome } => {
+            out.object(&json!({"receipt": receipt, "settled": false, "before": outcome}))?;
+            out.line(&format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
+    let n_lessons = global.open()?.credit_recent_retrievals(Duration::from_secs(window))?;
+    out.object(&json!({"credited": n_lessons}))?;
+    out.line(&format!("credited {n_lessons} lessons"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
+    let playbook = global.open()?;
+    let id = playbook.mark_verified(lesson, verification)?;
+    let lesson = playbook.find(id)?;
+    out.object(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}))?;
+    let verified = if lesson.verified { "verified" } else { "not verified" };
+    out.line(&format!("{id} is {verified}, confidence {:.2}", lesson.confidence))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
+    let (lessons, change) = if is_dry_run {
+        (global.read()?.prunable()?, None)
+    } else {
+        let pruned = global.open()?.prune_low_utility()?;
+        (pruned.lessons, pruned.change)
+    };
+    out.object(&json!({"pruned": lessons, "change": change, "dry_run": is_dry_run}))?;
+    for id in &lessons {
+        out.line(&format!("{} {id}", if is_dry_run { "would archive" } else { "archived" }))?;
+    }
+    match change {
+        Some(change) => out.line(&format!("undo with: adage undo {change}"))?,
+        None if lessons.is_empty() => out.message("nothing to prune"),
+        None => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let removal = global.open()?.remove(lesson)?;
+    out.object(&json!({"removed": removal.id, "change": removal.change}))?;
+    out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removal.id, removal.change))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
+    let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a change or a lesson")))?;
+    let playbook = global.open()?;
+    let undone = match playbook.undo(change) {
+        Err(Error::NoSuchChange { .. }) => {
+            let lesson: LessonId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a lesson")))?;
+            match playbook.undo_merge(lesson) {
+                Err(Error::NoSuchLesson { .. }) => return Err(Error::NoSuchChange { change }.into()),
+                undone => undone,
+            }
+        }
+        undone => undone,
+    }?;
+    let Undone { change, restored, withdrawn } = undone;
+    out.object(&json!({"change": change, "restored": restored, "withdrawn": withdrawn}))?;
+    for (what, lessons) in [("restored", restored), ("withdrawn", withdrawn)] {
+        for id in lessons {
+            out.line(&format!("{what} {id}"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
+    let playbook = global.read()?;
+    let mut changes = playbook.changes()?;
+    changes.reverse();
+    changes.truncate(limit);
+    for change in &changes {
+        out.object(&json!(change))?;
+    }
+    if changes.is_empty() {
+        out.message("there are no changes to undo");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = changes.iter().map(|change| {
+        let lessons: Vec<String> = change
+            .lessons
+            .iter()
+            .map(|touched| format!("{} {}", touched.what, one_line(&touched.trigger, 40)))
+            .collect();
+        let undone = if change.is_undone { "undone" } else { "" };
+        let at = change.at.format("%Y-%m-%d %H:%M").to_string();
+        vec![change.id.to_string(), at, change.action.to_owned(), undone.to_owned(), lessons.join("; ")]
+    });
+    out.table(&["change", "at", "by", "", "lessons"], rows)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,69 @@
+//! Keeping draft skills in order.
+
+use std::process::ExitCode;
+
+use adage::{ChangeId, CurationPlan, CurationStep};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::global::{self, Access, Global};
+use crate::output::Output;
+use crate::result::Done;
+
+#[derive(Args)]
+pub(crate) struct Curate {
+    /// Only print the plan; this is the default
+    #[arg(long, conflicts_with_all = ["apply", "undo"])]
+    dry_run: bool,
+    /// Carry out the plan
+    #[arg(long, conflicts_with = "undo")]
+    apply: bool,
+    /// Archive drafts that have not been used for long, instead of only marking them
+    #[arg(long)]
+    prune: bool,
+    /// Undo an earlier curation, by the change's id
+    #[arg(long, value_name = "ID")]
+    undo: Option<ChangeId>,
+}
+
+pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done {
+    if let Some(change) = asked.undo {
+        let undone = global.open()?.skills().undo_curation(change)?;
+        out.object(&json!({ "change": undone }))?;
+        out.line(&format!("undone; change {undone}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let builder = global.builder_with(|config| config.curation.auto_prune |= asked.prune)?;
+    let (plan, change) = if asked.apply && !asked.dry_run {
+        let curated = global::open(builder, Access::Write)?.skills().curate()?;
+        (curated.plan, curated.change)
+    } else {
+        (global::open(builder, Access::Read)?.skills().curation_plan()?, None)
+    };
+    out.object(&json!({ "steps": steps(&plan), "applied": asked.apply, "change": change }))?;
+    for step in &plan.steps {
+        out.line(&step.to_string())?;
+    }
+    out.line(&match change {
+        Some(change) => format!("{} steps done (undo {change})", plan.steps.len()),
+        None if plan.is_empty() => "nothing to do".to_owned(),
+        None => format!("{} steps; --apply carries them out", plan.steps.len()),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn steps(plan: &CurationPlan) -> Vec<Value> {
+    let row = |step: &CurationStep| {
+        let (what, skill, into) = match step {
+            CurationStep::RemoveSkipped { name } => ("remove_skipped", name, None),
+            CurationStep::Revive { becomes } => ("revive", &becomes.name, None),
+            CurationStep::Merge { kept, gone, .. } => ("merge", gone, Some(kept)),
+            CurationStep::MarkStale { becomes, .. } => ("mark_stale", &becomes.name, None),
+            CurationStep::Prune { name, .. } => ("prune", name, None),
+            other => return json!({"what": "other", "why": other.to_string()}),
+        };
+        let into = into.map(ToString::to_string);
+        json!({"what": what, "skill": skill.to_string(), "into": into, "why": step.to_string()})
+    };
+    plan.steps.iter().map(row).collect()
+}

@@ -1,0 +1,72 @@
+//! The embedder that the command line names.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use adage::{HashingEmbedder, PlaybookBuilder};
+
+use crate::global::Global;
+use crate::result::Usage;
+
+pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
+    match global.embedder.as_str() {
+        "none" => Ok(builder.without_embedder()),
+        "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
+        // The library's default.
+        "bundled" if global.onnxruntime.is_none() => Ok(builder),
+        model => with_model(global, builder, model),
+    }
+}
+
+#[cfg(any(feature = "rten", feature = "ort"))]
+fn with_model(global: &Global, builder: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
+    use adage::{Model, OnnxEmbedder};
+    let engine = engine(global)?;
+    let model = match model {
+        #[cfg(feature = "bundled-model")]
+        "bundled" => Model::bundled(),
+        folder => Model::from_dir(folder)?,
+    };
+    Ok(builder.with_embedder(Arc::new(OnnxEmbedder::new(model, engine))))
+}
+
+#[cfg(not(any(feature = "rten", feature = "ort")))]
+fn with_model(_: &Global, _: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
+    Err(Usage(format!("this build runs no models, so it cannot use {model}")).into())
+}
+
+#[cfg(any(feature = "rten", feature = "ort"))]
+#[allow(clippy::unnecessary_wraps, reason = "a build with both engines refuses neither")]
+fn engine(global: &Global) -> Result<adage::Engine, Usage> {
+    match &global.onnxruntime {
+        #[cfg(feature = "ort")]
+        Some(library) => Ok(adage::Engine::OnnxRuntime(library.clone())),
+        #[cfg(not(feature = "ort"))]
+        Some(_) => Err(Usage("this build cannot load ONNX Runtime".to_owned())),
+        #[cfg(feature = "rten")]
+        None => Ok(adage::Engine::Portable),
+        #[cfg(not(feature = "rten"))]
+        None => Err(Usage("this build has no built-in engine: name an ONNX Runtime with --onnxruntime".to_owned())),
+    }
+}
+
+/// What runs the model, in words.
+pub(crate) fn engine_in_words(global: &Global) -> String {
+    match &global.onnxruntime {
+        _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
+        Some(library) => format!("ONNX Runtime from {}", library.display()),
+        None if cfg!(feature = "rten") => "portable (rten)".to_owned(),
+        None => "none in this build".to_owned(),
+    }
+}
+
+/// A path that names no file is an error at once: otherwise the command would go on without vectors.
+pub(crate) fn check_library(global: &Global) -> Result<(), Box<dyn Error>> {
+    match &global.onnxruntime {
+        Some(library) if !library.is_file() => {
+            let named = "--onnxruntime or ORT_DYLIB_PATH must name the library file itself, neither a folder nor a bare file name";
+            Err(format!("there is no file {}; {named}", library.display()).into())
+        }
+        _ => Ok(()),
+    }
+}

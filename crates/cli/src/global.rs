@@ -1,0 +1,136 @@
+//! The options that every command has, and the playbook that they describe.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use adage::{Config, DedupPolicy, ManualClock, Playbook, PlaybookBuilder, Realm};
+use chrono::{DateTime, FixedOffset};
+use clap::{Args, ValueEnum};
+
+use crate::embedder;
+use crate::output::say;
+
+#[derive(Args)]
+pub(crate) struct Global {
+    /// Playbook folder
+    #[arg(long, global = true, default_value = ".adage", value_name = "FOLDER")]
+    pub(crate) dir: PathBuf,
+    /// Project that the lessons apply to: a repository's root, or a name
+    #[arg(long, global = true, default_value = "", hide_default_value = true)]
+    pub(crate) project: String,
+    /// Role that the lessons apply to
+    #[arg(long, global = true, default_value = "", hide_default_value = true)]
+    pub(crate) role: String,
+    /// Print JSON, one object per line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Override the current time (RFC 3339)
+    #[arg(long, global = true, value_name = "TIME")]
+    pub(crate) now: Option<DateTime<FixedOffset>>,
+    /// Embedder: bundled, none, hashing, or a folder with model.onnx and tokenizer.json
+    #[arg(long, global = true, default_value = "bundled", value_name = "KIND")]
+    pub(crate) embedder: String,
+    /// Run the model in this ONNX Runtime library (1.24 or later; also: `ORT_DYLIB_PATH`); `doctor` finds one
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) onnxruntime: Option<PathBuf>,
+    /// Maximum number of lessons per project and role
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) capacity: Option<usize>,
+    /// Learn nothing from sessions: `mine` only prints its suggestions
+    #[arg(long, global = true)]
+    pub(crate) no_learn: bool,
+    /// Folder of the project's skills; each text awaits review before it is shown
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) project_skills: Vec<PathBuf>,
+    /// Another folder of skills, trusted as its files say
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) extra_skills: Vec<PathBuf>,
+    /// Merging of near lessons: unless their values differ, always, or never
+    #[arg(long, global = true, default_value = "guarded")]
+    pub(crate) dedup: Dedup,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Dedup {
+    Guarded,
+    Plain,
+    Off,
+}
+
+impl From<Dedup> for DedupPolicy {
+    fn from(dedup: Dedup) -> Self {
+        match dedup {
+            Dedup::Guarded => Self::Guarded,
+            Dedup::Plain => Self::Plain,
+            Dedup::Off => Self::Off,
+        }
+    }
+}
+
+/// What a command does to the folder.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+impl Global {
+    pub(crate) fn builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
+        self.builder_with(|_| ())
+    }
+
+    /// A builder whose settings a command changes further.
+    pub(crate) fn builder_with(&self, change: impl FnOnce(&mut Config)) -> Result<PlaybookBuilder, Box<dyn Error>> {
+        let mut config = Config::default();
+        change(&mut config);
+        if let Some(capacity) = self.capacity {
+            config.retention.capacity = capacity;
+        }
+        config.learn.dedup = self.dedup.into();
+        let mut builder = Playbook::builder(&self.dir).with_config(config);
+        if let Some(now) = self.now {
+            builder = builder.with_clock(Arc::new(ManualClock::new(now)));
+        }
+        builder = self.project_skills.iter().fold(builder, PlaybookBuilder::with_project_skills);
+        builder = self.extra_skills.iter().fold(builder, PlaybookBuilder::with_extra_skills);
+        embedder::check_library(self)?;
+        embedder::choose(self, builder)
+    }
+
+    /// The playbook, for commands that change it.
+    pub(crate) fn open(&self) -> Result<Playbook, Box<dyn Error>> {
+        open(self.builder()?, Access::Write)
+    }
+
+    /// The playbook, for commands that only read it.
+    pub(crate) fn read(&self) -> Result<Playbook, Box<dyn Error>> {
+        open(self.builder()?, Access::Read)
+    }
+
+    pub(crate) fn realm(&self) -> Realm {
+        Realm { project: self.project.clone(), role: self.role.clone() }
+    }
+
+    /// The realm, when the command line names one.
+    pub(crate) fn named_realm(&self) -> Option<Realm> {
+        let is_named = !self.project.is_empty() || !self.role.is_empty();
+        is_named.then(|| self.realm())
+    }
+}
+
+/// Opens a playbook; what it recovered from is reported.
+pub(crate) fn open(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
+    let playbook = if access == Access::Read { builder.read_only().open()? } else { builder.open()? };
+    if let Some(recovery) = playbook.recovery() {
+        let from = if recovery.from_backup { "restored from its backup" } else { "there was no backup" };
+        let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
+        say(&format!(
+            "the playbook file was broken ({}); {from}, {} lessons; the broken file is kept at {}",
+            recovery.reason,
+            recovery.n_lessons,
+            kept.join(", ")
+        ));
+    }
+    Ok(playbook)
+}

@@ -1,0 +1,115 @@
+//! Whether everything is in order: check, doctor.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use adage::{Playbook, Request};
+use serde_json::json;
+
+use crate::global::Global;
+use crate::output::Output;
+use crate::result::{Done, chain, exit_code};
+use crate::{embedder, onnxruntime};
+
+pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
+    let playbook = global.read()?;
+    let check = playbook.check()?;
+    let is_recovered = playbook.recovery().is_some();
+    out.object(&json!({
+        "lessons": check.n_lessons, "vectors": check.n_vectors, "findings": check.findings, "recovered": is_recovered,
+    }))?;
+    for finding in &check.findings {
+        out.line(&format!("{}: {}; {}", finding.part, finding.problem, finding.consequence))?;
+    }
+    let is_fine = check.findings.is_empty() && !is_recovered;
+    if is_fine {
+        out.line(&format!("in order: {} lessons, {} vectors", check.n_lessons, check.n_vectors))?;
+    }
+    Ok(exit_code(is_fine))
+}
+
+/// Tests what a call needs, one part after another, and prints how long each took.
+pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
+    let mut report = Report { out, is_fine: true };
+    report.add("adage", Ok(format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::SCHEMA_VERSION)))?;
+    let engine = embedder::check_library(global).map(|()| embedder::engine_in_words(global));
+    report.add("engine", engine.map_err(|error| chain(error.as_ref())))?;
+    let has_engine = report.is_fine;
+    if cfg!(feature = "ort") {
+        report.add("onnx", Ok(onnxruntime::advice()))?;
+    }
+    if has_engine && let Some(playbook) = report.folder(global)? {
+        report.playbook(&playbook)?;
+        report.embedder(global, &playbook)?;
+    }
+    Ok(exit_code(report.is_fine))
+}
+
+/// What the doctor prints, and whether all of it is in order.
+struct Report<'a> {
+    out: &'a mut Output,
+    is_fine: bool,
+}
+
+impl Report<'_> {
+    fn add(&mut self, part: &str, result: Result<String, String>) -> io::Result<()> {
+        let is_ok = result.is_ok();
+        self.is_fine &= is_ok;
+        let (mark, text) = match result {
+            Ok(text) => ("ok", text),
+            Err(text) => ("FAILED", text),
+        };
+        self.out.object(&json!({"part": part, "ok": is_ok, "detail": text}))?;
+        self.out.line(&format!("{part:10} {mark:7} {text}"))
+    }
+
+    /// The folder and its lock; no playbook when it cannot be opened. A missing folder is not created.
+    fn folder(&mut self, global: &Global) -> io::Result<Option<Playbook>> {
+        let exists = global.dir.is_dir();
+        let playbook = match if exists { global.open() } else { global.read() } {
+            Ok(playbook) => playbook,
+            Err(error) => {
+                self.add("folder", Err(chain(error.as_ref())))?;
+                return Ok(None);
+            }
+        };
+        let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
+        self.add("folder", Ok(format!("{} {state}", global.dir.display())))?;
+        if exists {
+            let lock = playbook.check_writable().map(|()| "free, and the folder is writable".to_owned());
+            self.add("lock", lock.map_err(|error| chain(&error)))?;
+        }
+        Ok(Some(playbook))
+    }
+
+    fn playbook(&mut self, playbook: &Playbook) -> io::Result<()> {
+        let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
+            let findings = check.findings.len();
+            let text = format!("{} lessons, {findings} findings (see: adage check)", check.n_lessons);
+            if findings == 0 { Ok(text) } else { Err(text) }
+        });
+        self.add("playbook", check)
+    }
+
+    fn embedder(&mut self, global: &Global, playbook: &Playbook) -> io::Result<()> {
+        if global.embedder == "none" {
+            return self.add("embedder", Ok("none: retrieval by words".to_owned()));
+        }
+        let (loaded, load_time) = timed(|| playbook.warm_up());
+        let request = Request::about("is the doctor in").tier(adage::TierChoice::Vector).peek();
+        let (recalled, recall_time) = timed(|| playbook.get_playbook_context(request));
+        let text = loaded.and_then(|n_texts| recalled.map(|_| n_texts)).map(|n_texts| {
+            let (load, recall) = (load_time.as_millis(), recall_time.as_secs_f64() * 1e3);
+            let embedder = &global.embedder;
+            format!("{embedder}, loaded in {load} ms ({n_texts} texts embedded), a recall takes {recall:.1} ms")
+        });
+        self.add("embedder", text.map_err(|error| chain(&error)))
+    }
+}
+
+fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
+    #[expect(clippy::disallowed_methods, reason = "printed for the person who asked")]
+    let start = Instant::now();
+    let result = action();
+    (result, start.elapsed())
+}

@@ -1,0 +1,298 @@
+//! The inbox: what awaits review is listed, shown, applied, dismissed.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use adage::redact::one_line;
+use adage::{ChangeId, Inbox as ReviewInbox, Playbook, Proposal, ProposalKind, ProposalName};
+use anstyle::{AnsiColor, Style};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::global::{self, Access, Global};
+use crate::output::{Output, say};
+use crate::result::{Done, chain, exit_code};
+
+#[derive(Args)]
+pub(crate) struct Inbox {
+    #[command(flatten)]
+    roots: Roots,
+    #[command(subcommand)]
+    command: What,
+}
+
+/// Files outside the memory's folder that proposals may touch.
+#[derive(Args)]
+pub(crate) struct Roots {
+    /// The only file that proposals for global notes may touch
+    #[arg(long, global = true, value_name = "FILE")]
+    global_notes: Option<PathBuf>,
+    /// Folder below which proposals may change existing skills; repeatable
+    #[arg(long, global = true, value_name = "DIR")]
+    writable_skills: Vec<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// List the proposals that can be applied
+    List,
+    /// Show everything that applying would change, with secrets masked
+    Show { name: ProposalName },
+    /// Apply a proposal, or all of them
+    Apply(Which),
+    /// Dismiss a proposal, or all of them
+    Dismiss(Which),
+    /// Quarantine what cannot be applied, with the reason
+    Check,
+    /// List what was applied or dismissed and can be undone, newest first
+    History,
+    /// Undo what was applied or dismissed, by its id
+    Undo { id: ChangeId },
+}
+
+#[derive(Args)]
+#[group(id = "which")]
+struct Which {
+    /// private, global, skills/NAME.patch, skills/NAME, or a lesson's id
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    name: Option<ProposalName>,
+    /// Everything that `list` shows
+    #[arg(long)]
+    all: bool,
+    /// With --all: only this kind
+    #[arg(long, requires = "all")]
+    kind: Option<Kind>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Kind {
+    Private,
+    Global,
+    SkillPatch,
+    Skill,
+    Lesson,
+}
+
+impl From<Kind> for ProposalKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Private => Self::Private,
+            Kind::Global => Self::Global,
+            Kind::SkillPatch => Self::SkillPatch,
+            Kind::Skill => Self::Skill,
+            Kind::Lesson => Self::Lesson,
+        }
+    }
+}
+
+/// What is done with the chosen proposals.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Apply,
+    Dismiss,
+}
+
+impl Roots {
+    /// The playbook that may change these files, or only read.
+    pub(crate) fn playbook(&self, global: &Global, access: Access) -> Result<Playbook, Box<dyn Error>> {
+        let mut builder = global.builder()?;
+        if let Some(file) = &self.global_notes {
+            builder = builder.with_global_notes(file);
+        }
+        for root in &self.writable_skills {
+            builder = builder.with_writable_skills(root);
+        }
+        global::open(builder, access)
+    }
+}
+
+pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
+    let open = |access| asked.roots.playbook(global, access);
+    match &asked.command {
+        What::List => list(&open(Access::Read)?, out),
+        What::Show { name } => show(&open(Access::Read)?.inbox(), name, out),
+        What::Apply(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Apply, out),
+        What::Dismiss(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Dismiss, out),
+        What::Check => check(&open(Access::Write)?.inbox(), out),
+        What::History => history(&open(Access::Read)?.inbox(), out),
+        What::Undo { id } => undo(&open(Access::Write)?.inbox(), *id, out),
+    }
+}
+
+pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
+    let inbox = playbook.inbox();
+    let proposals = inbox.list()?;
+    let waiting = playbook.waiting_lessons()?;
+    let mut rows = Vec::new();
+    for proposal in &proposals {
+        let mut object = object(proposal);
+        let lesson = waiting.iter().find(|waiting| proposal.name == ProposalName::Lesson(waiting.lesson.id));
+        if let (Some(waiting), Value::Object(fields)) = (lesson, &mut object) {
+            fields.insert("reason".to_owned(), json!(waiting.reason.to_string()));
+            fields.insert("lesson".to_owned(), json!(*waiting.lesson));
+        }
+        out.object(&object)?;
+        rows.push(vec![proposal.name.to_string(), one_line(&proposal.summary, 90)]);
+    }
+    if rows.is_empty() {
+        out.line("nothing awaits review")?;
+    } else {
+        out.table(&["name", "what"], rows)?;
+    }
+    for unfit in inbox.unfit()? {
+        say(&format!("{} cannot be applied: {}", unfit.name, unfit.reason));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(proposal: &Proposal) -> Value {
+    json!({
+        "name": proposal.name.to_string(), "kind": proposal.name.kind().name(), "text": proposal.text,
+        "files": proposal.files, "summary": proposal.summary,
+    })
+}
+
+fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
+    let proposal = inbox.find(name)?;
+    let shown = inbox.show(&proposal)?;
+    let mut object = object(&proposal);
+    if let Value::Object(fields) = &mut object {
+        fields.insert("shown".to_owned(), json!(shown));
+    }
+    out.object(&object)?;
+    out.line(coloured(&shown).trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A diff in its usual colours.
+pub(crate) fn coloured(diff: &str) -> String {
+    let style = |line: &str| {
+        if line.starts_with("--- ") || line.starts_with("+++ ") {
+            Style::new().bold()
+        } else if line.starts_with("@@") {
+            AnsiColor::Cyan.on_default()
+        } else if line.starts_with('+') {
+            AnsiColor::Green.on_default()
+        } else if line.starts_with('-') {
+            AnsiColor::Red.on_default()
+        } else {
+            Style::new()
+        }
+    };
+    let lines = diff.lines().map(|line| {
+        let style = style(line);
+        format!("{style}{line}{style:#}\n")
+    });
+    lines.collect()
+}
+
+fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output) -> Done {
+    if let Some(name) = &which.name {
+        let proposal = inbox.find(name)?;
+        carry_out(inbox, &[proposal], verdict, out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let proposals = inbox.list()?;
+    let wanted: Option<ProposalKind> = which.kind.map(Into::into);
+    let (mut n_done, mut is_done) = (0, true);
+    // Each kind is one transaction: a proposal that cannot be applied does not block the other kinds.
+    for kind in ProposalKind::ALL.into_iter().filter(|kind| wanted.is_none_or(|wanted| wanted == *kind)) {
+        let chosen: Vec<Proposal> = proposals.iter().filter(|proposal| proposal.name.kind() == kind).cloned().collect();
+        if chosen.is_empty() {
+            continue;
+        }
+        match carry_out(inbox, &chosen, verdict, out) {
+            Ok(()) => n_done += chosen.len(),
+            Err(error) => {
+                say(&format!("{} proposals of kind {}: {}", chosen.len(), kind.name(), chain(error.as_ref())));
+                is_done = false;
+            }
+        }
+    }
+    if n_done == 0 && is_done {
+        out.line("nothing awaits review")?;
+    }
+    Ok(exit_code(is_done))
+}
+
+fn carry_out(
+    inbox: &ReviewInbox,
+    proposals: &[Proposal],
+    verdict: Verdict,
+    out: &mut Output,
+) -> Result<(), Box<dyn Error>> {
+    let names: Vec<String> = proposals.iter().map(|proposal| proposal.name.to_string()).collect();
+    let (word, change) = match verdict {
+        Verdict::Apply => {
+            let applied = inbox.apply(proposals)?;
+            let lessons: Vec<String> = applied.lessons.iter().map(ToString::to_string).collect();
+            out.object(&json!({
+                "applied": names, "files": applied.files, "lessons": lessons, "change": applied.change,
+            }))?;
+            for file in &applied.files {
+                out.line(&format!("wrote {}", file.display()))?;
+            }
+            for lesson in &lessons {
+                out.line(lesson)?;
+            }
+            ("applied", applied.change)
+        }
+        Verdict::Dismiss => {
+            let dismissed = inbox.dismiss(proposals)?;
+            let lessons: Vec<String> = dismissed.lessons.iter().map(|removal| removal.change.to_string()).collect();
+            out.object(&json!({ "dismissed": names, "change": dismissed.change, "lessons": lessons }))?;
+            for change in &lessons {
+                out.line(&format!("return it to review with: adage undo {change}"))?;
+            }
+            ("dismissed", dismissed.change)
+        }
+    };
+    out.line(&format!("{word} {}", names.join(", ")))?;
+    if let Some(change) = change {
+        out.line(&format!("undo with: adage inbox undo {change}"))?;
+    }
+    Ok(())
+}
+
+fn check(inbox: &ReviewInbox, out: &mut Output) -> Done {
+    let checked = inbox.check_written()?;
+    for aside in &checked.aside {
+        let reason = aside.reason.to_string();
+        out.object(&json!({ "name": aside.name, "kept_at": aside.kept_at, "reason": reason }))?;
+        out.line(&format!("{} was moved to {}: {reason}", aside.name, aside.kept_at.display()))?;
+    }
+    if let Some(notice) = inbox.notice()? {
+        out.line(&notice.to_string())?;
+    } else if checked.aside.is_empty() {
+        out.line("nothing awaits review")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn history(inbox: &ReviewInbox, out: &mut Output) -> Done {
+    let mut changes = inbox.changes()?;
+    changes.reverse();
+    for change in &changes {
+        out.object(&json!(change))?;
+    }
+    let rows = changes.iter().map(|change| {
+        let at = change.at.format("%Y-%m-%d %H:%M").to_string();
+        vec![change.id.to_string(), at, one_line(&change.what, 90)]
+    });
+    if changes.is_empty() {
+        out.line("nothing can be undone")?;
+    } else {
+        out.table(&["change", "at", "what"], rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn undo(inbox: &ReviewInbox, id: ChangeId, out: &mut Output) -> Done {
+    let undone = inbox.undo(id)?;
+    out.object(&json!({ "change": undone.change, "files": undone.files }))?;
+    for file in &undone.files {
+        out.line(&format!("restored {}", file.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

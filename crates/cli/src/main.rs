@@ -1,0 +1,92 @@
+//! The `adage` command line: words in, playbook calls, words out.
+
+mod args;
+mod change;
+mod curate;
+mod editor;
+mod embedder;
+mod exchange;
+mod global;
+mod health;
+mod inbox;
+mod learn;
+mod mine;
+mod onnxruntime;
+mod output;
+mod result;
+mod review;
+mod sessions;
+mod show;
+mod skill_matching;
+mod skills;
+mod verification;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+use output::{Output, say};
+use result::{Done, Usage, chain, is_broken_pipe};
+
+fn main() -> ExitCode {
+    let mut cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data, everything else is a message.
+            let is_data = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let _ = error.print();
+            return ExitCode::from(if is_data { 0 } else { 2 });
+        }
+    };
+    if cli.global.onnxruntime.is_none() {
+        #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
+        let library = std::env::var_os("ORT_DYLIB_PATH");
+        cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
+    }
+    // The library's warnings while it continues: a model that fails, counts that have to wait.
+    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(io::stderr);
+    warnings.without_time().with_target(false).with_ansi(false).init();
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&chain(error.as_ref()));
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Done {
+    let Cli { global, command } = cli;
+    let mut out = Output::new(global.json);
+    match command {
+        Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
+        Command::Context(asked) => show::context(&global, asked, &mut out),
+        Command::List(asked) => show::list(&global, asked, &mut out),
+        Command::Show { lesson } => show::show(&global, &lesson, &mut out),
+        Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome.into(), &mut out),
+        Command::Credit { window } => change::credit(&global, window, &mut out),
+        Command::Verify { lesson, result } => change::verify(&global, &lesson, result.into(), &mut out),
+        Command::Prune { dry_run } => change::prune(&global, dry_run, &mut out),
+        Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
+        Command::Undo { id } => change::undo(&global, &id, &mut out),
+        Command::History { limit } => change::history(&global, limit, &mut out),
+        Command::Failures { limit } => show::failures(&global, limit, &mut out),
+        Command::Stats => show::stats(&global, &mut out),
+        Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
+        Command::Check => health::check(&global, &mut out),
+        Command::Doctor => health::doctor(&global, &mut out),
+        Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
+        Command::Skip { name } => mine::skip(&global, &name, &mut out),
+        Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
+        Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
+        Command::Review(roots) => review::review(&global, &roots, &mut out),
+        Command::Skills { command } => skills::run(&global, command, &mut out),
+        Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
+        Command::Import(asked) => exchange::import(&global, &asked, &mut out),
+        Command::Export(asked) => exchange::export(&global, &asked, &mut out),
+    }
+}

@@ -1,0 +1,397 @@
+//! Lessons from sessions: mine, skip, reset-skips.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use adage::redact::one_line;
+use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
+use adage::{
+    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, RunEnd,
+    SavedSkill, Selection, SessionLessons, SkipSelection, Waiting,
+};
+use clap::Args;
+use flate2::read::MultiGzDecoder;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use crate::global::{self, Access, Global};
+use crate::output::{Output, progress, say};
+use crate::result::{Done, Usage, chain, exit_code};
+
+/// Depth below a folder of sessions to which files are found.
+const MAX_DEPTH: usize = 8;
+
+/// The exit code of a program that an interrupt ended.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Args)]
+pub(crate) struct Mine {
+    /// Session files, also gzipped; for a folder, all .jsonl, .json and .gz files below it
+    paths: Vec<PathBuf>,
+    /// Read the sessions below this folder that are due: at least 10 turns, ended 3 hours ago, not read yet; 10 of them every 30 minutes
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
+    sessions: Option<PathBuf>,
+    /// auto, claude-code, codex, gemini, openai or anthropic
+    #[arg(long, default_value = "auto")]
+    format: Format,
+    /// Everything that the rules find, not only the best of each rule
+    #[arg(long)]
+    all: bool,
+    /// Only print the suggestions
+    #[arg(long)]
+    dry_run: bool,
+    #[cfg(feature = "http-llm")]
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+#[cfg(feature = "http-llm")]
+#[derive(Args)]
+struct ModelArgs {
+    /// Also ask a language model at this base URL (OpenAI-compatible); its key is read from `ADAGE_MODEL_KEY`
+    #[arg(long, value_name = "URL", requires = "model_name")]
+    model_url: Option<String>,
+    /// The model's name on that server
+    #[arg(long, value_name = "NAME", requires = "model_url")]
+    model_name: Option<String>,
+}
+
+impl Mine {
+    #[cfg(feature = "http-llm")]
+    fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
+        let ModelArgs { model_url: Some(url), model_name: Some(name) } = &self.model else { return Ok(None) };
+        let model = adage::HttpModel::new(url, name)?;
+        #[expect(clippy::disallowed_methods, reason = "the library takes a key; this is the program's own setting")]
+        let key = std::env::var("ADAGE_MODEL_KEY").unwrap_or_default();
+        Ok(Some(Box::new(if key.is_empty() { model } else { model.with_key(&key)? })))
+    }
+
+    #[cfg(not(feature = "http-llm"))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of the build that has a client")]
+    fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
+        Ok(None)
+    }
+}
+
+/// A suggested lesson, and what became of it; nothing on a dry run.
+struct Outcome {
+    suggestion: Value,
+    title: String,
+    learned: Option<LearnOutcome>,
+}
+
+/// Reads one session after another.
+struct Miner<'a> {
+    playbook: Playbook,
+    model: Option<Box<dyn LanguageModel>>,
+    is_dry: bool,
+    cancel: CancelToken,
+    bar: ProgressBar,
+    out: &'a mut Output,
+    n_sessions: usize,
+    n_suggested: usize,
+    n_learned: usize,
+    n_review: usize,
+    is_done: bool,
+}
+
+pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
+    if asked.paths.is_empty() && asked.sessions.is_none() {
+        return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
+    }
+    let selection = if asked.all { Selection::All } else { Selection::Best };
+    let is_dry = asked.dry_run || global.no_learn;
+    let builder = global.builder_with(|config| config.capture.selection = selection)?;
+    let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
+    let cancel = CancelToken::default();
+    let interrupted = cancel.clone();
+    // A commit is atomic in any case; this lets the current session be finished and the run be recorded.
+    ctrlc::set_handler(move || interrupted.cancel())?;
+    let mut miner = Miner {
+        playbook,
+        model: asked.model()?,
+        is_dry,
+        cancel,
+        bar: ProgressBar::hidden(),
+        out,
+        n_sessions: 0,
+        n_suggested: 0,
+        n_learned: 0,
+        n_review: 0,
+        is_done: true,
+    };
+    match &asked.sessions {
+        Some(folder) => miner.read_due(folder)?,
+        None => miner.read_files(&files_of(&asked.paths)?, asked.format),
+    }
+    miner.conclude()
+}
+
+impl Miner<'_> {
+    fn read_files(&mut self, files: &[PathBuf], format: Format) {
+        self.bar = progress(files.len(), "sessions");
+        for file in files {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            if let Err(error) = read(file, format).and_then(|reading| self.one(file, &reading)) {
+                self.bar.suspend(|| say(&format!("{}: {}", file.display(), chain(error.as_ref()))));
+                self.is_done = false;
+            }
+            self.bar.inc(1);
+        }
+    }
+
+    /// The sessions below a folder that are due, as a recorded run.
+    fn read_due(&mut self, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let sessions = self.playbook.sessions();
+        let scan = sessions.scan(folder)?;
+        if self.is_dry {
+            match sessions.due(&scan)? {
+                Due::Waiting(waiting) => say(&why(&waiting)),
+                Due::Sessions(due) => {
+                    let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
+                    self.read_files(&files, Format::default());
+                }
+            }
+            return Ok(());
+        }
+        let mut run = match sessions.begin_run(&scan)? {
+            Ok(run) => run,
+            Err(waiting) => {
+                say(&why(&waiting));
+                return Ok(());
+            }
+        };
+        self.bar = progress(run.to_read().count(), "sessions");
+        loop {
+            let next = run.to_read().next().map(|entry| entry.path.clone());
+            let Some(path) = next else { break };
+            if self.cancel.is_cancelled() {
+                run.finish(RunEnd::Cancelled)?;
+                return Ok(());
+            }
+            let outcome = run.read_next(|reading| self.one(&path, reading))?;
+            if let Some(error) = outcome.and_then(|outcome| outcome.error) {
+                self.bar.suspend(|| say(&format!("{}: {error}", path.display())));
+                self.is_done = false;
+            }
+            self.bar.inc(1);
+        }
+        run.finish(RunEnd::Finished)?;
+        Ok(())
+    }
+
+    /// Reads one session and returns how many lessons it suggests. When the model fails, the other suggestions are printed before
+    /// the error is returned.
+    fn one(&mut self, file: &Path, reading: &Reading) -> Result<usize, Box<dyn Error>> {
+        let lessons = self.lessons(&reading.transcript)?;
+        let mut learned = lessons.mined.into_iter();
+        let suggested = lessons.suggested.candidates.iter();
+        let mut outcomes: Vec<Outcome> = suggested.map(|candidate| Outcome::mined(candidate, learned.next())).collect();
+        let mut failed = None;
+        match lessons.extraction {
+            Some(Extraction::Proposed { lessons: proposed, refused }) => {
+                let mut learned = lessons.extracted.into_iter();
+                let proposed = proposed.iter();
+                outcomes.extend(proposed.map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
+                for refused in refused {
+                    let what =
+                        format!("{}: the model's {:?} was rejected", file.display(), one_line(&refused.rule, 60));
+                    self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
+                }
+            }
+            Some(Extraction::Unreadable { reason }) => {
+                failed = Some(format!("the model's answer could not be read: {reason}"));
+            }
+            Some(Extraction::ModelFailed { error, .. }) => failed = Some(format!("the model failed: {error}")),
+            // Nothing to learn, or no model.
+            _ => {}
+        }
+        self.n_sessions += 1;
+        self.n_suggested += outcomes.len();
+        for learned in outcomes.iter().filter_map(|outcome| outcome.learned.as_ref()) {
+            self.n_review += usize::from(matches!(learned, LearnOutcome::Review { .. }));
+            self.n_learned += usize::from(matches!(
+                learned,
+                LearnOutcome::Inserted { .. } | LearnOutcome::Merged { .. } | LearnOutcome::Distinct { .. }
+            ));
+        }
+        let out = &mut *self.out;
+        self.bar.suspend(|| {
+            print(file, reading, &outcomes, &lessons.suggested, out)?;
+            print_skills(&lessons.skills, out)
+        })?;
+        failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
+    }
+
+    /// What a session teaches; nothing is learned on a dry run.
+    fn lessons(&self, transcript: &Transcript) -> Result<SessionLessons, Box<dyn Error>> {
+        let model = self.model.as_deref();
+        if !self.is_dry {
+            return Ok(self.playbook.learn_from_session(transcript, model, &self.cancel)?);
+        }
+        let mut lessons = SessionLessons::default();
+        lessons.suggested = self.playbook.mine(transcript)?;
+        lessons.extraction = match model {
+            Some(model) => Some(self.playbook.extract(model, transcript, &self.cancel)?),
+            None => None,
+        };
+        Ok(lessons)
+    }
+
+    fn conclude(self) -> Done {
+        self.bar.finish_and_clear();
+        let Self { n_sessions, n_suggested, n_learned, n_review, .. } = self;
+        let outcome = if self.is_dry {
+            "nothing was learned".to_owned()
+        } else {
+            format!("{n_learned} learned, {n_review} for review")
+        };
+        self.out.line(&format!("{n_sessions} sessions, {n_suggested} suggestions, {outcome}"))?;
+        if self.cancel.is_cancelled() {
+            say("interrupted; what was read is learned, the rest is unchanged");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Ok(exit_code(self.is_done))
+    }
+}
+
+impl Outcome {
+    fn mined(candidate: &Candidate, learned: Option<LearnOutcome>) -> Self {
+        let turns: Vec<String> = candidate.turns.iter().map(ToString::to_string).collect();
+        let heuristic = candidate.heuristic.name();
+        Self {
+            title: format!("{heuristic}  {}  (turns {})", candidate.name, one_line(&turns.join(", "), 40)),
+            suggestion: json!({
+                "heuristic": heuristic, "name": candidate.name, "turns": candidate.turns, "score": candidate.score,
+                "lesson": candidate.draft.to_json(),
+            }),
+            learned,
+        }
+    }
+
+    fn proposed(lesson: &Value, learned: Option<LearnOutcome>) -> Self {
+        let turn = lesson.pointer("/provenance/evidence/0/turn").map(ToString::to_string).unwrap_or_default();
+        Self { title: format!("model  (turn {turn})"), suggestion: json!({"model": true, "lesson": lesson}), learned }
+    }
+}
+
+/// Why nothing is read: a normal result.
+fn why(waiting: &Waiting) -> String {
+    match waiting {
+        Waiting::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
+        Waiting::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
+        Waiting::Locked { owner: None } => "another process is reading sessions".to_owned(),
+        _ => "no session is due; `sessions DIR --all` prints the reasons".to_owned(),
+    }
+}
+
+fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
+    let source = File::open(file)?;
+    let is_gzipped = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let source: Box<dyn Read> = if is_gzipped { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) };
+    Ok(TranscriptReader::new().read(source, format)?)
+}
+
+/// The files that are named, and those below the folders that are named, by path. Links are not followed.
+fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() { files.extend(sessions_below(path)?) } else { files.push(path.clone()) }
+    }
+    Ok(files)
+}
+
+fn sessions_below(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| format!("could not read {}: {error}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let (kind, path) = (entry.file_type()?, entry.path());
+            let is_session = path.extension().is_some_and(|extension| {
+                ["jsonl", "json", "gz"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+            });
+            if kind.is_dir() && depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() && is_session {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn print(
+    file: &Path,
+    reading: &Reading,
+    outcomes: &[Outcome],
+    mined: &Mined,
+    out: &mut Output,
+) -> Result<(), Box<dyn Error>> {
+    for name in &mined.skipped {
+        say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
+    }
+    say_broken(file, &reading.report);
+    for Outcome { suggestion, title, learned } in outcomes {
+        let learned = learned.as_ref().map(ToString::to_string);
+        let mut object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
+        if let (Value::Object(object), Value::Object(suggestion)) = (&mut object, suggestion) {
+            object.extend(suggestion.clone());
+        }
+        out.object(&object)?;
+        let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
+        out.line(&format!(
+            "{title}\n  when  {}\n  do    {}\n  {}",
+            one_line(text("trigger"), 160),
+            one_line(text("correct_pattern"), 400),
+            learned.as_deref().unwrap_or("not learned: a dry run"),
+        ))?;
+    }
+    Ok(())
+}
+
+/// The skills drafted from a session's procedures, and why others were not.
+fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
+    for saved in &skills.saved {
+        let (SavedSkill::Written { name, path } | SavedSkill::Unchanged { name, path }) = saved else { continue };
+        out.object(&json!({"skill": name.as_str(), "path": path}))?;
+        out.line(&format!("draft skill {name}\n  {}", path.display()))?;
+    }
+    if let Some(failed) = &skills.failed {
+        say(&format!("no more skills were saved: {failed}"));
+    }
+    for (name, why) in &skills.declined {
+        say(&format!("no skill was drafted for {name}: {why}"));
+    }
+    Ok(())
+}
+
+/// The records of the file that could not be read.
+fn say_broken(file: &Path, report: &ReadReport) {
+    if report.n_broken > 0 {
+        let first =
+            report.broken.first().map(|broken| format!("line {}, {}", broken.line, broken.reason)).unwrap_or_default();
+        say(&format!("{}: {} broken records; the first: {first}", file.display(), report.n_broken));
+    }
+}
+
+pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
+    let times = global.open()?.skip(name)?;
+    out.object(&json!({ "name": name, "times": times }))?;
+    out.line(&format!("{name} will not be suggested for 30 days"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
+    let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
+    out.object(&json!({ "forgotten": n_forgotten }))?;
+    out.line(&format!("{n_forgotten} skips cleared"))?;
+    Ok(exit_code(name.is_none() || n_forgotten > 0))
+}

@@ -1,0 +1,121 @@
+//! Finds the ONNX Runtime of an installed Python package. It only reads folders: nothing is run or loaded.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The oldest version that is supported.
+const OLDEST: [u32; 3] = [1, 24, 0];
+
+/// A library and the version in its name.
+struct Found {
+    version: [u32; 3],
+    library: PathBuf,
+}
+
+/// What `doctor` advises.
+pub(crate) fn advice() -> String {
+    advice_on(found(&roots()))
+}
+
+fn advice_on(found: Vec<Found>) -> String {
+    // If several have the newest version, the first one found.
+    let newest = found.into_iter().rev().max_by_key(|found| found.version);
+    let Some(Found { version, library }) = newest else {
+        return "none in an installed Python package; the portable engine needs none".to_owned();
+    };
+    let version_in_words = version.map(|number| number.to_string()).join(".");
+    let library = library.display();
+    if version < OLDEST {
+        return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is needed");
+    }
+    format!("{version_in_words} found; to use it: adage --onnxruntime {library} (or set ORT_DYLIB_PATH)")
+}
+
+/// Where a Python may have packages: the active environment, `.venv`, the user's folders, those on the path, the system's.
+#[expect(clippy::disallowed_methods, reason = "the doctor looks around on behalf of the person who asked")]
+fn roots() -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> =
+        ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(env::var_os).map(PathBuf::from).collect();
+    roots.push(PathBuf::from(".venv"));
+    if let Some(home) = env::home_dir() {
+        roots.push(home.join(".local"));
+        roots.extend(entries(&home.join(".pyenv/versions")));
+    }
+    for folder in env::var_os("PATH").iter().flat_map(env::split_paths) {
+        let python = ["python3", "python", "python.exe"].map(|name| folder.join(name));
+        for python in python.iter().filter(|python| python.is_file()) {
+            // The path itself and the target of the link: an environment's python links to the system's.
+            let paths = [Some(python.clone()), python.canonicalize().ok()];
+            roots.extend(paths.iter().flatten().filter_map(|path| Some(path.parent()?.parent()?.to_owned())));
+        }
+    }
+    roots.extend(["/usr/local", "/usr"].map(PathBuf::from));
+    roots
+}
+
+fn found(roots: &[PathBuf]) -> Vec<Found> {
+    let mut packages = Vec::new();
+    for root in roots {
+        // The layout on Windows.
+        packages.push(root.join("Lib/site-packages"));
+        for python in ["lib", "lib64"].iter().flat_map(|lib| entries(&root.join(lib))) {
+            if python.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python3")) {
+                packages.extend(["site-packages", "dist-packages"].map(|packages| python.join(packages)));
+            }
+        }
+    }
+    let libraries = packages.iter().flat_map(|packages| entries(&packages.join("onnxruntime/capi")));
+    libraries.filter_map(|library| Some(Found { version: version(&library)?, library })).collect()
+}
+
+/// The version in `libonnxruntime.so.1.31.1` or `libonnxruntime.1.31.1.dylib`. The extension module beside it does not match.
+fn version(library: &Path) -> Option<[u32; 3]> {
+    let name = library.file_name()?.to_str()?;
+    let version = match name.strip_prefix("libonnxruntime.so.") {
+        Some(version) => version,
+        None => name.strip_prefix("libonnxruntime.")?.strip_suffix(".dylib")?,
+    };
+    let numbers: Result<Vec<u32>, _> = version.split('.').map(str::parse).collect();
+    numbers.ok()?.try_into().ok()
+}
+
+/// A folder's entries, sorted; empty if it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_version_of_the_library_alone() {
+        let check = |name: &str, expected| assert_eq!(version(Path::new(name)), expected, "{name}");
+        check("capi/libonnxruntime.so.1.31.1", Some([1, 31, 1]));
+        check("capi/libonnxruntime.1.24.0.dylib", Some([1, 24, 0]));
+        check("capi/libonnxruntime_providers_shared.so", None);
+        check("capi/onnxruntime_pybind11_state.cpython-311-x86_64-linux-gnu.so", None);
+        check("capi/libonnxruntime.so.1", None);
+    }
+
+    #[test]
+    fn the_newest_is_advised() {
+        let folder = tempfile::tempdir().unwrap();
+        let install = |root: &str, version: &str| {
+            let capi = folder.path().join(root).join("lib/python3.11/site-packages/onnxruntime/capi");
+            fs::create_dir_all(&capi).unwrap();
+            fs::File::create(capi.join(format!("libonnxruntime.so.{version}"))).unwrap();
+            folder.path().join(root)
+        };
+        assert!(advice_on(found(&[folder.path().to_owned()])).starts_with("none in "));
+        let old = install("old", "1.9.0");
+        assert!(advice_on(found(std::slice::from_ref(&old))).starts_with("1.9.0 found at "));
+        let new = install("new", "1.31.1");
+        let advice = advice_on(found(&[new, old]));
+        assert!(advice.starts_with("1.31.1 found; to use it: adage --onnxruntime "), "{advice}");
+    }
+}

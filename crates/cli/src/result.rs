@@ -1,0 +1,36 @@
+//! How a command ends: an exit code, or an error with its causes.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+/// How a command ended, excluding what it printed.
+pub(crate) type Done = Result<ExitCode, Box<dyn Error>>;
+
+/// 0 when everything was done, 1 otherwise.
+pub(crate) fn exit_code(is_done: bool) -> ExitCode {
+    ExitCode::from(u8::from(!is_done))
+}
+
+/// The command line cannot be carried out as it is written: exit code 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Usage {}
+
+/// An error with its causes.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+pub(crate) fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

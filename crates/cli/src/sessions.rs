@@ -1,0 +1,55 @@
+//! The index of past sessions.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use adage::{SessionEntry, Standing};
+use serde_json::{Value, json};
+
+use crate::global::Global;
+use crate::output::{Output, on_a_line};
+use crate::result::Done;
+
+pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
+    // An existing playbook records what was found; reading creates none.
+    let playbook = if global.dir.is_dir() { global.open()? } else { global.read()? };
+    let scan = playbook.sessions().scan(folder)?;
+    let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
+    for entry in &entries {
+        out.object(&row(entry))?;
+        match entry.hurdle {
+            Some(hurdle) => out.line(&format!("{entry}; not read: {hurdle}"))?,
+            None => out.line(&entry.to_string())?,
+        }
+    }
+    if all {
+        for left in &scan.left_out {
+            out.object(&json!({"path": left.path, "left_out": left.reason.to_string()}))?;
+            out.line(&format!("left out: {}: {}", on_a_line(&left.path), left.reason))?;
+        }
+    }
+    if entries.is_empty() {
+        out.message("no sessions");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(entry: &SessionEntry) -> Value {
+    let (standing, n_attempts) = match entry.standing {
+        Standing::New { n_attempts } => ("new", n_attempts),
+        Standing::GivenUp { n_attempts } => ("given_up", n_attempts),
+        Standing::Read => ("read", 0),
+    };
+    let mut row = json!({
+        "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": standing,
+        "hurdle": entry.hurdle.map(|hurdle| hurdle.to_string()),
+    });
+    if let (Value::Object(row), Value::Object(summary)) = (&mut row, json!(entry.summary)) {
+        if standing != "read" {
+            row.insert("n_attempts".to_owned(), json!(n_attempts));
+        }
+        let shown = ["n_user_turns", "owner", "intent", "workflow"];
+        row.extend(summary.into_iter().filter(|(key, _)| shown.contains(&key.as_str())));
+    }
+    row
+}

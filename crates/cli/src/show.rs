@@ -1,0 +1,231 @@
+//! Commands that only show: context, list, show, failures, stats.
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use adage::redact::one_line;
+use adage::{Lesson, Listing, Playbook, Request, Scored, TierChoice, Window};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::global::Global;
+use crate::output::{Output, say, table};
+use crate::result::Done;
+
+#[derive(Args)]
+pub(crate) struct Context {
+    /// What the task is about; if omitted, the newest lessons are shown
+    #[arg(allow_hyphen_values = true)]
+    query: Option<String>,
+    /// Maximum number of lessons
+    #[arg(long)]
+    limit: Option<usize>,
+    /// Maximum cosine distance of a trigger
+    #[arg(long)]
+    threshold: Option<f32>,
+    /// Maximum length, in estimated tokens
+    #[arg(long)]
+    max_tokens: Option<usize>,
+    /// Use only this tier
+    #[arg(long)]
+    tier: Option<TierName>,
+    /// Count no retrieval and give no receipt
+    #[arg(long)]
+    peek: bool,
+    /// Show every lesson that was considered
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    /// How far back
+    #[arg(long, default_value = "all")]
+    window: WindowName,
+    /// Only lessons from this source
+    #[arg(long, default_value = "", hide_default_value = true)]
+    source: String,
+    /// Maximum number of lessons
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TierName {
+    Vector,
+    Lexical,
+}
+
+impl From<TierName> for TierChoice {
+    fn from(name: TierName) -> Self {
+        match name {
+            TierName::Vector => Self::Vector,
+            TierName::Lexical => Self::Lexical,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum WindowName {
+    Today,
+    #[value(alias = "7d")]
+    Week,
+    All,
+}
+
+impl From<WindowName> for Window {
+    fn from(name: WindowName) -> Self {
+        match name {
+            WindowName::Today => Self::Today,
+            WindowName::Week => Self::Week,
+            WindowName::All => Self::All,
+        }
+    }
+}
+
+pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
+    let playbook = if asked.peek { global.read()? } else { global.open()? };
+    let is_explained = asked.explain;
+    let context = playbook.get_playbook_context(asked.request(global))?;
+    let mut object = json!({
+        "tier": context.tier, "text": context.text, "receipt": context.receipt.map(|receipt| receipt.to_string()),
+        "lessons": context.lessons, "none_because": context.none_because.map(|reason| reason.to_string()),
+    });
+    if is_explained && let Value::Object(object) = &mut object {
+        object.insert("considered".to_owned(), json!(context.considered));
+    }
+    out.object(&object)?;
+    if !context.text.is_empty() {
+        out.line(&context.text)?;
+    }
+    if is_explained {
+        out.message(&format!("considered:\n{}", considered(&context.considered)));
+    }
+    if let Some(reason) = context.none_because {
+        out.message(&format!("no lesson: {reason}"));
+    }
+    if let Some(receipt) = context.receipt {
+        out.message(&format!("receipt {receipt}"));
+    }
+    flush(&playbook)
+}
+
+impl Context {
+    fn request(self, global: &Global) -> Request {
+        let mut request = Request::about(self.query.unwrap_or_default()).project(&global.project).role(&global.role);
+        request = self.limit.into_iter().fold(request, Request::limit);
+        request = self.threshold.into_iter().fold(request, Request::distance_threshold);
+        request = self.max_tokens.into_iter().fold(request, Request::max_tokens);
+        request = self.tier.into_iter().fold(request, |request, tier| request.tier(tier.into()));
+        if self.peek {
+            request = request.peek();
+        }
+        if self.explain { request.explain() } else { request }
+    }
+}
+
+/// The lessons that were considered, with their scores.
+fn considered(considered: &[Scored]) -> String {
+    let number = |value: Option<f32>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
+    let rows = considered.iter().map(|considered| {
+        vec![
+            if considered.passed { "yes" } else { "no" }.to_owned(),
+            number(considered.distance),
+            number(Some(considered.overlap)),
+            number(Some(considered.score)),
+            one_line(&considered.trigger, 60),
+        ]
+    });
+    table(&["passed", "distance", "overlap", "score", "trigger"], rows)
+}
+
+/// Writes the counts. Another process may be committing: the program waits for it a while before it ends.
+fn flush(playbook: &Playbook) -> Done {
+    const PATIENCE: Duration = Duration::from_millis(5);
+    const TRIES: u32 = 2_000;
+    for _ in 0..TRIES {
+        if playbook.flush()? {
+            return Ok(ExitCode::SUCCESS);
+        }
+        thread::sleep(PATIENCE);
+    }
+    say(&format!("the folder was busy for {:?}: this retrieval may not be counted", PATIENCE * TRIES));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A lesson with its utility.
+fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
+    let mut row = json!(lesson);
+    if let Value::Object(row) = &mut row {
+        row.insert("utility".to_owned(), json!(playbook.utility(lesson)));
+    }
+    row
+}
+
+pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
+    let playbook = global.read()?;
+    let lessons = playbook.list_lessons(&Listing {
+        window: asked.window.into(),
+        source: asked.source,
+        realm: global.named_realm(),
+        limit: asked.limit,
+    })?;
+    for lesson in &lessons {
+        out.object(&row(&playbook, lesson))?;
+    }
+    if lessons.is_empty() {
+        out.message("no lessons");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = lessons.iter().map(|lesson| {
+        vec![
+            lesson.id.to_string(),
+            lesson.timestamp.format("%Y-%m-%d %H:%M").to_string(),
+            format!("{:.3}", playbook.utility(lesson)),
+            format!("{}/{}", lesson.helpful_retrievals, lesson.retrievals),
+            if lesson.verified { "✓" } else { "·" }.to_owned(),
+            one_line(&lesson.trigger, 60),
+        ]
+    });
+    out.table(&["id", "learned", "utility", "helped", "ok", "trigger"], rows)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let playbook = global.read()?;
+    let lesson = playbook.find(lesson)?;
+    let row = row(&playbook, &lesson);
+    out.object(&row)?;
+    if let Value::Object(fields) = &row {
+        let rows = fields.iter().filter(|(_, value)| !is_blank(value)).map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            vec![key.clone(), text]
+        });
+        out.table(&["field", "value"], rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
+    let playbook = global.read()?;
+    let text = playbook.get_recent_failures(&global.realm(), limit)?;
+    out.object(&json!({ "text": text }))?;
+    out.line(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
+    let stats = global.read()?.stats()?;
+    let object = json!(stats);
+    out.object(&object)?;
+    if let Value::Object(fields) = object {
+        let rows = fields.into_iter().map(|(key, value)| vec![key, value.to_string()]);
+        out.table(&["figure", "value"], rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

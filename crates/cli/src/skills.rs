@@ -1,0 +1,190 @@
+//! Skills: list, show, export, import, promote, verify.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use adage::redact::one_line;
+use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash, Trust};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::global::Global;
+use crate::output::{Output, on_a_line, say};
+use crate::result::Done;
+use crate::skill_matching::{self, Match};
+use crate::verification::Check;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List the skills, including those that await review, and the files that could not be read
+    List,
+    /// Show one skill
+    Show { name: String },
+    /// Write lessons into a folder of skills, as one skill
+    Export {
+        /// Lessons, by id or trigger
+        #[arg(required = true)]
+        lessons: Vec<String>,
+        /// Folder of skills; the skill gets a folder of its own in it
+        #[arg(long, value_name = "FOLDER")]
+        to: PathBuf,
+        /// Name of the skill; derived from the lessons if omitted
+        #[arg(long)]
+        name: Option<SkillName>,
+    },
+    /// Copy a SKILL.md, or the one in a folder, into the memory; it awaits review
+    Import { path: PathBuf },
+    /// Allow a skill to be shown: you have read exactly this text
+    Promote {
+        name: String,
+        /// Only if its text has this hash, as printed by `show`
+        #[arg(long, value_name = "HASH")]
+        text_hash: Option<TextHash>,
+    },
+    /// Record whether a check of a skill passed
+    Verify { name: String, result: Check },
+    /// Print the skills that match a text, best first
+    Match(Match),
+}
+
+pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
+    match command {
+        Command::Match(asked) => skill_matching::find(&global.read()?.skills(), &asked, out),
+        Command::List => list(&global.read()?.skills(), out),
+        Command::Show { name } => show(&global.read()?.skills(), &name, out),
+        Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_ref(), out),
+        Command::Import { path } => import(global, &path, out),
+        Command::Promote { name, text_hash } => {
+            let skills = global.open()?.skills();
+            let listed = match text_hash {
+                Some(text_hash) => skills.promote_text(&name, text_hash)?,
+                None => skills.promote(&name)?,
+            };
+            out.object(&row(&listed))?;
+            out.line(&format!("{} may be shown as long as its text does not change", listed.skill.name))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Verify { name, result } => {
+            let listed = global.open()?.skills().verify(&name, result.into())?;
+            out.object(&row(&listed))?;
+            out.line(&format!("{} is {}", listed.skill.name, listed.skill.quality.name()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn list(skills: &Skills, out: &mut Output) -> Done {
+    let listing = skills.list()?;
+    for listed in &listing.skills {
+        out.object(&row(listed))?;
+    }
+    for (listed, by) in &listing.shadowed {
+        out.object(&json!({"name": listed.skill.name.as_str(), "path": listed.path, "shadowed_by": by}))?;
+    }
+    for (path, reason) in &listing.refused {
+        out.object(&json!({"path": path, "refused": reason.to_string()}))?;
+    }
+    if out.json {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if listing.skills.is_empty() {
+        say("no skills");
+    } else {
+        let rows = listing.skills.iter().map(|listed| {
+            let skill = &listed.skill;
+            vec![
+                skill.name.to_string(),
+                listed.place.name().to_owned(),
+                skill.quality.name().to_owned(),
+                if listed.needs_review { "awaits review" } else { "yes" }.to_owned(),
+                listed.used.count.to_string(),
+                one_line(&visible(&skill.description), 60),
+            ]
+        });
+        out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
+    }
+    for (listed, by) in &listing.shadowed {
+        say(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
+    }
+    for (path, reason) in &listing.refused {
+        say(&format!("{}: {reason}", on_a_line(path)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
+    let listed = skills.get(name)?;
+    let mut object = row(&listed);
+    if let Value::Object(object) = &mut object {
+        object.insert("text".to_owned(), json!(listed.skill.to_text()));
+    }
+    out.object(&object)?;
+    out.line(listed.for_person().trim_end())?;
+    if !out.json {
+        let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
+        let (file, from) = (on_a_line(&listed.path), listed.place.name());
+        say(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
+        for note in &listed.notes {
+            say(&visible(&note.to_string()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&SkillName>, out: &mut Output) -> Done {
+    let skills = global.open()?.skills();
+    let exported = match name {
+        Some(name) => skills.export_as(lessons, name, to)?,
+        None => skills.export(lessons, to)?,
+    };
+    out.object(&json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}))?;
+    out.line(&format!("{} lessons written to {}", exported.lessons.len(), on_a_line(&exported.path)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
+    let (saved, notes) = match global.open()?.skills().import(path)? {
+        ImportedSkill::Saved { saved, notes } => (saved, notes),
+        ImportedSkill::Refused { reason } => {
+            out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
+            say(&format!("{}: {reason}", on_a_line(path)));
+            return Ok(ExitCode::FAILURE);
+        }
+        _ => return Ok(ExitCode::FAILURE),
+    };
+    let (outcome, name, file) = match &saved {
+        SavedSkill::Unchanged { name, path } => ("unchanged", name, path),
+        SavedSkill::Written { name, path } => ("saved", name, path),
+        _ => return Ok(ExitCode::FAILURE),
+    };
+    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": file, "notes": told}))?;
+    if outcome == "unchanged" {
+        out.line(&format!("{name} was here already"))?;
+    } else {
+        out.line(&format!("{name} awaits review: adage skills promote {name}"))?;
+    }
+    if !out.json {
+        for note in &told {
+            say(&visible(note));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(listed: &ListedSkill) -> Value {
+    let skill = &listed.skill;
+    let trust = if skill.provenance.trust == Trust::Tainted { "tainted" } else { "trusted" };
+    let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();
+    json!({
+        "name": skill.name.as_str(), "place": listed.place.name(), "path": listed.path, "description": skill.description,
+        "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "auto_load": skill.auto_load,
+        "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
+        "used": listed.used, "text_hash": listed.text_hash, "notes": notes,
+    })
+}
+
+/// A text from a file, without the control characters that a terminal would obey.
+fn visible(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")
+}

@@ -1,0 +1,188 @@
+//! The inbox on the command line, and a process that is killed in the middle of applying.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use adage::{PatchKind, Playbook, ProposalName, Trust, build_lesson};
+use serde_json::{Value, json};
+
+fn adage(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+    command.arg("--dir").arg(folder).args(["--embedder", "none", "--now", "2026-03-01T12:00:00Z"]).args(arguments);
+    command.env_remove("ORT_DYLIB_PATH").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = adage(folder, arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+}
+
+fn open(folder: &Path) -> Playbook {
+    Playbook::builder(folder).without_embedder().open().unwrap()
+}
+
+/// A memory folder with a patch of the notes, one of the global notes, a skill and a lesson in its inbox.
+fn prepare(home: &Path) -> (PathBuf, PathBuf) {
+    let home = home.canonicalize().unwrap();
+    let (memory, global) = (home.join("memory"), home.join("GLOBAL.md"));
+    fs::write(&global, "kind\n").unwrap();
+    let playbook = Playbook::builder(&memory).without_embedder().with_global_notes(&global).open().unwrap();
+    let new = memory.join("new.md");
+    let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+first\n", new.display());
+    playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+    let patch = format!("--- {0}\n+++ {0}\n@@ -1 +1,2 @@\n kind\n+brief\n", global.display());
+    playbook.inbox().propose(&PatchKind::Global, patch.as_bytes()).unwrap();
+    playbook.inbox().propose_skill(&"release".parse().unwrap(), "# Release\n").unwrap();
+    playbook.learn_lesson(build_lesson("parse dates", "use dateutil").trust(Trust::Tainted)).unwrap();
+    (memory, global)
+}
+
+#[test]
+fn the_inbox_is_listed_shown_and_decided_on() {
+    let home = tempfile::tempdir().unwrap();
+    let (memory, global) = prepare(home.path());
+    let with_global = |arguments: &[&str]| {
+        run(&memory, &[&["inbox", "--global-notes", global.to_str().unwrap()], arguments].concat())
+    };
+    let (code, out, err) = with_global(&["list", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let listed = objects(&out);
+    let names: Vec<&str> = listed[..3].iter().map(|object| object["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["private", "global", "skills/release"]);
+    let lesson = listed[3]["name"].as_str().unwrap().to_owned();
+    assert_eq!((&listed[3]["kind"], &listed[3]["lesson"]["trigger"]), (&json!("lesson"), &json!("parse dates")));
+    assert_eq!(listed[3]["reason"], "untrusted content could have shaped it");
+    // Who does not name the file cannot apply the patch of it.
+    let (code, out, err) = run(&memory, &["inbox", "list"]);
+    assert!(
+        code == 0 && !out.contains("global") && err.contains("global/extraction.patch cannot be applied"),
+        "{out}{err}"
+    );
+
+    let (code, out, _) = with_global(&["show", "private"]);
+    assert!(code == 0 && out.contains("\n+first\n") && out.contains("MEMORY.md") && !out.contains('\u{1b}'), "{out}");
+    let (code, _, err) = with_global(&["show", "skills/absent"]);
+    assert!(code == 1 && err.contains("nothing called skills/absent waits for review"), "{err}");
+    let (code, _, err) = with_global(&["show", "../x"]);
+    assert!(code == 2 && err.contains("names no proposal"), "{err}");
+    assert_eq!(with_global(&["apply"]).0, 2);
+    assert_eq!(with_global(&["apply", "private", "--all"]).0, 2);
+
+    let (code, out, _) = with_global(&["apply", "--all", "--kind", "global", "--json"]);
+    let applied = &objects(&out)[0];
+    assert_eq!((code, &applied["applied"]), (0, &json!(["global"])));
+    assert_eq!(fs::read_to_string(&global).unwrap(), "kind\nbrief\n");
+    let (code, _, err) = with_global(&["undo", applied["change"].as_str().unwrap()]);
+    assert_eq!((code, err.as_str(), fs::read_to_string(&global).unwrap().as_str()), (0, "", "kind\n"));
+
+    assert_eq!(with_global(&["dismiss", "skills/release"]).0, 0);
+    assert_eq!(with_global(&["apply", &lesson]).0, 0);
+    let (_, out, _) = run(&memory, &["list", "--json"]);
+    assert_eq!(objects(&out)[0]["trigger"], "parse dates");
+    let (code, out, err) = with_global(&["apply", "--all"]);
+    assert!(code == 0 && out.contains("applied private") && out.contains("applied global"), "{out}{err}");
+    assert_eq!(with_global(&["list"]).1, "nothing awaits review\n");
+}
+
+#[test]
+fn what_cannot_be_applied_is_put_aside_on_demand() {
+    let home = tempfile::tempdir().unwrap();
+    let (memory, _) = prepare(home.path());
+    fs::write(memory.join(".inbox/private/extraction.patch"), "Here is the patch:\n").unwrap();
+    let (code, _, err) = run(&memory, &["inbox", "apply", "private"]);
+    assert!(code == 1 && err.contains("private/extraction.patch cannot be applied: it is no patch"), "{err}");
+    let (code, out, _) = run(&memory, &["inbox", "check", "--json"]);
+    let aside = objects(&out);
+    let names: Vec<&str> = aside.iter().map(|object| object["name"].as_str().unwrap()).collect();
+    assert_eq!((code, names), (0, vec!["private/extraction.patch"]));
+    assert_eq!(fs::read_to_string(aside[0]["kept_at"].as_str().unwrap()).unwrap(), "Here is the patch:\n");
+    let (_, out, _) = run(&memory, &["inbox", "check"]);
+    assert!(out.contains("1 skill and 1 lesson wait for review"), "{out}");
+}
+
+#[test]
+fn review_asks_at_a_terminal_only() {
+    let home = tempfile::tempdir().unwrap();
+    let (memory, _) = prepare(home.path());
+    let (code, out, err) = run(&memory, &["review"]);
+    assert!(code == 1 && out.contains("skills/release") && err.contains("nothing was decided"), "{out}{err}");
+    let empty = home.path().join("empty");
+    let (code, out, _) = run(&empty, &["review"]);
+    assert_eq!((code, out.as_str()), (0, "nothing awaits review\n"));
+}
+
+const N_FILES: usize = 12;
+
+/// What the notes hold, and whether the proposal waits.
+fn state(memory: &Path) -> (Vec<Option<String>>, bool) {
+    let read = |n| fs::read_to_string(memory.join(format!("note-{n}.md"))).ok();
+    (((0..N_FILES).map(read)).collect(), memory.join(".inbox/private/extraction.patch").exists())
+}
+
+/// Kills the process at another moment in each round: while it prepares, after it decided, while it renames.
+#[test]
+fn a_killed_process_leaves_all_or_nothing() {
+    let (mut n_unfinished, mut n_before, mut n_after) = (0, 0, 0);
+    for round in 0..24 {
+        let home = tempfile::tempdir().unwrap();
+        let memory = home.path().canonicalize().unwrap().join("memory");
+        let playbook = open(&memory);
+        let diff = |n| {
+            let note = memory.join(format!("note-{n}.md"));
+            if n % 2 == 0 {
+                fs::write(&note, "old\n").unwrap();
+                format!("--- {0}\n+++ {0}\n@@ -1 +1 @@\n-old\n+new\n", note.display())
+            } else {
+                format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+new\n", note.display())
+            }
+        };
+        let patch = (0..N_FILES).map(diff).collect::<Vec<_>>().concat();
+        playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+        drop(playbook);
+        let before = state(&memory);
+        let mut child = adage(&memory, &["inbox", "apply", "private"]).spawn().unwrap();
+        let stage = ["staging", "staging", "pending"][round % 3];
+        let is_at = || {
+            let journals = fs::read_dir(memory.join("edits")).into_iter().flatten();
+            let mut endings = journals.filter_map(|entry| entry.ok()?.path().extension()?.to_str().map(str::to_owned));
+            endings.any(|ending| ending == stage)
+        };
+        while child.try_wait().unwrap().is_none() && !is_at() {
+            std::hint::spin_loop();
+        }
+        // A little later in each round: the renames take as long as some looks at the folder.
+        for _ in 0..(round / 3) * 4 {
+            is_at();
+        }
+        child.kill().unwrap();
+        let was_killed = !child.wait().unwrap().success();
+        let playbook = open(&memory);
+        let (files, waits) = state(&memory);
+        let has_changed = files.iter().all(|file| file.as_deref() == Some("new\n")) && !waits;
+        assert!(has_changed || (files.clone(), waits) == before, "round {round}: {files:?}, waits: {waits}");
+        n_unfinished += usize::from(was_killed);
+        n_before += usize::from(!has_changed);
+        n_after += usize::from(was_killed && has_changed);
+        let leftovers: Vec<String> = fs::read_dir(&memory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(".adage-edit-"))
+            .collect();
+        assert!(leftovers.is_empty(), "round {round}: {leftovers:?}");
+        // And it goes on.
+        let inbox = playbook.inbox();
+        if waits {
+            let proposal = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap();
+            inbox.apply(&[proposal]).unwrap();
+        }
+        assert!(state(&memory).0.iter().all(|file| file.as_deref() == Some("new\n")), "round {round}");
+    }
+    assert!(n_unfinished > 12 && n_before > 0, "{n_unfinished} killed, {n_before} undone, {n_after} finished");
+}

@@ -1,0 +1,20 @@
+//! What the program does as a whole: real processes on real folders.
+
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::cast_possible_truncation,
+    reason = "a test that panics is a test that fails"
+)]
+
+mod cli;
+mod cli_mine;
+mod inbox_cli;
+mod processes;
+#[cfg(feature = "http-llm")]
+#[path = "../../../../tests/it/server.rs"]
+mod server;
+mod skills_cli;

@@ -1,0 +1,87 @@
+//! The command line on skills: what it prints, where, and with which exit code.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::cli::Shell;
+
+fn put(root: &Path, folder: &str, text: &str) {
+    fs::create_dir_all(root.join(folder)).unwrap();
+    fs::write(root.join(folder).join("SKILL.md"), text).unwrap();
+}
+
+#[test]
+fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
+    let shell = Shell::new();
+    let nothing = shell.call(&["skills", "list"]);
+    assert_eq!((nothing.code, nothing.out.as_str(), nothing.err.as_str()), (0, "", "adage: no skills\n"));
+    let id = shell.learn("parsing CSV exports", "Use the csv module.")["id"].clone();
+    let target = shell.path().join("target");
+    let to = target.to_str().unwrap();
+
+    let exported = shell.json(&["skills", "export", "parsing csv exports", "--to", to]);
+    let file = target.join("parsing-csv-exports").join("SKILL.md");
+    assert_eq!(exported, json!({"name": "parsing-csv-exports", "path": file, "lessons": [id]}));
+    assert_eq!(shell.json(&["show", id.as_str().unwrap()])["graduated"], true);
+    let named = shell.json(&["skills", "export", id.as_str().unwrap(), "--to", to, "--name", "CSV exports"]);
+    assert_eq!(named["name"], "csv-exports");
+    let bad = shell.call(&["skills", "export", "x", "--to", to, "--name", "../x"]);
+    let reason = "invalid value '../x' for '--name <NAME>': \"../x\" cannot be the name of a skill's folder";
+    assert_eq!((bad.code, bad.err), (2, format!("error: {reason}\n\nFor more information, try '--help'.\n")));
+    assert_eq!(shell.call(&["skills", "export", "unknown", "--to", to]).code, 1);
+    assert_eq!(shell.call(&["skills", "export", "--to", to]).code, 2);
+
+    let imported = shell.json(&["skills", "import", target.join("csv-exports").to_str().unwrap()]);
+    assert_eq!((&imported["outcome"], &imported["name"]), (&json!("saved"), &json!("csv-exports")));
+    assert_eq!(shell.json(&["skills", "import", file.to_str().unwrap()])["outcome"], "saved");
+    assert_eq!(shell.json(&["skills", "import", file.to_str().unwrap()])["outcome"], "unchanged");
+    let listed = shell.call(&["skills", "list", "--json"]).objects();
+    assert_eq!(listed.len(), 2);
+    assert_eq!((&listed[0]["quality"], &listed[0]["trust"]), (&json!("imported"), &json!("tainted")));
+    assert_eq!((&listed[0]["needs_review"], &listed[0]["place"]), (&json!(true), &json!("user")));
+    let shown = shell.call(&["skills", "show", "csv-exports"]);
+    assert!(
+        shown.out.starts_with("---\nname: \"csv-exports\"\n") && shown.out.contains("Use the csv module."),
+        "{}",
+        shown.out
+    );
+    assert!(shown.err.contains("it awaits review"), "{}", shown.err);
+
+    let hash = listed[0]["text_hash"].as_str().unwrap();
+    assert!(shown.err.contains(hash), "{}", shown.err);
+    let other = shell.call(&["skills", "promote", "csv-exports", "--text-hash", &"0".repeat(32)]);
+    assert_eq!(other.code, 1, "{}", other.err);
+    assert_eq!(shell.call(&["skills", "promote", "csv-exports", "--text-hash", "x"]).code, 2);
+    assert_eq!(shell.json(&["skills", "promote", "csv-exports", "--text-hash", hash])["needs_review"], false);
+    assert_eq!(shell.json(&["skills", "promote", "csv-exports"])["needs_review"], false);
+    assert_eq!(shell.json(&["skills", "verify", "csv-exports", "passed"])["quality"], "verified");
+    assert_eq!(shell.json(&["skills", "show", "csv-exports"])["quality"], "verified");
+    assert_eq!(shell.json(&["skills", "verify", "csv-exports", "failed"])["quality"], "imported");
+    let table = shell.call(&["skills", "list"]);
+    assert!(table.out.contains("waits") && table.out.contains("yes"), "{}", table.out);
+    let unknown = shell.call(&["skills", "promote", "nothing"]);
+    assert_eq!((unknown.code, unknown.err.as_str()), (1, "adage: no skill \"nothing\"\n"));
+}
+
+#[test]
+fn what_is_shadowed_or_refused_is_said_elsewhere() {
+    let shell = Shell::new();
+    let (project, extra) = (shell.path().join("project"), shell.path().join("extra"));
+    put(&project, "one", "---\ndescription: project's \u{1b}[31m\n---\nBody.");
+    put(&extra, "one", "Other.");
+    put(&extra, "bad", "---\nname: one\n");
+    let flags = ["--project-skills", project.to_str().unwrap(), "--extra-skills", extra.to_str().unwrap()];
+    let said = shell.call(&[&["skills", "list"], flags.as_slice()].concat());
+    assert_eq!(said.out.lines().count(), 2, "{}", said.out);
+    assert!(said.out.contains("project") && !said.out.contains('\u{1b}'), "{}", said.out);
+    assert!(said.err.contains("is not used") && said.err.contains("the front matter has no end"), "{}", said.err);
+    let rows = shell.call(&[&["skills", "list", "--json"], flags.as_slice()].concat()).objects();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[1]["shadowed_by"], rows[0]["path"]);
+    assert_eq!(rows[2]["refused"], "the front matter has no end");
+    let refused = shell.call(&["skills", "import", extra.join("bad").to_str().unwrap()]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.ends_with("the front matter has no end\n"), "{}", refused.err);
+}

@@ -1,0 +1,100 @@
+//! How an index searches.
+
+use crate::graph::GraphShape;
+
+/// Which way of searching answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// Every row is scored: the answer is exact.
+    Exact,
+    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
+    Graph,
+    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
+    /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.
+    #[cfg(feature = "hnsw_rs")]
+    HnswRs,
+}
+
+/// How an index searches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexConfig {
+    /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
+    pub kind: Option<IndexKind>,
+    /// Rows from which the graph is faster. Default 12,000: at 10,000 the two are
+    /// alike at recall .996. At least 1.
+    pub graph_from: usize,
+    /// Links of a row in the graph (M); twice as many on the lowest level. Default 16, in 4..=64.
+    pub links: usize,
+    /// Candidates for a new row's links (efConstruction). Default 200, in 8..=2,000.
+    pub ef_construction: usize,
+    /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
+    pub ef: usize,
+}
+
+impl Default for IndexConfig {
+    fn default() -> Self {
+        Self { kind: None, graph_from: 12_000, links: 16, ef_construction: 200, ef: 128 }
+    }
+}
+
+/// A setting that is out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{setting} is {value}, it must be {expected}")]
+pub struct InvalidSetting {
+    /// The setting.
+    pub setting: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What it may be.
+    pub expected: &'static str,
+}
+
+impl IndexConfig {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`InvalidSetting`] names the first setting that is out of range, its value and what it may be.
+    pub fn validate(&self) -> Result<(), InvalidSetting> {
+        let sizes = [
+            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
+            ("index.links", self.links, 4..=64, "in 4..=64"),
+            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
+            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
+        ];
+        match sizes.into_iter().find(|(_, value, range, _)| !range.contains(value)) {
+            Some((setting, value, _, expected)) => Err(InvalidSetting { setting, value: value.to_string(), expected }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn has_graph(&self, n_rows: usize) -> bool {
+        match self.kind {
+            Some(kind) => kind != IndexKind::Exact,
+            None => n_rows >= self.graph_from,
+        }
+    }
+
+    /// What a graph is made with, within what makes sense.
+    pub(crate) fn shape(&self) -> GraphShape {
+        GraphShape { links: self.links.clamp(4, 64), ef_construction: self.ef_construction.clamp(8, 2_000) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_out_of_range_is_named_with_its_value() {
+        assert_eq!(IndexConfig::default().validate(), Ok(()));
+        let check = |config: IndexConfig, expected: &str| {
+            assert_eq!(config.validate().unwrap_err().to_string(), expected);
+        };
+        let default = IndexConfig::default;
+        check(IndexConfig { graph_from: 0, ..default() }, "index.graph_from is 0, it must be at least 1");
+        check(IndexConfig { links: 65, ..default() }, "index.links is 65, it must be in 4..=64");
+        check(IndexConfig { ef_construction: 7, ..default() }, "index.ef_construction is 7, it must be in 8..=2,000");
+        check(IndexConfig { ef: 10_001, ..default() }, "index.ef is 10001, it must be in 1..=10,000");
+    }
+}

@@ -1,0 +1,490 @@
+//! A hierarchical navigable small world graph (Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
+//!
+//! Links lie in one block of memory, a fixed number a row. Rows join in the order of their numbers, and the level of a row
+//! follows from its number: the same rows give the same graph, however they came.
+#![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
+
+use super::kernels::{Kernel, Line, prefetch};
+use super::rows::Rows;
+use super::shortlist::Scored;
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
+/// No row has a higher level: with 8 links, one row in 8¹⁶ would.
+const MAX_LEVEL: u8 = 15;
+
+/// How a graph is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GraphShape {
+    /// Links a row on the upper levels, and at most made for a new row; on the lowest level a row has room for twice as many.
+    pub(crate) links: usize,
+    /// Candidates looked at for a new row's links.
+    pub(crate) ef_construction: usize,
+}
+
+/// The links.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    shape: GraphShape,
+    ground: Vec<u32>,
+    /// Where a row's upper links begin in `upper`, or `NONE`.
+    starts: Vec<u32>,
+    upper: Vec<u32>,
+    entry: u32,
+    top: u8,
+}
+
+/// A search's working memory, used again by the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    seen: Vec<u64>,
+    pool: Vec<Entry>,
+    batch: Vec<u32>,
+    sums: Vec<i32>,
+}
+
+/// A row in the pool of a search, as a number whose order is that of the pool: the score, the best first; then the row; then
+/// whether it is wanted and whether it is still to be looked around from. Rows are below 2³⁰: more do not fit into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u64);
+
+impl Entry {
+    const OPEN: u64 = 1;
+    const WANTED: u64 = 2;
+
+    #[inline]
+    fn new(scored: Scored, is_wanted: bool) -> Self {
+        let bits = scored.score.to_bits();
+        // Floats as numbers in the same order: the bits of negative ones are turned, the others get the highest bit.
+        let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        let wanted = if is_wanted { Self::WANTED } else { 0 };
+        Self(u64::from(!rising) << 32 | u64::from(scored.row) << 2 | wanted | Self::OPEN)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    fn row(self) -> u32 {
+        (self.0 as u32) >> 2
+    }
+
+    #[inline]
+    fn score(self) -> f32 {
+        let rising = !((self.0 >> 32) as u32);
+        f32::from_bits(if rising >> 31 == 1 { rising & !(1 << 31) } else { !rising })
+    }
+
+    #[inline]
+    fn is_open(self) -> bool {
+        self.0 & Self::OPEN != 0
+    }
+
+    #[inline]
+    fn is_wanted(self) -> bool {
+        self.0 & Self::WANTED != 0
+    }
+
+    #[inline]
+    fn close(&mut self) {
+        self.0 &= !Self::OPEN;
+    }
+
+    #[inline]
+    fn scored(self) -> Scored {
+        Scored { score: self.score(), row: self.row() }
+    }
+}
+
+/// A row to look around from: its codes, whoever's they are.
+#[derive(Clone, Copy)]
+pub(crate) struct Focus<'a> {
+    pub(crate) codes: &'a [Line],
+    pub(crate) kernel: Kernel,
+}
+
+impl Scratch {
+    fn begin(&mut self, n_rows: usize) {
+        self.seen.clear();
+        self.seen.resize(n_rows.div_ceil(64), 0);
+        self.pool.clear();
+    }
+
+    /// True the first time.
+    #[inline]
+    fn see(&mut self, row: u32) -> bool {
+        let (word, bit) = (row as usize / 64, 1_u64 << (row % 64));
+        let is_new = self.seen[word] & bit == 0;
+        self.seen[word] |= bit;
+        is_new
+    }
+
+    /// Scores of the rows in `batch`, in its order.
+    #[inline]
+    fn score(&mut self, focus: Focus<'_>, rows: &Rows) {
+        focus.kernel.gather(focus.codes, rows.codes(), &self.batch, &mut self.sums);
+    }
+
+    /// What the last search found, best first.
+    pub(crate) fn found(&self) -> impl Iterator<Item = Scored> {
+        self.pool.iter().filter(|entry| entry.is_wanted()).map(|entry| entry.scored())
+    }
+}
+
+impl Graph {
+    pub(crate) fn new(shape: GraphShape) -> Self {
+        Self { shape, ground: Vec::new(), starts: Vec::new(), upper: Vec::new(), entry: NONE, top: 0 }
+    }
+
+    /// Rows that have joined.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes of the links.
+    pub(crate) fn bytes(&self) -> usize {
+        4 * (self.ground.len() + self.starts.len() + self.upper.len())
+    }
+
+    /// What a snapshot keeps: the links on the ground, where upper links begin, the upper links; and the entry.
+    pub(crate) fn parts(&self) -> ([&[u32]; 3], u32) {
+        ([&self.ground, &self.starts, &self.upper], self.entry)
+    }
+
+    /// A graph as it was stored. `None` when a link leads nowhere or to a row that is not on its level, or the parts do not
+    /// belong together.
+    pub(crate) fn from_parts(shape: GraphShape, [ground, starts, upper]: [Vec<u32>; 3], entry: u32) -> Option<Self> {
+        let m = shape.links;
+        let n_rows = starts.len();
+        let is_row = |row: u32, level: u8| row == NONE || ((row as usize) < n_rows && level_of(row, m) >= level);
+        if ground.len() != n_rows * 2 * m || !ground.iter().all(|row| is_row(*row, 0)) {
+            return None;
+        }
+        let mut next = 0;
+        for (row, start) in (0_u32..).zip(&starts) {
+            let level = level_of(row, m);
+            let expected = if level == 0 { NONE } else { u32::try_from(next).ok()? };
+            if *start != expected {
+                return None;
+            }
+            for level in 1..=level {
+                let links = upper.get(next..next + m)?;
+                if !links.iter().all(|row| is_row(*row, level)) {
+                    return None;
+                }
+                next += m;
+            }
+        }
+        let top = if n_rows == 0 { 0 } else { level_of(entry, m) };
+        let has_entry = if n_rows == 0 { entry == NONE } else { entry != NONE && is_row(entry, 0) };
+        let is_top = (0_u32..).zip(&starts).all(|(row, _)| level_of(row, m) <= top);
+        (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
+    }
+
+    /// Takes in the rows that have not joined yet, up to the `until`-th.
+    pub(crate) fn join(&mut self, rows: &Rows, until: usize, kernel: Kernel) {
+        let mut work = Work::default();
+        for row in self.len()..until.min(rows.len()) {
+            #[expect(clippy::cast_possible_truncation, reason = "an index has less than 2^32 rows, as keys are u32")]
+            self.insert(row as u32, rows, kernel, &mut work);
+        }
+    }
+
+    /// The nearest rows for which `is_wanted`, into `scratch`: `ef` of them where there are so many. More than `budget` rows are not
+    /// scored: then the answer is `false` and what was found is worth nothing.
+    pub(crate) fn search(
+        &self,
+        rows: &Rows,
+        focus: Focus<'_>,
+        (ef, budget): (usize, usize),
+        is_wanted: impl Fn(u32) -> bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        scratch.begin(self.len());
+        if self.entry == NONE {
+            return true;
+        }
+        let entry = self.descend(rows, focus, 0, scratch);
+        self.spread(rows, focus, (0, entry), (ef, budget), is_wanted, scratch)
+    }
+
+    /// From the top to the level above `level`: always on to the nearest neighbour.
+    fn descend(&self, rows: &Rows, focus: Focus<'_>, level: u8, scratch: &mut Scratch) -> Scored {
+        scratch.batch.clear();
+        scratch.batch.push(self.entry);
+        scratch.score(focus, rows);
+        let mut best = Scored { score: scratch.sums[0] as f32 * rows.scale(self.entry as usize), row: self.entry };
+        for level in (level + 1..=self.top).rev() {
+            loop {
+                let start = best.row;
+                scratch.batch.clear();
+                scratch.batch.extend(self.links(level, start).iter().take_while(|link| **link != NONE));
+                scratch.score(focus, rows);
+                for (row, sum) in scratch.batch.iter().zip(&scratch.sums) {
+                    let score = *sum as f32 * rows.scale(*row as usize);
+                    if score > best.score {
+                        best = Scored { score, row: *row };
+                    }
+                }
+                if best.row == start {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// Algorithm 2. The pool is sorted, best first, and ends with the `ef`-th wanted row: rows that are not wanted are ways, not
+    /// results.
+    #[inline]
+    fn spread(
+        &self,
+        rows: &Rows,
+        focus: Focus<'_>,
+        (level, entry): (u8, Scored),
+        (ef, budget): (usize, usize),
+        is_wanted: impl Fn(u32) -> bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        scratch.see(entry.row);
+        let first = Entry::new(entry, is_wanted(entry.row));
+        scratch.pool.push(first);
+        let mut n_wanted = usize::from(first.is_wanted());
+        let mut n_scored = 1;
+        let mut next = 0;
+        // What a row has to exceed once there are enough.
+        let mut worst = f32::NEG_INFINITY;
+        loop {
+            while scratch.pool.get(next).is_some_and(|entry| !entry.is_open()) {
+                next += 1;
+            }
+            let Some(entry) = scratch.pool.get_mut(next) else { return true };
+            entry.close();
+            let row = entry.row();
+            scratch.batch.clear();
+            for link in self.links(level, row) {
+                if *link == NONE {
+                    break;
+                }
+                if scratch.see(*link) {
+                    scratch.batch.push(*link);
+                }
+            }
+            n_scored += scratch.batch.len();
+            if n_scored > budget {
+                return false;
+            }
+            // Where the way probably goes on.
+            for soon in scratch.pool.iter().skip(next + 1).take(2) {
+                self.fetch_links(level, soon.row());
+            }
+            scratch.score(focus, rows);
+            for (row, sum) in scratch.batch.iter().zip(&scratch.sums) {
+                let scored = Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row };
+                if scored.score <= worst {
+                    continue;
+                }
+                let new = Entry::new(scored, is_wanted(*row));
+                let at = scratch.pool.partition_point(|other| *other < new);
+                scratch.pool.insert(at, new);
+                if at <= next + 1 {
+                    self.fetch_links(level, *row);
+                }
+                next = next.min(at);
+                n_wanted += usize::from(new.is_wanted());
+                if n_wanted > ef {
+                    // The worst wanted row goes, and the ways behind the one that is then the worst.
+                    while scratch.pool.pop().is_some_and(|entry| !entry.is_wanted()) {}
+                    n_wanted -= 1;
+                }
+                if n_wanted == ef {
+                    while scratch.pool.last().is_some_and(|entry| !entry.is_wanted()) {
+                        scratch.pool.pop();
+                    }
+                    worst = scratch.pool.last().map_or(worst, |entry| entry.score());
+                }
+            }
+        }
+    }
+
+    /// Asks for the links of a row before they are needed.
+    #[inline]
+    fn fetch_links(&self, level: u8, row: u32) {
+        const LINKS_A_LINE: usize = 16;
+        for line in self.links(level, row).chunks(LINKS_A_LINE) {
+            prefetch(line.first());
+        }
+    }
+
+    /// Where a row's links of a level are in the block of that level.
+    #[inline]
+    fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
+        let m = self.shape.links;
+        if level == 0 {
+            let start = row as usize * 2 * m;
+            start..start + 2 * m
+        } else {
+            let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
+            start..start + m
+        }
+    }
+
+    #[inline]
+    fn links(&self, level: u8, row: u32) -> &[u32] {
+        let block = if level == 0 { &self.ground } else { &self.upper };
+        &block[self.span(level, row)]
+    }
+
+    fn links_mut(&mut self, level: u8, row: u32) -> &mut [u32] {
+        let span = self.span(level, row);
+        let block = if level == 0 { &mut self.ground } else { &mut self.upper };
+        &mut block[span]
+    }
+
+    /// Algorithm 1.
+    fn insert(&mut self, row: u32, rows: &Rows, kernel: Kernel, work: &mut Work) {
+        let Work { scratch, own, back } = work;
+        let m = self.shape.links;
+        let level = level_of(row, m);
+        self.ground.resize(self.ground.len() + 2 * m, NONE);
+        if level > 0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "one row in m has an upper level, and there are less than 2^32"
+            )]
+            self.starts.push(self.upper.len() as u32);
+            self.upper.resize(self.upper.len() + usize::from(level) * m, NONE);
+        } else {
+            self.starts.push(NONE);
+        }
+        if self.entry == NONE {
+            (self.entry, self.top) = (row, level);
+            return;
+        }
+        let focus = Focus { codes: rows.codes_of(row as usize), kernel };
+        let mut entry = self.descend(rows, focus, level, scratch);
+        for level in (0..=level.min(self.top)).rev() {
+            scratch.begin(self.len());
+            scratch.see(row);
+            self.spread(rows, focus, (level, entry), (self.shape.ef_construction, usize::MAX), |_| true, scratch);
+            if let Some(best) = scratch.pool.first() {
+                entry = best.scored();
+            }
+            own.candidates.clear();
+            own.candidates.extend(scratch.found());
+            own.select(row, m, rows, kernel);
+            for (link, kept) in self.links_mut(level, row).iter_mut().zip(&own.kept) {
+                *link = *kept;
+            }
+            for place in 0..own.kept.len() {
+                let neighbour = own.kept[place];
+                self.link_back(level, neighbour, row, rows, kernel, back);
+            }
+        }
+        if level > self.top {
+            (self.entry, self.top) = (row, level);
+        }
+    }
+
+    /// Adds a link to `row`; where there is no room, the best of the old and the new are kept.
+    fn link_back(&mut self, level: u8, owner: u32, row: u32, rows: &Rows, kernel: Kernel, work: &mut Selection) {
+        if let Some(free) = self.links_mut(level, owner).iter_mut().find(|link| **link == NONE) {
+            *free = row;
+            return;
+        }
+        work.batch.clear();
+        work.batch.extend_from_slice(self.links(level, owner));
+        work.batch.push(row);
+        kernel.gather(rows.codes_of(owner as usize), rows.codes(), &work.batch, &mut work.sums);
+        work.candidates.clear();
+        work.candidates.extend(
+            work.batch
+                .iter()
+                .zip(&work.sums)
+                .map(|(row, sum)| Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row }),
+        );
+        work.candidates.sort_unstable_by(Scored::order);
+        let links = self.links_mut(level, owner);
+        let room = links.len();
+        work.select(owner, room, rows, kernel);
+        links.fill(NONE);
+        for (link, kept) in links.iter_mut().zip(&work.kept) {
+            *link = *kept;
+        }
+    }
+}
+
+/// Working memory of an insert.
+#[derive(Default)]
+struct Work {
+    scratch: Scratch,
+    own: Selection,
+    back: Selection,
+}
+
+/// A choice of links among candidates.
+#[derive(Default)]
+struct Selection {
+    candidates: Vec<Scored>,
+    kept: Vec<u32>,
+    batch: Vec<u32>,
+    sums: Vec<i32>,
+}
+
+impl Selection {
+    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already. An equal of the owner
+    /// always is; were there nothing but equals, no way would lead out, or in, so they get a half of the room.
+    fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
+        self.kept.clear();
+        let own_scale = rows.scale(owner as usize);
+        let own_codes = rows.codes_of(owner as usize);
+        let mut n_equal = 0;
+        for candidate in &self.candidates {
+            if self.kept.len() == room {
+                break;
+            }
+            // Products over scales: the candidate's own scale is on both sides.
+            let to_owner = candidate.score / rows.scale(candidate.row as usize) * own_scale;
+            kernel.gather(rows.codes_of(candidate.row as usize), rows.codes(), &self.kept, &mut self.sums);
+            let is_covered =
+                self.kept.iter().zip(&self.sums).any(|(kept, sum)| *sum as f32 * rows.scale(*kept as usize) > to_owner);
+            if is_covered {
+                continue;
+            }
+            if rows.codes_of(candidate.row as usize) == own_codes {
+                if n_equal >= room / 2 {
+                    continue;
+                }
+                n_equal += 1;
+            }
+            self.kept.push(candidate.row);
+        }
+    }
+}
+
+/// ⌊−ln(u) / ln(m)⌋ with u in (0, 1] from the row's number.
+fn level_of(row: u32, m: usize) -> u8 {
+    // SplitMix64 (Steele, Lea and Flood, 2014).
+    let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    let u = ((z >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    let level = -u.ln() / (m.max(2) as f64).ln();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is not negative, and cut at 15")]
+    let level = level.min(f64::from(MAX_LEVEL)) as u8;
+    level
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_has_a_sixteenth_of_the_one_below() {
+        // Of 2²⁰ rows 65,536 are expected on level 1 and 4,096 on level 2, with deviations of 248 and 64.
+        let n_from = |level: u8| (0..1 << 20).filter(|row| level_of(*row, 16) >= level).count();
+        assert!(n_from(1).abs_diff(65_536) < 1_000, "{}", n_from(1));
+        assert!(n_from(2).abs_diff(4_096) < 256, "{}", n_from(2));
+        assert!((0..1 << 20).all(|row| level_of(row, 0) <= MAX_LEVEL));
+    }
+}

@@ -1,0 +1,300 @@
+//! An index as sections of bytes, and back, for whoever keeps an index in files.
+//!
+//! Write [`VectorIndex::head`] as [`Part::Head`] and each of [`VectorIndex::sections`], and keep
+//! [`VectorIndex::stored_keys`] in a form of your own; [`VectorIndex::from_sections`] takes them back. Sections must be checked for
+//! damage by their owner; a section that is missing, or whose content makes no sense, is made again from the floats.
+
+use std::sync::Arc;
+
+use super::graph::{Graph, GraphShape};
+use super::kernels::Line;
+use super::rows::{BLOCK_ROWS, Floats, Rows};
+use crate::{IndexConfig, VectorIndex};
+
+/// A section of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Counts and settings.
+    Head,
+    /// The vectors, one row after the other.
+    Floats,
+    /// The rows' one-byte codes.
+    Codes,
+    /// The scale of each row's codes.
+    Scales,
+    /// The graph's links on the lowest level.
+    Ground,
+    /// Where each row's links of the upper levels begin.
+    Starts,
+    /// The graph's links on the upper levels.
+    Upper,
+}
+
+impl Part {
+    /// All of them, in their order in a file.
+    pub const ALL: [Self; 7] =
+        [Self::Head, Self::Floats, Self::Codes, Self::Scales, Self::Ground, Self::Starts, Self::Upper];
+}
+
+/// Bytes of a section, wherever they are; aligned to 64.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// A section's name, and the pieces that it is made of.
+pub type Section<'a> = (Part, Vec<&'a [u8]>);
+
+/// A block of floats within a section.
+struct Block {
+    section: Bytes,
+    start: usize,
+    end: usize,
+}
+
+impl AsRef<[f32]> for Block {
+    fn as_ref(&self) -> &[f32] {
+        floats_of(self.section.as_ref().as_ref()).get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+fn floats_of(bytes: &[u8]) -> &[f32] {
+    bytemuck::try_cast_slice(bytes).unwrap_or_default()
+}
+
+fn numbers_of(bytes: &Bytes) -> Option<Vec<u32>> {
+    bytemuck::try_cast_slice(bytes.as_ref().as_ref()).ok().map(<[u32]>::to_vec)
+}
+
+impl VectorIndex {
+    /// The sections, each as the pieces that it is made of, in little-endian order. The keys are the owner's to keep: see
+    /// [`VectorIndex::stored_keys`].
+    ///
+    /// `None` on a machine of the other byte order, where nothing is stored.
+    #[must_use]
+    pub fn sections(&self) -> Option<Vec<Section<'_>>> {
+        if cfg!(target_endian = "big") {
+            return None;
+        }
+        let mut sections = Vec::with_capacity(Part::ALL.len());
+        let parts = self.row_parts();
+        let floats = parts.iter().flat_map(|rows| rows.float_blocks()).map(bytemuck::cast_slice).collect();
+        sections.push((Part::Floats, floats));
+        sections.push((Part::Codes, parts.iter().map(|rows| bytemuck::cast_slice(rows.codes())).collect()));
+        sections.push((Part::Scales, parts.iter().map(|rows| bytemuck::cast_slice(rows.scales())).collect()));
+        if let Some(graph) = self.graph() {
+            let ([ground, starts, upper], _) = graph.parts();
+            for (part, links) in [(Part::Ground, ground), (Part::Starts, starts), (Part::Upper, upper)] {
+                sections.push((part, vec![bytemuck::cast_slice(links)]));
+            }
+        }
+        Some(sections)
+    }
+
+    /// The first section, which says what the others hold.
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
+        let parts = self.row_parts();
+        let entry = self.graph().map_or(u32::MAX, |graph| graph.parts().1);
+        let shape = self.config().shape();
+        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let error = parts.iter().map(|rows| rows.error()).fold(0.0, f32::max);
+        let head = [
+            small(self.dimension().unwrap_or(0)),
+            small(parts.iter().map(|rows| rows.len()).sum()),
+            error.to_bits(),
+            small(shape.links),
+            small(shape.ef_construction),
+            entry,
+        ];
+        head.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// Which key each stored row has, in their order; none where it was removed.
+    #[must_use]
+    pub fn stored_keys(&self) -> Vec<Option<u32>> {
+        self.keys_by_row()
+    }
+
+    /// An index of stored sections, with the keys that its rows have now: rows without one are removed. `None` when the floats
+    /// are missing; codes and links that are missing or make no sense are made again.
+    pub fn from_sections(
+        config: IndexConfig,
+        section: impl Fn(Part) -> Option<Bytes>,
+        keys: &[Option<u32>],
+    ) -> Option<Self> {
+        if cfg!(target_endian = "big") {
+            return None;
+        }
+        let head = numbers_of(&section(Part::Head)?)?;
+        let [dimension, n_rows, error, links, ef_construction, entry] = <[u32; 6]>::try_from(head).ok()?;
+        let (dimension, n_rows, error) = (dimension as usize, n_rows as usize, f32::from_bits(error));
+        let floats = section(Part::Floats)?;
+        let n_floats = floats_of(floats.as_ref().as_ref()).len();
+        if dimension == 0 || n_rows != keys.len() || n_rows.checked_mul(dimension) != Some(n_floats) {
+            return None;
+        }
+        let block = BLOCK_ROWS * dimension;
+        let full: Vec<Floats> = (0..n_rows / BLOCK_ROWS)
+            .map(|nth| {
+                let block = Block { section: Arc::clone(&floats), start: nth * block, end: (nth + 1) * block };
+                Arc::new(block) as Floats
+            })
+            .collect();
+        let open = floats_of(floats.as_ref().as_ref()).get(full.len() * block..).unwrap_or_default().to_vec();
+        let codes = section(Part::Codes).zip(section(Part::Scales)).and_then(|(codes, scales)| {
+            let codes: &[Line] = bytemuck::try_cast_slice(codes.as_ref().as_ref()).ok()?;
+            Some((codes.to_vec(), floats_of(scales.as_ref().as_ref()).to_vec(), error))
+        });
+        let row_keys = keys.iter().map(|key| key.unwrap_or(u32::MAX)).collect();
+        let rows = Rows::from_parts(dimension, row_keys, (full, open), codes)?;
+        let shape = config.shape();
+        let stored = GraphShape { links: links as usize, ef_construction: ef_construction as usize };
+        let graph =
+            [Part::Ground, Part::Starts, Part::Upper].map(|part| section(part).and_then(|part| numbers_of(&part)));
+        let mut index = Self::new(config);
+        let graph = match graph {
+            [Some(ground), Some(starts), Some(upper)]
+                if shape == stored && starts.len() <= n_rows && index.graph().is_some() =>
+            {
+                Graph::from_parts(shape, [ground, starts, upper], entry)
+            }
+            _ => None,
+        };
+        index.restore(rows, graph, keys);
+        Some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{IndexKind, Neighbour, SearchScope, UnitVector};
+
+    /// A file's sections: each one aligned, as a map gives them.
+    type Stored = BTreeMap<Part, Vec<u8>>;
+
+    struct Aligned(Vec<Line>, usize);
+
+    impl AsRef<[u8]> for Aligned {
+        fn as_ref(&self) -> &[u8] {
+            &bytemuck::cast_slice(&self.0)[..self.1]
+        }
+    }
+
+    fn aligned(bytes: &[u8]) -> Bytes {
+        let mut lines = vec![Line([0; 64]); bytes.len().div_ceil(64)];
+        bytemuck::cast_slice_mut(&mut lines)[..bytes.len()].copy_from_slice(bytes);
+        Arc::new(Aligned(lines, bytes.len()))
+    }
+
+    fn vector(seed: u32) -> UnitVector {
+        let component = |nth: u32| ((seed * 31 + nth * 17) as f32 * 0.7).sin();
+        UnitVector::new(&(0..8).map(component).collect::<Vec<f32>>()).unwrap()
+    }
+
+    fn config() -> IndexConfig {
+        IndexConfig { kind: Some(IndexKind::Graph), ..IndexConfig::default() }
+    }
+
+    /// 1,100 rows, of which 1,024 are in the graph, some removed, some replaced.
+    fn index() -> VectorIndex {
+        let mut index = VectorIndex::new(config());
+        for key in 0..1_100 {
+            index.put(key, &vector(key)).unwrap();
+        }
+        for key in (0..1_100).step_by(7) {
+            index.remove(key);
+        }
+        index.put(5, &vector(9_999)).unwrap();
+        index
+    }
+
+    fn store(index: &VectorIndex) -> Stored {
+        let sections = index.sections().unwrap().into_iter();
+        let mut stored: Stored = sections.map(|(part, pieces)| (part, pieces.concat())).collect();
+        stored.insert(Part::Head, index.head());
+        stored
+    }
+
+    fn load(stored: &Stored, keys: &[Option<u32>]) -> Option<VectorIndex> {
+        VectorIndex::from_sections(config(), |part| Some(aligned(stored.get(&part)?)), keys)
+    }
+
+    fn answers(index: &VectorIndex) -> Vec<(Vec<Neighbour>, IndexKind)> {
+        let ask = |seed| index.search(&vector(seed), 5, SearchScope::All).unwrap();
+        (20_000..20_020).map(ask).map(|answer| (answer.neighbours, answer.by)).collect()
+    }
+
+    #[test]
+    fn what_is_stored_answers_as_before_and_goes_on() {
+        let mut index = index();
+        let mut loaded = load(&store(&index), &index.stored_keys()).unwrap();
+        assert_eq!(answers(&loaded), answers(&index));
+        assert_eq!(answers(&loaded)[0].1, IndexKind::Graph);
+        assert_eq!(loaded.len(), index.len());
+        for index in [&mut index, &mut loaded] {
+            index.put(3_000, &vector(20_001)).unwrap();
+            index.remove(11);
+        }
+        assert_eq!(loaded.vector(3_000), index.vector(3_000));
+        let nearest =
+            |index: &VectorIndex| index.search(&vector(20_001), 1, SearchScope::All).unwrap().neighbours[0].key;
+        assert_eq!((nearest(&loaded), nearest(&index)), (3_000, 3_000));
+    }
+
+    #[test]
+    fn an_empty_index_has_nothing_to_load() {
+        let index = VectorIndex::new(config());
+        assert!(load(&store(&index), &index.stored_keys()).is_none());
+    }
+
+    #[test]
+    fn codes_and_links_that_are_lost_are_made_anew_and_floats_are_not() {
+        let index = index();
+        for part in Part::ALL {
+            let mut stored = store(&index);
+            stored.remove(&part);
+            match load(&stored, &index.stored_keys()) {
+                None => assert!(matches!(part, Part::Head | Part::Floats), "{part:?}"),
+                Some(loaded) => {
+                    let by =
+                        if matches!(part, Part::Codes | Part::Scales) { IndexKind::Graph } else { IndexKind::Exact };
+                    assert_eq!(answers(&loaded)[0].1, by, "{part:?}");
+                    assert_eq!(
+                        loaded.search(&vector(8), 1, SearchScope::All).unwrap().neighbours[0].key,
+                        8,
+                        "{part:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Checksums keep such sections out; what passes one by chance must still not lead out of bounds.
+        #[test]
+        fn senseless_sections_lead_nowhere(part in 0..Part::ALL.len(), place in 0.0_f64..1.0, bytes in prop::array::uniform4(any::<u8>()), is_cut: bool) {
+            let index = index();
+            let mut stored = store(&index);
+            let section = stored.get_mut(&Part::ALL[part]).unwrap();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
+            let at = (place * section.len() as f64) as usize / 4 * 4;
+            if is_cut {
+                section.truncate(at);
+            } else if let Some(place) = section.get_mut(at..at + 4) {
+                place.copy_from_slice(&bytes);
+            }
+            if let Some(mut loaded) = load(&stored, &index.stored_keys()) {
+                answers(&loaded);
+                for key in 5_000..6_100 {
+                    loaded.put(key, &vector(key)).unwrap();
+                }
+                answers(&loaded);
+            }
+        }
+    }
+}

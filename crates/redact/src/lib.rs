@@ -1,0 +1,40 @@
+//! Takes secrets out of text, and renders untrusted text so that it can neither hide anything nor pass for something else.
+//!
+//! - [`Redactor`] finds secrets by rules and replaces each by `[REDACTED:rule-id]`; [`Redactor::trace`] also says where each part
+//!   of the result comes from.
+//! - [`strip_terminal`] and [`strip_invisible`] remove what a person does not see and a model may obey. Do so before you look
+//!   for secrets: a colour or a zero-width space in the middle of a token hides it.
+//! - [`fence_for`], [`block::quote`] and [`block::mimics_heading`] keep a text in its place in a prompt, whatever it says.
+//! - [`one_line`] and [`shorten`] cut a text for display.
+//!
+//! ```
+//! use adage_redact::{Redactor, strip_invisible, strip_terminal};
+//!
+//! let token = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+//! let (head, tail) = token.split_at(9);
+//! let hidden = format!("\u{1b}[32m{head}\u{200b}{tail}\u{1b}[0m");
+//! let visible = strip_invisible(&strip_terminal(&hidden));
+//! assert_eq!(Redactor::shared().redact(&visible), "[REDACTED:github-token]");
+//! ```
+
+pub mod block;
+mod fence;
+mod invisible;
+mod line;
+mod redactor;
+mod rules;
+mod shape;
+mod terminal;
+mod traced;
+
+pub use fence::{fence_for, fence_of};
+pub use invisible::{strip_invisible, visible};
+pub use line::{one_line, shorten};
+pub use redactor::{Redactor, Secret};
+pub use terminal::strip_terminal;
+pub use traced::{Part, Traced};
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

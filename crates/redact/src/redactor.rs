@@ -1,0 +1,232 @@
+//! Finds secrets by rules, and takes them out.
+//!
+//! The rules are data: `rules.tsv` says what a secret looks like and which values are
+//! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
+//! its keyword occurs, so text without keywords costs no more than that pass.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use regex::Regex;
+
+use crate::rules::{Rule, Skips, mark_read, run_on, touches, window};
+use crate::shape::{
+    claims_nothing, encodes_a_name, entropy, is_hash, looks_random, repeats_a_group, word_before, words,
+};
+
+const MARK_START: &str = "[REDACTED:";
+/// Taking a secret out can bring another into view; real text needs two rounds.
+pub(crate) const MAX_ROUNDS: usize = 8;
+
+/// Where a secret is in a text, and which rule found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secret<'r> {
+    /// Id of the rule, such as `github-token`.
+    pub rule: &'r str,
+    /// Byte range of the secret alone, on character boundaries of the text.
+    pub range: Range<usize>,
+}
+
+impl Secret<'_> {
+    /// The length in bytes of the mark that replaces the secret.
+    pub(crate) fn mark_len(&self) -> usize {
+        MARK_START.len() + self.rule.len() + 1
+    }
+}
+
+/// Finds secrets and takes them out. Building one takes some milliseconds; share it.
+///
+/// ```
+/// use adage_redact::Redactor;
+///
+/// let text = "DATABASE_URL=postgres://app:hunter2xQ@db/app";
+/// let found = Redactor::shared().find(text);
+/// assert_eq!((found[0].rule, &text[found[0].range.clone()]), ("url-password", "hunter2xQ"));
+/// assert_eq!(Redactor::shared().redact(text), "DATABASE_URL=postgres://app:[REDACTED:url-password]@db/app");
+/// ```
+pub struct Redactor {
+    rules: Vec<Rule>,
+    skips: Skips,
+    finder: AhoCorasick,
+    /// For each keyword of `finder`: its text and the rules that wait for it.
+    keywords: Vec<(String, Vec<usize>)>,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Redactor {
+    /// The redactor with the built-in rules.
+    #[must_use]
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "fixed data, tested")]
+    pub fn new() -> Self {
+        let rules = Rule::all();
+        let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for word in rule.keywords() {
+                keywords.entry(word).or_default().push(index);
+            }
+        }
+        let keywords = Vec::from_iter(keywords);
+        let finder = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(keywords.iter().map(|(word, _)| word))
+            .expect("a fixed list of keywords");
+        Self { rules, skips: Skips::parse(), finder, keywords }
+    }
+
+    /// One redactor for the whole process, built at the first call.
+    #[must_use]
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Redactor> = LazyLock::new(Redactor::new);
+        &SHARED
+    }
+
+    /// The text with `[REDACTED:rule-id]` for each secret; borrowed when there is none.
+    /// What is redacted already is kept as it is. Time grows linearly with the text.
+    #[must_use]
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut out = Cow::Borrowed(text);
+        for _ in 0..MAX_ROUNDS {
+            let found = self.find(&out);
+            if found.is_empty() {
+                break;
+            }
+            out = Cow::Owned(replace(&out, &found));
+        }
+        out
+    }
+
+    /// The secrets of the text in order, none overlapping another.
+    ///
+    /// `redact` may replace more, where taking one secret out brings another into view.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Secret<'_>> {
+        let mut found = Vec::new();
+        for (offset, part) in unmarked(text) {
+            let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
+            found.extend(self.scan(part).into_iter().map(shift));
+        }
+        self.merge(found)
+    }
+
+    fn scan(&self, text: &str) -> Vec<(usize, Range<usize>)> {
+        let mut found = Vec::new();
+        // Up to where each rule has read already.
+        let mut read = vec![0; self.rules.len()];
+        for hit in self.finder.find_overlapping_iter(text) {
+            let Some((word, waiting)) = self.keywords.get(hit.pattern().as_usize()) else {
+                continue;
+            };
+            for &index in waiting {
+                let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
+                    continue;
+                };
+                if hit.start() < *read {
+                    continue;
+                }
+                let spans = match rule.kind {
+                    "find" => rule.search(text, read),
+                    "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
+                    _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
+                };
+                let secret =
+                    |span: &Range<usize>| text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value));
+                found.extend(spans.into_iter().filter(secret).map(|span| (index, span)));
+            }
+        }
+        found
+    }
+
+    /// The value behind a keyword, unless the words around mean no secret.
+    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
+        let letter = touches(text, word.start.checked_sub(1), u8::is_ascii_alphabetic);
+        if rule.kind == "word" && letter {
+            return None;
+        }
+        let caught = rule.regex()?.captures(window(text, word.end))?;
+        let value = caught.get(rule.group)?;
+        let range = value.start() + word.end..run_on(text, word.end, value.end());
+        mark_read(&range, read);
+        let Some(tail) = caught.name("tail") else {
+            return Some(range);
+        };
+        let before = word_before(text.get(..word.start)?);
+        let nameless = rule.check == "qualified" && before.is_empty();
+        let capitals = !text.get(word)?.bytes().any(|b| b.is_ascii_lowercase());
+        let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
+        // A call or an index is code that yields the value; a mask ends in `#` or `*`.
+        let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
+        let other = self.skips.before.contains(before.as_str())
+            || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
+        (!(nameless || sum || code || other)).then_some(range)
+    }
+
+    fn is_secret(&self, rule: &Rule, value: &str) -> bool {
+        let letters = |b: u8| b.is_ascii_alphabetic() || b"._-=".contains(&b);
+        let shaped = match rule.check {
+            "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
+            "literal" => true,
+            "claims" => !claims_nothing(value),
+            "password" => !value.bytes().all(letters),
+            "encoded" => looks_random(value),
+            _ => looks_random(value) && !encodes_a_name(value) && !repeats_a_group(value),
+        };
+        shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
+    }
+
+    /// Joins what overlaps; the rule that comes first in the table gives the name.
+    fn merge(&self, mut found: Vec<(usize, Range<usize>)>) -> Vec<Secret<'_>> {
+        found.sort_by_key(|(_, range)| range.start);
+        let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
+        for (rule, range) in found {
+            match joined.last_mut() {
+                Some((first, last)) if range.start < last.end => {
+                    *first = rule.min(*first);
+                    last.end = last.end.max(range.end);
+                }
+                _ => joined.push((rule, range)),
+            }
+        }
+        let named = joined.into_iter().filter_map(|(rule, range)| {
+            let rule = self.rules.get(rule)?.id;
+            Some(Secret { rule, range })
+        });
+        named.collect()
+    }
+}
+
+/// The parts of the text outside redaction marks, each with its byte offset.
+fn unmarked(text: &str) -> Vec<(usize, &str)> {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[REDACTED:[a-z0-9-]+\]").ok());
+    let mut parts = Vec::new();
+    let mut at = 0;
+    if text.contains(MARK_START) {
+        for mark in MARK.iter().flat_map(|mark| mark.find_iter(text)) {
+            parts.extend(text.get(at..mark.start()).map(|part| (at, part)));
+            at = mark.end();
+        }
+    }
+    parts.extend(text.get(at..).map(|part| (at, part)));
+    parts
+}
+
+pub(crate) fn replace(text: &str, found: &[Secret<'_>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for secret in found {
+        out.push_str(text.get(at..secret.range.start).unwrap_or_default());
+        out.extend([MARK_START, secret.rule, "]"]);
+        at = secret.range.end;
+    }
+    out + text.get(at..).unwrap_or_default()
+}

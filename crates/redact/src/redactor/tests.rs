@@ -1,0 +1,272 @@
+//! Fixtures are put together at run time, so that no scanner takes this file for a leak.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn planted() -> Vec<(&'static str, String)> {
+    let hex = "3f9a0c7be15d2468".repeat(4);
+    let mixed = "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi".to_owned();
+    let begin = ["-----BEGIN RSA PRIV", "ATE KEY-----"].concat();
+    let end = ["-----END RSA PRIV", "ATE KEY-----"].concat();
+    vec![
+        ("github-token", ["gh", "p_", &mixed].concat()),
+        ("aws-access-key", ["AK", "IA", "Q7RTZ2MWX4LKB5VN"].concat()),
+        ("stripe-key", ["sk_", "live_", &mixed].concat()),
+        ("digitalocean-token", ["dop_", "v1_", &hex].concat()),
+        ("jwt", ["eyJ", "hbGciOiJIUzI1NiJ9.eyJ", "zdWIiOiIxMjM0NTY3In0.", &mixed].concat()),
+        ("private-key", format!("{begin}\n{mixed}{mixed}\n{end}")),
+    ]
+}
+
+fn redact(text: &str) -> String {
+    Redactor::shared().redact(text).into_owned()
+}
+
+#[test]
+fn only_the_secret_goes_and_the_line_stays() {
+    for (rule, secret) in planted() {
+        let text = format!("früher: {secret}, später");
+        assert_eq!(redact(&text), format!("früher: [REDACTED:{rule}], später"));
+        let found = Redactor::shared().find(&text);
+        assert_eq!(found.first().and_then(|one| text.get(one.range.clone())), Some(secret.as_str()));
+    }
+}
+
+#[test]
+fn redacting_twice_changes_nothing() {
+    for (_, secret) in planted() {
+        let once = redact(&format!("token = {secret} password: {secret}, {secret}"));
+        assert!(!once.contains(&secret));
+        assert_eq!(redact(&once), once);
+    }
+}
+
+#[test]
+fn places_that_hold_a_credential() {
+    let pass = ["hun", "ter", "2xQ"].concat();
+    let hex = "3f9a0c7be15d2468".repeat(2);
+    for (text, rule, secret) in [
+        (format!("postgres://me:{pass}@db/x"), "url-password", &pass),
+        (format!("curl -u me:{pass} http://x"), "curl-user", &pass),
+        (format!("DB_PASSWORD={pass}"), "password", &pass),
+        (format!("Authorization: Bearer {hex}"), "authorization", &hex),
+        (format!("\"acmeApiKey\": \"{hex}\""), "generic-secret", &hex),
+        (format!("acme_key = {hex}"), "generic-key", &hex),
+        (format!("cloudsmith {hex}"), "vendor-key", &hex),
+    ] {
+        assert_eq!(redact(&text), text.replace(secret, &format!("[REDACTED:{rule}]")));
+    }
+}
+
+#[test]
+fn ordinary_text_is_borrowed_unchanged() {
+    let sum = "3f9a0c7be15d2468".repeat(4);
+    let uuid = "123e4567-e89b-12d3-a456-426614174000";
+    for text in [
+        "The secret token is kept in a vault; rotate the password.".to_owned(),
+        "api_key = \"YOUR_API_KEY\", token: <token>, secret: ${SECRET_2}".to_owned(),
+        "token = xxxxxxxxxxxxxxxx; key: aaaaaaaaaaaaaaaaaaaa; let t = tokens.next();".to_owned(),
+        format!("commit {sum} id {uuid} sha256:{sum} cache_key: {sum} public_key = {sum}"),
+        format!("git rev-parse says key {}", sum.get(..40).unwrap_or_default()),
+        format!("data:image/png;base64,iVBORw0KGgo{sum} src/auth/token2.rs"),
+    ] {
+        assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(_)), "{}", redact(&text));
+    }
+}
+
+#[test]
+fn long_repeats_of_keywords_stay_as_they_are() {
+    for unit in ["key=", "secret-", "eyJ-", "password=", "[REDACTED:"] {
+        let text = unit.repeat(20_000);
+        assert!(redact(&text) == text, "{unit}");
+    }
+}
+
+/// What is found in each text; nothing for one that has no secret.
+fn check(cases: &[(String, Option<&str>)]) {
+    for (text, rule) in cases {
+        let found = Redactor::shared().find(text);
+        assert_eq!(found.first().map(|one| one.rule), *rule, "{text}");
+        assert_eq!(matches!(Redactor::shared().redact(text), Cow::Borrowed(_)), rule.is_none(), "{text}");
+    }
+}
+
+/// 32 characters that nobody would take for words.
+fn random() -> String {
+    ["q7RtZ2mWx9LkB4v", "Ns8Yd1HcJ6pGf3TaE"].concat()
+}
+
+fn base64(text: &str) -> String {
+    data_encoding::BASE64.encode(text.as_bytes())
+}
+
+fn web_token(payload: &str) -> String {
+    let part = |text: &str| base64(text).trim_end_matches('=').to_owned();
+    [part(r#"{"alg":"HS256","typ":"JWT"}"#), part(payload), random()].join(".")
+}
+
+#[test]
+fn placeholders_under_a_secrets_name() {
+    let made_up = [
+        "xxxxxxxxxxxxxxxx",
+        "XXXXXXXX-XXXXXXXX-XXXX",
+        "your-api-key-goes-here",
+        "YOUR_SECRET_KEY_42",
+        "MYSERVICE-EXAMPLE-KEY-0001",
+        "${API_KEY_2}",
+        "{{ .Values.token }}",
+        "{{secrets.deploy.token2}}",
+        "<put-key-2-here>",
+        "$(pass show key2)",
+        "process.env.KEY2",
+        "00000000000000000000",
+        "sk-abc123xyz-9d8f7g6h",
+        "v2-1234-1234-1234-4ddbc191",
+        "vault/team/payments/token",
+        "./config/token2.json",
+        "2026-01-02T03:04:05Z",
+        "1.22.333-beta.4",
+    ];
+    for name in ["api_key", "secret", "auth_token"] {
+        check(&made_up.map(|value| (format!("{name} = \"{value}\""), None)));
+    }
+}
+
+#[test]
+fn names_around_a_random_value_decide() {
+    let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
+    let commit = &sum[..40];
+    check(&[
+        (format!("api_key = {value}"), Some("generic-secret")),
+        (format!("session_secret: {value}"), Some("generic-secret")),
+        (format!("public_key = {value}"), None),
+        (format!("cache key: {value}"), None),
+        (format!("token_id = {value}"), None),
+        (format!("secret_name = {value}"), None),
+        (format!("next_token = {value}"), None),
+        (format!("credentials_url = {value}"), None),
+        (format!("checksum = \"sha256:{sum}\""), None),
+        (format!("commit {commit} of the key rotation"), None),
+        (format!("source = \"git+ssh://git@host.test/a/b?rev={commit}#{commit}\""), None),
+        (format!("integrity: sha512-{}", base64(&value)), None),
+        ("id = 123e4567-e89b-12d3-a456-426614174000".to_owned(), None),
+    ]);
+}
+
+#[test]
+fn a_name_in_base64_is_no_secret_and_a_credential_in_base64_is() {
+    let pass = ["hun", "ter", "2xQ"].concat();
+    check(&[
+        (format!("token = {}", base64("service.internal.example")), None),
+        (format!("token = {}", base64("storage.internal.host")), None),
+        (format!("token = {}", base64(&format!("robot:{pass}"))), Some("generic-secret")),
+        (format!("{{\"auth\": \"{}\"}}", base64(&format!("me:{pass}{pass}"))), Some("docker-auth")),
+        (format!("kind: Secret\ndata:\n  pass: {}\n", base64(&format!("{pass}-{pass}"))), Some("kubernetes-secret")),
+    ]);
+}
+
+#[test]
+fn groups_that_repeat_are_made_up_and_an_identifier_goes_by_its_form() {
+    let hex = "4ddbc191d40ee098";
+    check(&[
+        (format!("token: \"xoxz-1234-1234-1234-{hex}\""), None),
+        (format!("token: \"xoxz-1234-5678-9013-{hex}\""), Some("generic-secret")),
+        ("api_token = 5f4dcc3b-abcd-abcd-abcd-5f4dcc3b5aa7".to_owned(), Some("generic-secret")),
+    ]);
+}
+
+#[test]
+fn a_web_token_claims_something() {
+    for (payload, is_secret) in [
+        (r#"{"sub":"me"}"#, true),
+        (r#"{"uid":457427}"#, true),
+        (r#"{"admin":true}"#, true),
+        (r#"{"groups":["a"]}"#, true),
+        (r#"{"score":0.25,"exp":1}"#, true),
+        (r#"{"score":0.25}"#, false),
+        (r#"{"user":null,"mail":""}"#, false),
+        ("no object at all", true),
+    ] {
+        check(&[(format!("see {}", web_token(payload)), is_secret.then_some("jwt"))]);
+    }
+    // By its place it is a credential, whatever it claims.
+    check(&[(format!("Authorization: Bearer {}", web_token(r#"{"score":0.25}"#)), Some("authorization"))]);
+}
+
+#[test]
+fn a_basic_header_holds_base64() {
+    let pair = base64(&["me:hun", "ter2xQ"].concat());
+    check(&[
+        (format!("Authorization: Basic {}", base64(&["me:hun", "ter2x"].concat())), Some("authorization")),
+        (format!("-H \"Authorization: Basic {pair}\""), Some("authorization")),
+        ("Authorization: Basic authentication, see RFC 7617".to_owned(), None),
+        ("Authorization: Basic ...".to_owned(), None),
+        (format!("Authorization: Token {}", random()), Some("authorization")),
+        (format!("Authorization: {}", random()), Some("authorization")),
+    ]);
+}
+
+#[test]
+fn a_weak_password_stands_alone() {
+    let weak = ["qwer", "ty123"].concat();
+    check(&[
+        (weak.clone(), Some("weak-password")),
+        (format!("log in with '{weak}'."), Some("weak-password")),
+        (format!("é{weak}"), None),
+        (format!("host-{weak}-eu"), None),
+        (format!("{weak}@host.test"), None),
+        (format!("{weak}_backup"), None),
+    ]);
+}
+
+/// Pieces that rules wait for, pieces that look like values, marks, and anything.
+fn piece() -> impl Strategy<Value = String> {
+    let words = Rule::all().iter().flat_map(Rule::keywords).collect::<Vec<_>>();
+    prop_oneof![
+        prop::sample::select(words),
+        prop::sample::select(vec![
+            "=",
+            ": ",
+            " ",
+            "\"",
+            "'",
+            "\n",
+            "-",
+            ".",
+            ":",
+            "@",
+            "://",
+            "/",
+            "é",
+            "[REDACTED:jwt]",
+            "[REDACTED:"
+        ])
+        .prop_map(str::to_owned),
+        "[A-Za-z0-9]{8,60}",
+        "[0-9a-f]{32,64}",
+        "[A-Za-z0-9+/_-]{20,80}={0,2}",
+        any::<String>(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_text_twice_is_once(pieces in prop::collection::vec(piece(), 0..40)) {
+        let text = pieces.concat();
+        let found = Redactor::shared().find(&text);
+        let once = redact(&text);
+        prop_assert_eq!(found.is_empty(), once == text);
+        prop_assert!(found.is_sorted_by(|a, b| a.range.end <= b.range.start));
+        prop_assert!(found.iter().all(|one| text.get(one.range.clone()).is_some_and(|secret| !secret.is_empty())));
+        prop_assert_eq!(redact(&once), once);
+    }
+
+    #[test]
+    fn prose_is_borrowed(words in prop::collection::vec("[a-z]{1,9}[,.;]?|token|key|secret|password|Bearer|auth|login", 0..60)) {
+        let text = words.join(" ");
+        prop_assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(same) if same == text));
+    }
+}

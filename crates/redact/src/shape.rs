@@ -1,0 +1,204 @@
+//! Distinguishes random values from those made of words, and from what only has a secret's form.
+
+use std::sync::LazyLock;
+
+use data_encoding::{BASE64_NOPAD, Encoding};
+use serde_json::Value;
+
+/// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
+pub(crate) fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let total: f64 = counts.iter().copied().map(f64::from).sum();
+    let bits = |share: f64| -share * share.log2();
+    counts.iter().filter(|&&count| count > 0).map(|&count| bits(f64::from(count) / total)).sum()
+}
+
+/// The words and numbers of an identifier in lower case: cut at other characters, between
+/// letters and digits, and at humps (`myAPIKey2` gives `my`, `api`, `key`, `2`).
+pub(crate) fn words(text: &str) -> Vec<String> {
+    pieces(text).into_iter().map(str::to_ascii_lowercase).collect()
+}
+
+/// The last word in front of a keyword, in lower case, whatever `_-.` and blanks are
+/// between them; empty when there is none.
+pub(crate) fn word_before(text: &str) -> String {
+    let text = text.trim_end_matches(['_', '-', '.', ' ']);
+    let run = text.bytes().rev().take(40).take_while(u8::is_ascii_alphanumeric);
+    let run = text.get(text.len() - run.count()..).unwrap_or_default();
+    words(run).pop().unwrap_or_default()
+}
+
+/// As long as a SHA-1 or SHA-256 sum, so more likely a commit or a checksum.
+pub(crate) fn is_hash(value: &str) -> bool {
+    matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// False for what is made of words and small numbers, such as a path or an identifier; true
+/// for a number alone only from 16 digits on.
+pub(crate) fn looks_random(value: &str) -> bool {
+    let (mut letters, mut digits, mut wordy, mut longest, mut runs) = (0, 0, 0, 0, 0_usize);
+    for piece in pieces(value) {
+        if piece.starts_with(|c: char| c.is_ascii_digit()) {
+            digits += piece.len();
+            continue;
+        }
+        runs += 1;
+        letters += piece.len();
+        longest = longest.max(piece.len());
+        if is_wordy(piece) {
+            wordy += piece.len();
+        }
+    }
+    // Humps too short for words are letters in random case.
+    let jagged = letters >= 20 && letters * 10 < runs * 32;
+    match letters {
+        0 => digits >= 16,
+        _ if longest >= 20 || jagged || mixed_in_one_run(value) => true,
+        _ => wordy * 10 < (letters + digits) * 6,
+    }
+}
+
+/// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
+/// and a password, what has blanks a passphrase.
+pub(crate) fn encodes_a_name(value: &str) -> bool {
+    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"._/-".contains(&b);
+    text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
+}
+
+/// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID is recognised by its form alone.
+pub(crate) fn repeats_a_group(value: &str) -> bool {
+    let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
+    let same = |three: &[&str]| three.first().is_some_and(|one| one.len() >= 3 && three.iter().all(|it| it == one));
+    !is_uuid && groups.windows(3).any(same)
+}
+
+/// True for a JSON Web Token (RFC 7519) whose payload can be read and claims nothing: no name, whole number, flag or list is
+/// in it that could stand for a person, a time or a right.
+pub(crate) fn claims_nothing(token: &str) -> bool {
+    let payload = token.split('.').nth(1).and_then(decode);
+    let payload = payload.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::Number(number) => number.is_f64(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    };
+    payload.is_some_and(|payload: Value| payload.as_object().is_some_and(|claims| claims.values().all(empty)))
+}
+
+/// Either alphabet, with or without padding. What was cut out of a longer value is read as far as it goes.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
+        let mut specification = BASE64_NOPAD.specification();
+        specification.check_trailing_bits = false;
+        specification.translate.from.push_str("-_");
+        specification.translate.to.push_str("+/");
+        specification.encoding().ok()
+    });
+    let text = text.trim_end_matches('=').as_bytes();
+    let whole = text.len() - usize::from(text.len() % 4 == 1);
+    EITHER.as_ref()?.decode(text.get(..whole)?).ok()
+}
+
+/// Spoken like a word: enough vowels and no long row of consonants.
+fn is_wordy(piece: &str) -> bool {
+    let vowel = |&b: &u8| b"aeiouyAEIOUY".contains(&b);
+    let vowels = piece.bytes().filter(vowel).count();
+    let row = piece.as_bytes().split(vowel).map(<[u8]>::len).max().unwrap_or(0);
+    match piece.len() {
+        0..=2 => false,
+        3..=4 => true,
+        len => vowels * 6 >= len && row <= 4,
+    }
+}
+
+/// Letters and digits change places often with nothing between, or a long number hangs on
+/// letters: no name is written so.
+fn mixed_in_one_run(value: &str) -> bool {
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        let parts = run.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+        let number = |part: &[u8]| part.len() >= 5 && part.first().is_some_and(u8::is_ascii_digit);
+        let long = parts.clone().any(number);
+        let count = parts.count();
+        count >= 5 || (count >= 4 && run.len() >= 16) || (count >= 2 && long)
+    })
+}
+
+fn pieces(text: &str) -> Vec<&str> {
+    let class = |at: usize| match text.as_bytes().get(at) {
+        Some(b'a'..=b'z') => 1,
+        Some(b'A'..=b'Z') => 2,
+        Some(b'0'..=b'9') => 3,
+        _ => 0,
+    };
+    let mut out = Vec::new();
+    let mut start = 0;
+    for at in 0..text.len() {
+        match (class(at), class(at + 1)) {
+            // The capital before a small letter opens a word of its own.
+            (2, 1) => {
+                out.extend(text.get(start..at).filter(|piece| !piece.is_empty()));
+                start = at;
+            }
+            (here, next) if here == next => {}
+            (0, _) => start = at + 1,
+            _ => {
+                out.extend(text.get(start..=at));
+                start = at + 1;
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_in_bits_a_byte() {
+        assert!(entropy("") < 0.001 && entropy("aaaa") < 0.001);
+        assert!((entropy("abcd") - 2.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn identifiers_fall_into_words() {
+        assert_eq!(words("myAPIKey_2.x-Ray"), ["my", "api", "key", "2", "x", "ray"]);
+        assert_eq!(words("é key"), ["key"]);
+    }
+
+    #[test]
+    fn base64_of_either_alphabet_is_read() {
+        for (text, expected) in [
+            ("", Some(&b""[..])),
+            ("aG9zdA==", Some(b"host")),
+            ("aG9zdA", Some(b"host")),
+            ("-_-_", Some(b"\xfb\xff\xbf")),
+            ("+/+/", Some(b"\xfb\xff\xbf")),
+            // Cut within a group, or with bits left over.
+            ("aG9zd", Some(b"hos")),
+            ("aG9zdB", Some(b"host")),
+            ("aG9 dA", None),
+            ("aG9=dA", None),
+        ] {
+            assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_paths_are_not_random() {
+        for name in ["src/auth/token.rs", "generate_token_v2", "accessTokenForUser", "4096"] {
+            assert!(!looks_random(name), "{name}");
+        }
+        for value in ["5f4dcc3b5aa765d61d8327deb882cf99", "abcd1234", "kQzWvRtYpLmNbXcDfGhJ"] {
+            assert!(looks_random(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Terminal sequences: colours, cursor movements, links and titles.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The text without the sequences that a terminal obeys instead of showing them: control sequences (`ESC [ …`) and operating-system
+/// commands (`ESC ] …` up to `BEL` or `ESC \`; one without an end reaches to the next `ESC`, or the end of the text). Borrowed when
+/// there are none.
+///
+/// ```
+/// assert_eq!(adage_redact::strip_terminal("\u{1b}[31merror\u{1b}[0m: red"), "error: red");
+/// assert_eq!(adage_redact::strip_terminal("\u{1b}]8;;https://example.com\u{7}link"), "link");
+/// ```
+#[must_use]
+pub fn strip_terminal(text: &str) -> Cow<'_, str> {
+    static SEQUENCE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new("\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?)").ok());
+    if !text.contains('\u{1b}') {
+        return text.into();
+    }
+    SEQUENCE.as_ref().map_or(Cow::Borrowed(text), |sequence| sequence.replace_all(text, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_are_removed_and_text_is_kept() {
+        for (text, expected) in [
+            ("plain [0m text", "plain [0m text"),
+            ("\u{1b}[31merror\u{1b}[0m: red", "error: red"),
+            ("\u{1b}[33mWARN: Could not find the language\u{1b}[0m", "WARN: Could not find the language"),
+            ("\u{1b}[2mCompacted", "Compacted"),
+            ("a\u{1b}[2Kb\r\n", "ab\r\n"),
+            ("a\r\n\tb  c\u{1b}[0m ", "a\r\n\tb  c "),
+            ("\u{1b}[38;5;1mred\u{1b}[?25l", "red"),
+            ("\u{1b}[>4;2mkeys\u{1b}[0 qcursor", "keyscursor"),
+            ("\u{1b}]8;;x\u{7}link\u{1b}]8;;\u{1b}\\ end", "link end"),
+            ("\u{1b}]0;a title without an end", ""),
+            ("\u{1b}", "\u{1b}"),
+            ("", ""),
+        ] {
+            assert_eq!(strip_terminal(text), expected, "{text:?}");
+        }
+        assert!(matches!(strip_terminal("plain"), Cow::Borrowed("plain")));
+    }
+}

@@ -1,0 +1,190 @@
+//! Command lines: which program, which subcommand, what it is for, and what differs between two of them.
+
+mod normal;
+mod program;
+mod related;
+mod shell;
+mod step;
+mod word_diff;
+
+pub use program::Purpose;
+pub use related::Relation;
+pub use step::Step;
+pub use word_diff::WordChange;
+
+use shell::Part;
+
+/// A command line, split by shell grammar. Nothing of it is ever run.
+///
+/// ```
+/// let line = adage_transcript::CommandLine::parse("cd /srv && sudo docker build -t myapp:v1 . | tail -5");
+/// assert_eq!(line.topic(), "docker");
+/// assert_eq!(line.normal_form(), "docker build");
+/// assert_eq!(adage_transcript::CommandLine::parse("").topic(), "unknown");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    text: String,
+    /// Every simple command, in order, wrappers such as `sudo` taken off.
+    parts: Vec<Part>,
+}
+
+/// Whether a command line changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It lists, prints, searches.
+    Looks,
+    /// It builds, tests, installs, writes; also whatever is not known.
+    Acts,
+}
+
+impl CommandLine {
+    /// Splits a command line. Broken ones are split by words and operators alone; an empty one has no parts.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let parts = shell::split(text).into_iter().flat_map(program::unwrap).collect();
+        Self { text: text.trim().to_owned(), parts }
+    }
+
+    /// The line as it was written, without blanks around it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The program of the first command that is more than preparation (`cd`, `export`, `echo` …): its base name, without
+    /// `VAR=value`, `sudo`, `time` and quotes. None when there is no command.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.main_parts().first().map(|part| part.program())
+    }
+
+    /// Every program that the line runs, preparation and filters too.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(Part::program)
+    }
+
+    /// The program, lower-cased; `unknown` when there is none.
+    #[must_use]
+    pub fn topic(&self) -> String {
+        self.program().map(str::to_lowercase).filter(|topic| !topic.is_empty()).unwrap_or_else(|| "unknown".to_owned())
+    }
+
+    /// The line reduced to what it does, for comparing: programs and subcommands are kept, flags, values, paths, versions
+    /// and quoted text are left out, URLs become `<url>`. Several commands are joined by ` && `.
+    #[must_use]
+    pub fn normal_form(&self) -> String {
+        let mut forms: Vec<String> = self.main_parts().into_iter().map(normal::form).collect();
+        forms.dedup();
+        forms.join(" && ")
+    }
+
+    /// [`normal_form`](Self::normal_form) as a name: lower-case letters, digits and single hyphens, at most 60 characters.
+    #[must_use]
+    pub fn slug(&self) -> String {
+        slug(&self.normal_form())
+    }
+
+    /// How a later command line relates to this one, which failed. None when it does not.
+    #[must_use]
+    pub fn relation_to(&self, later: &Self) -> Option<Relation> {
+        related::relation(self, later)
+    }
+
+    /// What has to be changed in this line, word by word, to get the other one; empty when they have the same words.
+    #[must_use]
+    pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {
+        word_diff::changes(&self.text, &other.text)
+    }
+
+    /// Whether the line changes anything.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        let acts = self.main_parts().iter().any(|part| program::effect(part) == Effect::Acts);
+        if acts { Effect::Acts } else { Effect::Looks }
+    }
+
+    /// The commands of the line that are worth running again as they were written, in order: no errands, nothing narrowed to one
+    /// test, nothing in a temporary folder. These files and the folders they are in are replaced by placeholders.
+    #[must_use]
+    pub fn steps(&self, files: &[&str]) -> Vec<Step> {
+        let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
+        steps.filter(Step::is_lasting).collect()
+    }
+
+    /// True for a line that commits to version control.
+    #[must_use]
+    pub fn commits(&self) -> bool {
+        self.parts.iter().any(|part| matches!(normal::form(part).as_str(), "git commit" | "hg commit" | "svn commit"))
+    }
+
+    /// True when every command of the line has to do with version control or its host: what follows a commit.
+    #[must_use]
+    pub fn publishes(&self) -> bool {
+        self.main_parts().iter().all(|part| program::is_version_control(part.program()))
+    }
+
+    /// True for a line that closes an issue, a task, a ticket.
+    #[must_use]
+    pub fn closes(&self) -> bool {
+        let closes = |part: &Part| {
+            let form = normal::form(part);
+            form.split(' ').skip(1).any(|word| matches!(word, "close" | "done" | "finish" | "complete" | "resolve"))
+        };
+        self.parts.iter().any(closes)
+    }
+
+    /// What the line is for: the purpose of its commands where they share one.
+    #[must_use]
+    pub fn purpose(&self) -> Purpose {
+        let mut purposes = self.main_parts().into_iter().map(program::purpose);
+        let first = purposes.next().unwrap_or(Purpose::Other);
+        if purposes.all(|purpose| purpose == first) { first } else { Purpose::Other }
+    }
+
+    /// The line without what only cuts its output or comments on it, where the rest of it can be run as it was written; otherwise
+    /// the whole line.
+    #[must_use]
+    pub fn plain_text(&self) -> String {
+        let acting = self.main_parts();
+        let steps: Vec<Step> = acting.iter().filter_map(|part| Step::of(part)).collect();
+        if steps.is_empty() || steps.len() < acting.len() {
+            return self.text.clone();
+        }
+        let folder = steps.first().and_then(|step| step.folder.clone()).map(|folder| format!("cd {folder}"));
+        folder.into_iter().chain(steps.iter().map(Step::text)).collect::<Vec<_>>().join(" && ")
+    }
+
+    /// The commands that the line is about: without preparation, without the filters at the end of a pipe, and of the rest
+    /// those that act, if any does: that `ls` runs beside a build says nothing of the build.
+    fn main_parts(&self) -> Vec<&Part> {
+        let main: Vec<&Part> = self.parts.iter().filter(|part| program::is_main(part)).collect();
+        let acting: Vec<&Part> = main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
+        match (acting.is_empty(), main.is_empty()) {
+            (false, _) => acting,
+            (true, false) => main,
+            // Nothing but preparation.
+            (true, true) => self.parts.iter().take(1).collect(),
+        }
+    }
+}
+
+/// A text as a name: lower-case letters, digits and single hyphens, at most 60 characters; `unknown` when nothing is left.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    let mut slug = String::new();
+    for character in text.chars().flat_map(char::to_lowercase) {
+        if character.is_alphanumeric() {
+            slug.push(character);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let cut: String = slug.chars().take(MAX_CHARS).collect();
+    let cut = cut.trim_end_matches('-');
+    if cut.is_empty() { "unknown".to_owned() } else { cut.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! What is known of programs: which only run others, which prepare, filter or look, which have subcommands.
+
+use super::shell::{self, Form, Input, Output, Part, Word};
+use super::{Effect, normal};
+
+/// Programs that run the program named in their arguments, with the flags of theirs that take a value.
+const WRAPPERS: [(&str, &[&str]); 14] = [
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-U", "-r", "-t", "--user", "--group"]),
+    ("doas", &["-u", "-C"]),
+    ("env", &["-u", "-C", "--unset", "--chdir"]),
+    ("time", &["-f", "-o"]),
+    ("nohup", &[]),
+    ("nice", &["-n"]),
+    ("ionice", &["-c", "-n"]),
+    ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
+    ("command", &[]),
+    ("builtin", &[]),
+    ("exec", &["-a"]),
+    ("stdbuf", &["-i", "-o", "-e"]),
+    ("setsid", &[]),
+    ("xargs", &["-n", "-I", "-P", "-d", "-L", "-s", "-a", "-E"]),
+];
+
+/// Shells run the text after `-c`.
+const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "dash", "ksh", "fish"];
+
+/// Commands that prepare others, or only speak.
+const PREPARATION: [&str; 32] = [
+    "cd", "pushd", "popd", "export", "set", "unset", "source", ".", "echo", "printf", "sleep", "true", "false", ":",
+    "wait", "test", "[", "exit", "ulimit", "umask", "alias", "trap", "read", "local", "pwd", "clear", "yes", "return",
+    "shift", "declare", "shopt", "nvm",
+];
+
+/// Commands that cut the output of another to what is worth reading.
+const FILTERS: [&str; 24] = [
+    "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "tee", "less",
+    "more", "cat", "jq", "column", "fold", "nl", "rev", "tac", "xxd",
+];
+
+/// Programs that change nothing, unless their output goes into a file.
+const LOOKING: [&str; 48] = [
+    "ls", "ll", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "wc", "sort", "uniq",
+    "cut", "awk", "less", "more", "jq", "yq", "tree", "file", "stat", "du", "df", "which", "where", "whereis", "type",
+    "whoami", "pwd", "ps", "top", "lsof", "pgrep", "date", "uname", "hostname", "id", "env", "printenv", "diff", "cmp",
+    "strings", "hexdump", "xxd",
+];
+
+/// Subcommands that change nothing.
+const LOOKING_SUBCOMMANDS: [(&str, &[&str]); 12] = [
+    (
+        "git",
+        &[
+            "status",
+            "log",
+            "diff",
+            "show",
+            "blame",
+            "ls-files",
+            "rev-parse",
+            "describe",
+            "grep",
+            "reflog",
+            "ls-tree",
+            "rev-list",
+            "ls-remote",
+            "cat-file",
+            "merge-base",
+            "shortlog",
+            "check-ignore",
+        ],
+    ),
+    ("docker", &["ps", "logs", "images", "inspect", "version", "info", "stats"]),
+    ("kubectl", &["get", "describe", "logs", "explain", "top", "version"]),
+    ("npm", &["ls", "list", "view", "outdated", "root", "bin"]),
+    ("pip", &["list", "show", "freeze"]),
+    ("cargo", &["tree", "metadata", "search", "info"]),
+    ("go", &["doc", "list", "env", "version"]),
+    ("brew", &["list", "info", "search"]),
+    ("apt", &["list", "show", "search"]),
+    ("systemctl", &["status", "list-units", "is-active"]),
+    ("gh", &["view", "list", "status", "diff", "checks"]),
+    ("helm", &["list", "status", "get"]),
+];
+
+/// Subcommands that change nothing in any program.
+const LOOKING_WORDS: [&str; 10] =
+    ["show", "list", "ls", "status", "view", "info", "logs", "describe", "version", "ready"];
+
+/// Words that say that a command checks what is there: it passes or fails, and mends nothing.
+const CHECKS: [&str; 29] = [
+    "test",
+    "tests",
+    "lint",
+    "vet",
+    "check",
+    "clippy",
+    "build",
+    "compile",
+    "tsc",
+    "eslint",
+    "pytest",
+    "mypy",
+    "golangci-lint",
+    "staticcheck",
+    "credo",
+    "dialyzer",
+    "flake8",
+    "pylint",
+    "jest",
+    "vitest",
+    "rspec",
+    "rubocop",
+    "shellcheck",
+    "typecheck",
+    "type-check",
+    "ctest",
+    "nextest",
+    "verify",
+    "validate",
+];
+
+/// Words that say that a command puts code into shape.
+const FORMATTERS: [&str; 12] = [
+    "gofmt",
+    "goimports",
+    "fmt",
+    "format",
+    "prettier",
+    "black",
+    "isort",
+    "rustfmt",
+    "gofumpt",
+    "clang-format",
+    "ruff",
+    "autopep8",
+];
+
+/// Programs for one thing at a time: what they were run for once is nobody's next step.
+const ERRANDS: [&str; 30] = [
+    "mv", "cp", "rm", "mkdir", "rmdir", "touch", "chmod", "chown", "ln", "sed", "awk", "perl", "curl", "wget", "kill",
+    "pkill", "killall", "open", "sqlite3", "psql", "mysql", "tar", "zip", "unzip", "dd", "truncate", "jq", "od",
+    "xargs", "patch",
+];
+
+/// What running a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It passes or fails.
+    Checks,
+    /// It puts code into shape.
+    Formats,
+    /// It does something to this one thing.
+    Errand,
+    /// None of these.
+    Other,
+}
+
+pub(super) fn purpose(part: &Part) -> Purpose {
+    let form = normal::form(part);
+    let is_one_of = |list: &[&str]| form.split([' ', ':']).any(|word| list.contains(&word));
+    let runs_text = part.arguments.iter().any(|word| matches!(word.text.as_str(), "-c" | "-e" | "-"));
+    if ERRANDS.contains(&part.program()) || (normal::interprets(part.program()) && runs_text) {
+        Purpose::Errand
+    } else if is_one_of(&FORMATTERS) {
+        Purpose::Formats
+    } else if is_one_of(&CHECKS) {
+        Purpose::Checks
+    } else {
+        Purpose::Other
+    }
+}
+
+/// True for version control and its hosts.
+pub(super) fn is_version_control(program: &str) -> bool {
+    matches!(program, "git" | "gh" | "hg" | "svn" | "glab")
+}
+
+pub(super) fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The commands that a part really runs: the wrapper's program, the shell's script.
+pub(super) fn unwrap(part: Part) -> Vec<Part> {
+    // `sudo env bash -c "…"` is as deep as people go.
+    const MAX_DEPTH: usize = 4;
+    let mut done = Vec::new();
+    let mut open = vec![(part, MAX_DEPTH)];
+    while let Some((part, depth)) = open.pop() {
+        let inner = if depth == 0 { None } else { inner(&part) };
+        match inner {
+            Some(parts) if !parts.is_empty() => open.extend(parts.into_iter().rev().map(|part| (part, depth - 1))),
+            _ => done.push(part),
+        }
+    }
+    done
+}
+
+/// What a wrapper or a shell runs; none for any other program.
+fn inner(part: &Part) -> Option<Vec<Part>> {
+    if SHELLS.contains(&part.program()) {
+        let flags = part.arguments.iter().take_while(|word| word.text.starts_with('-')).count();
+        let runs_text =
+            part.arguments.iter().take(flags).any(|word| !word.text.starts_with("--") && word.text.contains('c'));
+        return part.arguments.get(flags).filter(|_| runs_text).map(|script| shell::split(&script.text));
+    }
+    let (_, value_flags) = WRAPPERS.iter().find(|(name, _)| *name == part.program())?;
+    let mut words = part.arguments.as_slice();
+    let mut n_skipped_operands = usize::from(part.program() == "timeout");
+    while let [word, rest @ ..] = words {
+        if value_flags.contains(&word.text.as_str()) {
+            words = rest.get(1..).unwrap_or_default();
+        } else if word.text.starts_with('-') || is_assignment(&word.text) {
+            words = rest;
+        } else if n_skipped_operands > 0 {
+            n_skipped_operands -= 1;
+            words = rest;
+        } else {
+            break;
+        }
+    }
+    // `xargs` reads a pipe for its program, whose own input is something else.
+    let input = if part.program() == "xargs" { Input::Own } else { part.input };
+    let n_own = part.arguments.len() - words.len();
+    let mut inner = Part::new(words.to_vec(), input, part.output)?;
+    if part.program() != "xargs" {
+        inner.standing = part.standing.clone();
+    }
+    let wrapper = Word { text: part.original().to_owned(), raw: part.original().to_owned(), form: Form::Plain };
+    let own = part.arguments.iter().take(n_own).cloned();
+    inner.lead = part.lead.iter().cloned().chain([wrapper]).chain(own).collect();
+    Some(vec![inner])
+}
+
+/// True when the line could be about this part: no preparation, no filter behind a pipe.
+pub(super) fn is_main(part: &Part) -> bool {
+    let is_filter = part.input == Input::Pipe && FILTERS.contains(&part.program());
+    !is_filter && !PREPARATION.contains(&part.program()) && !is_assignment(part.program())
+}
+
+pub(super) fn effect(part: &Part) -> Effect {
+    if part.output == Output::File { Effect::Acts } else { own_effect(part) }
+}
+
+/// What it does, excluding writing its output somewhere.
+pub(super) fn own_effect(part: &Part) -> Effect {
+    let program = part.program();
+    let has_flag = |flag: &str| part.arguments.iter().any(|word| word.text == flag);
+    if program == "find" && (has_flag("-delete") || has_flag("-exec")) {
+        return Effect::Acts;
+    }
+    let asks_for_help =
+        ["--version", "--help", "-h", "help"].iter().any(|flag| has_flag(flag)) && part.arguments.len() <= 3;
+    let looks = asks_for_help
+        || LOOKING.contains(&program)
+        || PREPARATION.contains(&program)
+        || (program == "sed" && !part.arguments.iter().any(|word| word.text.starts_with("-i")))
+        || normal::form(part).split(' ').skip(1).any(|word| LOOKING_WORDS.contains(&word))
+        // `git remote -v`, `git branch -a`: with nothing but flags they list.
+        || (program == "git" && lists_without_operand(part))
+        || LOOKING_SUBCOMMANDS.iter().any(|(name, subcommands)| {
+            *name == family(program)
+                && part
+                    .arguments
+                    .iter()
+                    .filter(|word| is_plain(word))
+                    .take(2)
+                    .any(|word| subcommands.contains(&word.text.as_str()))
+        });
+    if looks { Effect::Looks } else { Effect::Acts }
+}
+
+fn lists_without_operand(part: &Part) -> bool {
+    let mut words = part.arguments.iter().filter(|word| is_plain(word));
+    words.next().is_some_and(|word| matches!(word.text.as_str(), "remote" | "branch" | "tag")) && words.next().is_none()
+}
+
+/// Programs that are one under several names.
+pub(super) fn family(program: &str) -> &str {
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match bare {
+        "python" | "pip" | "node" | "ruby" | "gcc" | "clang" | "php" => bare,
+        "apt-get" | "apt-cache" | "aptitude" => "apt",
+        "docker-compose" => "docker",
+        "gradlew" => "gradle",
+        "mvnw" => "mvn",
+        _ => program,
+    }
+}
+
+/// True for an operand that the shell takes as it is written.
+pub(super) fn is_plain(word: &Word) -> bool {
+    word.form == Form::Plain && !word.text.starts_with('-')
+}

@@ -1,0 +1,84 @@
+//! Whether a later command has to do with one that failed.
+
+use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
+
+use super::program::family;
+use super::shell::Part;
+use super::word_diff::words;
+use super::{CommandLine, normal};
+
+/// How a later command line relates to an earlier one, the nearest kind first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// The same once more.
+    Rerun,
+    /// The same, with something before or around it: `mkdir build && …`, `sudo …`, another folder, a longer pipe.
+    Prepared,
+    /// The same program and subcommand with other arguments.
+    SameAction,
+    /// The program or its subcommand written otherwise, the rest alike: `gti status` and `git status`.
+    Respelled,
+    /// The same program doing something else.
+    SameProgram,
+}
+
+/// Names this much alike are one name and a slip: twice the letters they share in order, over all their letters.
+const MIN_LIKENESS: f32 = 0.6;
+
+pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Relation> {
+    if failed.parts.is_empty() || later.parts.is_empty() {
+        return None;
+    }
+    if words(&failed.text) == words(&later.text) {
+        return Some(Relation::Rerun);
+    }
+    let (before, after) = (failed.main_parts(), later.main_parts());
+    let is_same = |a: &Part, b: &Part| a.words().eq(b.words());
+    let is_within = |part: &Part, other: &Part| is_same(part, other) || holds(other, part);
+    if before.iter().all(|part| after.iter().any(|other| is_within(part, other))) {
+        return Some(Relation::Prepared);
+    }
+    let pairs = || before.iter().flat_map(|part| after.iter().map(move |other| (*part, *other)));
+    if pairs().any(|(part, other)| normal::form(part) == normal::form(other)) {
+        return Some(Relation::SameAction);
+    }
+    if pairs().any(|(part, other)| is_respelled(part, other) || holds(part, other)) {
+        return Some(Relation::Respelled);
+    }
+    pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
+}
+
+/// The words of the second are in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.
+/// A single plain word is no sign: `git commit -m make` has nothing to do with `make`.
+fn holds(longer: &Part, shorter: &Part) -> bool {
+    let words: Vec<&str> = shorter.words().collect();
+    let is_telling = words.len() > 1 || shorter.original().contains(['/', '@', ':']);
+    let (longer, shorter): (Vec<&str>, Vec<&str>) = (longer.originals().collect(), shorter.originals().collect());
+    is_telling
+        && longer.len() > shorter.len()
+        && longer.windows(shorter.len().max(1)).skip(1).any(|window| window == shorter)
+}
+
+/// One word is written otherwise, or two run together, and the other words are mostly the same.
+fn is_respelled(part: &Part, other: &Part) -> bool {
+    let (a, b): (Vec<&str>, Vec<&str>) = (part.words().collect(), other.words().collect());
+    if squeezed(&a) == squeezed(&b) {
+        return true;
+    }
+    // The first word, or the second where the first is right.
+    let place = usize::from(a.first() == b.first());
+    let (Some(&name), Some(&other_name)) = (a.get(place), b.get(place)) else { return false };
+    let rest = |words: &[&str]| words.iter().skip(1 + place).map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let (rest_a, rest_b) = (rest(&a), rest(&b));
+    let is_rest_alike = rest_a.is_empty() || ratio(&rest_a, &rest_b) >= 0.5;
+    let letters = |word: &str| word.chars().map(|c| c.to_string()).collect::<Vec<_>>();
+    name != other_name && is_rest_alike && ratio(&letters(name), &letters(other_name)) >= MIN_LIKENESS
+}
+
+fn squeezed(words: &[&str]) -> String {
+    words.concat().replace('-', "")
+}
+
+fn ratio(a: &[String], b: &[String]) -> f32 {
+    get_diff_ratio(&capture_diff_slices(Algorithm::Myers, a, b), a.len(), b.len())
+}

@@ -1,0 +1,135 @@
+//! A command of a line that can be run again as it was written: what a lesson may tell someone to run.
+
+use super::Effect;
+use super::program::{Purpose, own_effect, purpose};
+use super::shell::{Form, Part, Standing, Word, base_name};
+use super::{normal, program};
+
+/// A longer command is a script for one occasion.
+const MAX_CHARS: usize = 160;
+/// A longer quoted text is one.
+const MAX_QUOTED_CHARS: usize = 60;
+
+/// Flags whose text is for people and different each time, in any program.
+const TEXT_FLAGS: [&str; 9] =
+    ["-m", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
+/// What replaces such a text.
+const TEXT: &str = "\"<text>\"";
+
+/// One command, without what only cut its output; with the folder it was run in, where the line named one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Program and subcommand, for comparing.
+    pub form: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The folder that the line went to before.
+    pub folder: Option<String>,
+    /// The words as they were typed.
+    pub words: Vec<String>,
+}
+
+/// Flags that narrow a check to what their value names.
+const NARROWING_FLAGS: [&str; 8] =
+    ["-run", "--run", "-k", "--filter", "--grep", "--only", "--testNamePattern", "--test-name-pattern"];
+
+impl Step {
+    /// False for an errand, for a script, for a check narrowed to one test, and for what was done in a folder for the occasion.
+    pub(super) fn is_lasting(&self) -> bool {
+        let narrows = |word: &str| NARROWING_FLAGS.contains(&word.split('=').next().unwrap_or(word));
+        let is_narrow = self.purpose == Purpose::Checks && self.words.iter().any(|word| narrows(word));
+        let is_passing =
+            |word: &str| word.contains("/tmp/") || word.starts_with("/tmp") || word.contains("/var/folders/");
+        let is_passing = self.words.iter().map(String::as_str).chain(self.folder.as_deref()).any(is_passing);
+        let is_short = self.text().chars().count() <= MAX_CHARS;
+        self.purpose != Purpose::Errand && !is_narrow && !is_passing && is_short
+    }
+
+    /// True for version control and its hosts.
+    #[must_use]
+    pub fn is_version_control(&self) -> bool {
+        program::is_version_control(self.program())
+    }
+
+    /// None for what only looks, and for what cannot be run again as it was written: a part of a loop, a reader of a pipe or a
+    /// document, a text that the shell puts something into, a script.
+    pub(super) fn of(part: &Part) -> Option<Self> {
+        let Standing::Alone { folder } = &part.standing else { return None };
+        if own_effect(part) == Effect::Looks || !program::is_main(part) {
+            return None;
+        }
+        let mut words: Vec<String> = Vec::new();
+        let mut is_text = false;
+        let own = Word { text: part.original().to_owned(), raw: part.original().to_owned(), form: Form::Plain };
+        for word in part.lead.iter().chain([&own]).chain(&part.arguments) {
+            let said = if is_text && word.form == Form::Quoted { Some(TEXT.to_owned()) } else { word_shown(word) };
+            words.push(said?);
+            is_text = TEXT_FLAGS.contains(&word.text.as_str());
+        }
+        let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
+        let is_whole = part.original().chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '$'));
+        (is_whole && !step.text().contains('\n')).then_some(step)
+    }
+
+    /// Its base name.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.form.split(' ').next().unwrap_or_default()
+    }
+
+    /// The base name of what it writes with `-o`.
+    #[must_use]
+    pub fn built(&self) -> Option<String> {
+        let place = self.words.iter().position(|word| word == "-o" || word == "--output")?;
+        self.words.get(place + 1).map(|path| base_name(path).to_owned())
+    }
+
+    /// The command, to be run.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// True where no operand names a part: `go test ./...`, `npm test`.
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
+        let is_part = |word: &&String| !word.starts_with('-') && word.contains(['/', '<']) && word.as_str() != "./...";
+        self.words.iter().skip(1).find(is_part).is_none()
+    }
+
+    /// The command with placeholders for those of its operands that are among the files, or are folders of them: what was just
+    /// changed will be something else the next time.
+    pub(super) fn without_changed(&self, files: &[&str]) -> Self {
+        let mut words: Vec<String> = Vec::new();
+        for word in &self.words {
+            let said = if files.iter().any(|file| base_name(file) == base_name(word)) {
+                "<changed-files>"
+            } else if files.iter().any(|file| is_folder_of(word, file)) {
+                "<changed-folders>"
+            } else {
+                word
+            };
+            if !said.starts_with("<changed") || !words.iter().any(|known| known == said) {
+                words.push(said.to_owned());
+            }
+        }
+        Self { words, ..self.clone() }
+    }
+}
+
+/// True for a relative path of two names or more, also with Go's `/...`, that leads to the file.
+fn is_folder_of(word: &str, file: &str) -> bool {
+    let path = word.trim_end_matches("...").trim_end_matches('/').trim_start_matches("./");
+    path.contains('/') && !word.starts_with('-') && format!("/{file}").contains(&format!("/{path}/"))
+}
+
+fn word_shown(word: &Word) -> Option<String> {
+    if let Some((flag, value)) = word.raw.split_once('=')
+        && TEXT_FLAGS.contains(&flag)
+        && value.starts_with(['"', '\''])
+    {
+        return Some(format!("{flag}={TEXT}"));
+    }
+    let is_script = word.expands() || word.raw.contains('\n') || word.raw.chars().count() > MAX_QUOTED_CHARS;
+    (word.form == Form::Plain || !is_script).then(|| word.raw.clone())
+}

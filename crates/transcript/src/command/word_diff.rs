@@ -1,0 +1,51 @@
+//! What changed between two command lines, word by word.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+/// Neighbouring words that were replaced, added or taken away. Displays as `request → requests`, `+ --force`, `− -x`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordChange {
+    /// The words that were taken away; empty when some were only added.
+    pub before: String,
+    /// The words that were added; empty when some were only taken away.
+    pub after: String,
+}
+
+impl fmt::Display for WordChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.before.as_str(), self.after.as_str()) {
+            ("", after) => write!(f, "+ {after}"),
+            (before, "") => write!(f, "− {before}"),
+            (before, after) => write!(f, "{before} → {after}"),
+        }
+    }
+}
+
+/// The words of a line. One with blanks in it is quoted again: what is shown can be typed.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let Some(words) = shlex::split(line) else { return line.split_whitespace().map(str::to_owned).collect() };
+    let quoted = |word: String| {
+        if word.contains(char::is_whitespace) {
+            shlex::try_quote(&word).map(Cow::into_owned).unwrap_or(word)
+        } else {
+            word
+        }
+    };
+    words.into_iter().map(quoted).collect()
+}
+
+pub(super) fn changes(before: &str, after: &str) -> Vec<WordChange> {
+    let (before, after) = (words(before), words(after));
+    let operations = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let changed = operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
+    let text = |words: &[String], range: std::ops::Range<usize>| words.get(range).unwrap_or_default().join(" ");
+    changed
+        .map(|operation| WordChange {
+            before: text(&before, operation.old_range()),
+            after: text(&after, operation.new_range()),
+        })
+        .collect()
+}

@@ -1,0 +1,65 @@
+//! Anthropic messages: `{"role", "content"}` with content blocks `text`, `tool_use`, `tool_result`, `thinking`, as
+//! [the Messages API](https://docs.anthropic.com/en/api/messages) takes and returns them; a list, `{"messages": […]}` or
+//! a line each. `is_error` of a tool result is optional there and many agents never set it, so where it is missing the
+//! output decides.
+
+use serde_json::Value;
+
+use super::recorder::{Recorder, is_set, str_of, text_of};
+use crate::Status;
+
+pub(super) fn read(message: &Value, recorder: &mut Recorder) {
+    let missing = Value::Null;
+    let content = message.get("content").unwrap_or(&missing);
+    let role = str_of(message, "role");
+    match role {
+        "user" | "assistant" => {
+            blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
+        }
+        "system" | "developer" => {
+            let text = text_of(content, recorder);
+            recorder.system(&text);
+        }
+        // The head of a document: `system` beside `messages`.
+        "" if message.get("system").is_some() => {
+            let text = text_of(message.get("system").unwrap_or(&missing), recorder);
+            recorder.system(&text);
+        }
+        "" => recorder.skip("no role"),
+        other => recorder.skip(other),
+    }
+}
+
+/// The status that an error mark means.
+pub(super) fn ended(is_error: bool) -> Status {
+    if is_error { Status::Failed } else { Status::Succeeded }
+}
+
+/// The blocks of one message, in order; `told` reads the status out of a tool result's record.
+pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told: impl Fn(&Value) -> Option<Status>) {
+    let say = |text: &str, recorder: &mut Recorder| {
+        if role == "assistant" { recorder.assistant(text) } else { recorder.user(text) }
+    };
+    let Value::Array(list) = content else {
+        let text = text_of(content, recorder);
+        say(&text, recorder);
+        return;
+    };
+    for block in list {
+        match str_of(block, "type") {
+            "text" => say(str_of(block, "text"), recorder),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let input = block.get("input").cloned().unwrap_or_default();
+                recorder.call(str_of(block, "id"), str_of(block, "name"), input);
+            }
+            kind if kind.ends_with("tool_result") => {
+                let text = block.get("content").map_or_else(String::new, |content| text_of(content, recorder));
+                recorder.result(str_of(block, "tool_use_id"), &text, told(block));
+            }
+            "thinking" | "redacted_thinking" => recorder.skip("thinking"),
+            "" if block.is_string() => say(block.as_str().unwrap_or_default(), recorder),
+            kind if is_set(block, "isMeta") => recorder.skip(kind),
+            kind => recorder.skip(&format!("block {kind}")),
+        }
+    }
+}

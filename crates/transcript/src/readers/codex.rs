@@ -1,0 +1,125 @@
+//! Codex's rollout files: one `{"timestamp", "type", "payload"}` a line, after
+//! [the protocol's types](https://github.com/openai/codex/blob/main/codex-rs/protocol/src/models.rs) (`ResponseItem`) and
+//! [`RolloutItem`](https://github.com/openai/codex/blob/main/codex-rs/protocol/src/protocol.rs). Files from before
+//! the envelope have the items bare, below a line with `id` and `timestamp`; they are read too.
+//!
+//! | record | becomes |
+//! |---|---|
+//! | `session_meta`, `turn_context` | session, project, start |
+//! | `response_item` `message` | a user, assistant or (developer, system) system turn |
+//! | `function_call`, `custom_tool_call`, `local_shell_call`, `web_search_call` | a call |
+//! | `function_call_output`, `custom_tool_call_output` | its result, by `call_id` |
+//! | `event_msg` `exec_command_end` | the exit code of its call |
+//! | `compacted` | a system turn with the summary |
+//! | other `event_msg`, `reasoning`, … | skipped and counted: events mirror the items |
+//!
+//! Status: `success`, the `metadata.exit_code` of a JSON output, an exit code in an event or above the output
+//! (`Exit code: N`, `Process exited with code N`); else the output.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::Owner;
+use super::anthropic::ended;
+use super::recorder::{Recorder, arguments, str_of, text_of};
+use crate::Status;
+
+/// Exit codes that events gave of calls whose results are still to come.
+#[derive(Default)]
+pub(super) struct Codex {
+    told: HashMap<String, Status>,
+}
+
+impl Codex {
+    pub(super) fn read(&mut self, record: &Value, recorder: &mut Recorder) {
+        let kind = str_of(record, "type");
+        let Some(payload) = record.get("payload") else {
+            self.bare(kind, record, recorder);
+            return;
+        };
+        match kind {
+            "session_meta" => {
+                if payload.pointer("/source/subagent").is_some() {
+                    recorder.report.owner = Owner::Agent;
+                }
+                recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp"));
+            }
+            "turn_context" => recorder.header(None, payload.get("cwd"), record.get("timestamp")),
+            "response_item" => self.item(payload, recorder),
+            "event_msg" => self.event(payload, recorder),
+            "compacted" => recorder.system(str_of(payload, "message")),
+            other => recorder.skip(other),
+        }
+    }
+
+    fn bare(&mut self, kind: &str, record: &Value, recorder: &mut Recorder) {
+        if kind.is_empty() && record.get("id").is_some() {
+            recorder.header(record.get("id"), record.get("cwd"), record.get("timestamp"));
+        } else {
+            self.item(record, recorder);
+        }
+    }
+
+    fn event(&mut self, event: &Value, recorder: &mut Recorder) {
+        let kind = str_of(event, "type");
+        if let ("exec_command_end", Some(code)) = (kind, event.get("exit_code").and_then(Value::as_i64)) {
+            self.told.insert(str_of(event, "call_id").to_owned(), ended(code != 0));
+        }
+        recorder.skip(&format!("event {kind}"));
+    }
+
+    fn item(&mut self, item: &Value, recorder: &mut Recorder) {
+        let id = match str_of(item, "call_id") {
+            "" => str_of(item, "id"),
+            id => id,
+        };
+        match str_of(item, "type") {
+            "message" => message(item, recorder),
+            "function_call" => recorder.call(id, str_of(item, "name"), arguments(item.get("arguments"))),
+            "custom_tool_call" => recorder.call(id, str_of(item, "name"), json!({"input": item.get("input")})),
+            "local_shell_call" => {
+                recorder.call(id, "local_shell", item.get("action").cloned().unwrap_or_default());
+            }
+            "web_search_call" => recorder.call(id, "web_search", item.get("action").cloned().unwrap_or_default()),
+            "function_call_output" | "custom_tool_call_output" => {
+                let (text, told) = output(item.get("output").unwrap_or(&Value::Null), recorder);
+                let told = self.told.remove(id).or(told);
+                recorder.result(id, &text, told);
+            }
+            "" => recorder.skip("no type"),
+            other => recorder.skip(other),
+        }
+    }
+}
+
+fn message(item: &Value, recorder: &mut Recorder) {
+    let text = text_of(item.get("content").unwrap_or(&Value::Null), recorder);
+    match str_of(item, "role") {
+        "user" => recorder.user(&text),
+        "assistant" => recorder.assistant(&text),
+        _ => recorder.system(&text),
+    }
+}
+
+/// The text of an output and the status that it gives: a string (which may be JSON with `output` and `metadata`),
+/// `{"content", "success"}`, or a list of parts.
+fn output(value: &Value, recorder: &mut Recorder) -> (String, Option<Status>) {
+    let success = value.get("success").and_then(Value::as_bool).map(|success| ended(!success));
+    match value {
+        Value::String(text) => structured(text).unwrap_or_else(|| (text.clone(), None)),
+        Value::Object(_) => {
+            let inner = text_of(value.get("content").unwrap_or(&Value::Null), recorder);
+            let (text, told) = structured(&inner).unwrap_or((inner, None));
+            (text, told.or(success))
+        }
+        parts => (text_of(parts, recorder), None),
+    }
+}
+
+fn structured(text: &str) -> Option<(String, Option<Status>)> {
+    let value = text.starts_with('{').then(|| super::record::parse(text).ok()).flatten()?.0;
+    let output = value.get("output")?.as_str()?.to_owned();
+    let code = value.pointer("/metadata/exit_code").and_then(Value::as_i64);
+    Some((output, code.map(|code| ended(code != 0))))
+}

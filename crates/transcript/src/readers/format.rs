@@ -1,0 +1,65 @@
+//! The formats by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// What wrote a session down.
+///
+/// ```
+/// use adage_transcript::Format;
+/// assert_eq!("claude-code".parse::<Format>()?, Format::ClaudeCode);
+/// assert_eq!(Format::OpenAi.to_string(), "openai");
+/// # Ok::<(), adage_transcript::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// Found by looking at the first records.
+    #[default]
+    Auto,
+    /// Claude Code's session files.
+    ClaudeCode,
+    /// Codex's rollout files.
+    Codex,
+    /// gemini-cli's chat recordings, JSON or JSON lines.
+    Gemini,
+    /// Chat messages as `OpenAI` has them.
+    OpenAi,
+    /// Anthropic messages.
+    Anthropic,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Auto, Self::ClaudeCode, Self::Codex, Self::Gemini, Self::OpenAi, Self::Anthropic];
+
+    /// The name, as [`FromStr`] reads it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| Error::NoSuchFormat { name: name.to_owned() })
+    }
+}

@@ -1,0 +1,126 @@
+//! gemini-cli's chat recordings, after
+//! [its types](https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingTypes.ts): one
+//! JSON document `{"sessionId", "messages": […]}`, or lines: a head, one message each, `{"$set": {…}}`, `{"$rewindTo": id}`.
+//!
+//! A message (`user`, `gemini`, `info`, `warning`, `error`) is written again whenever it grows: the last one with an id
+//! counts, at the first one's place. `$rewindTo` takes back the message it names and all after it; an id that is not there
+//! takes back all, as [the loader](https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts)
+//! does. `$set` with `messages` adds and renews, and drops nothing: it is also written when the model's context is
+//! compressed, and what was said before still was (ours).
+//!
+//! Status: `success`, `error`, `cancelled` (unknown). A shell call "succeeds" whatever its program did, so there an exit
+//! code or an error line in the output decides.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::Owner;
+use super::recorder::{Recorder, str_of, text_of};
+use crate::{Status, Turn};
+
+/// The messages so far, each as the turns it became.
+#[derive(Default)]
+pub(super) struct Gemini {
+    messages: Vec<(String, Vec<Turn>)>,
+    places: HashMap<String, usize>,
+}
+
+impl Gemini {
+    pub(super) fn read(&mut self, record: &Value, recorder: &mut Recorder) {
+        if let Some(id) = record.get("$rewindTo").and_then(Value::as_str) {
+            let place = self.places.get(id).copied().unwrap_or(0);
+            for (gone, _) in self.messages.drain(place..) {
+                self.places.remove(&gone);
+            }
+        } else if let Some(set) = record.get("$set") {
+            head(set, recorder);
+            for message in set.get("messages").and_then(Value::as_array).into_iter().flatten() {
+                self.message(message, recorder);
+            }
+        } else if record.get("type").is_some() {
+            self.message(record, recorder);
+        } else if record.get("sessionId").is_some() || record.get("startTime").is_some() {
+            head(record, recorder);
+        } else {
+            recorder.skip("no type");
+        }
+    }
+
+    pub(super) fn finish(self, recorder: &mut Recorder) {
+        recorder.transcript.turns = self.messages.into_iter().flat_map(|(_, turns)| turns).collect();
+    }
+
+    fn message(&mut self, message: &Value, recorder: &mut Recorder) {
+        let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
+        match str_of(message, "type") {
+            "user" => {
+                let text = text_of(content, recorder);
+                recorder.user(&text);
+            }
+            "gemini" => {
+                let text = text_of(content, recorder);
+                recorder.assistant(&text);
+                for call in message.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
+                    tool_call(call, recorder);
+                }
+            }
+            "info" | "warning" | "error" => {
+                let text = text_of(content, recorder);
+                recorder.system(&text);
+            }
+            other => recorder.skip(other),
+        }
+        let turns = std::mem::take(&mut recorder.transcript.turns);
+        recorder.header(None, None, message.get("timestamp"));
+        let id = str_of(message, "id");
+        if let Some((_, known)) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
+            *known = turns;
+            return;
+        }
+        if !id.is_empty() {
+            self.places.insert(id.to_owned(), self.messages.len());
+        }
+        self.messages.push((id.to_owned(), turns));
+    }
+}
+
+fn head(record: &Value, recorder: &mut Recorder) {
+    if str_of(record, "kind") == "subagent" {
+        recorder.report.owner = Owner::Agent;
+    }
+    let folder = record.pointer("/directories/0").or(record.get("projectHash"));
+    recorder.header(record.get("sessionId"), folder, record.get("startTime"));
+}
+
+fn tool_call(call: &Value, recorder: &mut Recorder) {
+    // A message is written again with the same calls, so the place makes the id, not the call's own.
+    let id = format!("turn {}", recorder.transcript.turns.len());
+    recorder.forget(&id);
+    recorder.call(&id, str_of(call, "name"), call.get("args").cloned().unwrap_or_default());
+    let (text, has_error) = result(call.get("result").unwrap_or(&Value::Null), recorder);
+    let is_shell = str_of(call, "name").contains("shell");
+    let told = match str_of(call, "status") {
+        "error" => Some(Status::Failed),
+        _ if has_error => Some(Status::Failed),
+        "success" if !is_shell => Some(Status::Succeeded),
+        "cancelled" => Some(Status::Unknown),
+        _ => None,
+    };
+    let text = if text.is_empty() { str_of(call, "resultDisplay").to_owned() } else { text };
+    if !text.is_empty() || matches!(str_of(call, "status"), "success" | "error") {
+        recorder.result(&id, &text, told);
+    }
+}
+
+/// The text of a result, `[{"functionResponse": {"response": {"output" or "error"}}}]` or parts, and whether it is an error.
+fn result(value: &Value, recorder: &mut Recorder) -> (String, bool) {
+    let parts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let responses: Vec<&Value> = parts.iter().filter_map(|part| part.pointer("/functionResponse/response")).collect();
+    if responses.is_empty() {
+        return (text_of(value, recorder), false);
+    }
+    let text = |key: &'static str| responses.iter().filter_map(move |response| response.get(key)?.as_str());
+    let has_error = text("error").next().is_some();
+    (text("output").chain(text("error")).collect::<Vec<_>>().join("\n"), has_error)
+}

@@ -1,0 +1,237 @@
+//! Sessions as agents write them down, read into one [`Transcript`] (`docs/spec/capture.md`).
+//!
+//! A source is read once, front to back, a line or a message at a time; what is kept of it is what people typed and the
+//! heads and tails of the rest, so that memory follows what was said and not what was printed. One bad line costs that
+//! line: it is reported with its number and the next one is read. The shapes are described in the module of each format.
+
+mod anthropic;
+mod claude_code;
+mod clip;
+mod codex;
+mod detect;
+mod document;
+mod format;
+mod gemini;
+mod lines;
+mod meter;
+mod openai;
+mod record;
+mod recorder;
+mod report;
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use serde_json::Value;
+
+use self::claude_code::ClaudeCode;
+use self::codex::Codex;
+use self::detect::{Layout, looked_at};
+use self::gemini::Gemini;
+use self::lines::{Line, next_line};
+use self::meter::Meter;
+use self::recorder::Recorder;
+use crate::error::Error;
+
+pub use format::Format;
+pub use report::{Broken, BrokenReason, Owner, ReadReport, Reading};
+
+/// How much of a source is read and kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Bytes of one line, or of one message of a document; a longer line is reported and skipped, a longer message ends
+    /// the document. Default 16 MiB.
+    pub max_record_bytes: usize,
+    /// Bytes read of a source; the rest is reported and left. Default 2 GiB.
+    pub max_source_bytes: u64,
+    /// Bytes kept of what a person typed at once; a longer text keeps its head and tail. Default 1 MiB.
+    pub max_user_bytes: usize,
+    /// Bytes kept of a tool result, of each text in a call's input, and of an assistant or system turn: half of it the
+    /// head, half the tail, and the line that says what went wrong. Default 8 KiB.
+    pub max_kept_bytes: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { max_record_bytes: 16 << 20, max_source_bytes: 2 << 30, max_user_bytes: 1 << 20, max_kept_bytes: 8 << 10 }
+    }
+}
+
+/// Reads what an agent wrote down of a session.
+///
+/// ```
+/// use adage_transcript::{Format, TranscriptReader, Turn};
+/// let source = r#"[{"role": "user", "content": "no, use pnpm"}, {"role": "assistant", "content": "Right."}]"#;
+/// let reading = TranscriptReader::new().read(source.as_bytes(), Format::Auto)?;
+/// assert_eq!(reading.report.format, Format::OpenAi);
+/// assert_eq!(reading.transcript.turns[0], Turn::User("no, use pnpm".into()));
+/// # Ok::<(), adage_transcript::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TranscriptReader {
+    limits: ReadLimits,
+}
+
+impl TranscriptReader {
+    /// A reader with the default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same reader with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: ReadLimits) -> Self {
+        Self { limits }
+    }
+
+    /// Reads a session to its end. A source without a turn is an empty transcript; look at the report.
+    ///
+    /// # Errors
+    /// [`Error::UnknownFormat`] when the format is [`Format::Auto`] and the first records are of none, or there is no
+    /// record; [`Error::Source`] when the source cannot be read any further.
+    pub fn read(&self, source: impl Read, format: Format) -> Result<Reading, Error> {
+        let meter = Meter::new(self.limits.max_source_bytes);
+        let mut source = BufReader::with_capacity(1 << 16, meter.count(source));
+        let failed = |source| Error::Source { n_bytes: meter.n_bytes(), source };
+        let (peeked, looks) = looked_at(&mut source, format, self.limits.max_record_bytes).map_err(failed)?;
+        let format = looks.format.ok_or(Error::UnknownFormat { n_bytes: peeked.len() })?;
+        let mut session = Session::new(format, self.limits);
+        let source = Cursor::new(peeked).chain(source);
+        match looks.layout {
+            Layout::Lines => session.lines(source, 1),
+            Layout::Document => session.document(source),
+        }
+        .map_err(failed)?;
+        if meter.is_cut() {
+            session.recorder.report.broken(0, BrokenReason::SourceTooLong { max: self.limits.max_source_bytes });
+        }
+        session.recorder.report.n_bytes = meter.n_bytes();
+        Ok(session.finish())
+    }
+}
+
+/// A session being read: what its format has to remember, and the transcript in the making.
+struct Session {
+    records: Records,
+    recorder: Recorder,
+    limits: ReadLimits,
+}
+
+enum Records {
+    ClaudeCode(ClaudeCode),
+    Codex(Codex),
+    Gemini(Gemini),
+    OpenAi,
+    Anthropic,
+}
+
+impl Session {
+    fn new(format: Format, limits: ReadLimits) -> Self {
+        let report = ReadReport::new(format);
+        let records = match format {
+            Format::ClaudeCode => Records::ClaudeCode(ClaudeCode::new(limits, &report)),
+            Format::Codex => Records::Codex(Codex::default()),
+            Format::Gemini => Records::Gemini(Gemini::default()),
+            Format::Anthropic => Records::Anthropic,
+            Format::OpenAi | Format::Auto => Records::OpenAi,
+        };
+        Self { records, recorder: Recorder::new(report, limits), limits }
+    }
+
+    fn lines(&mut self, mut source: impl BufRead, first: u64) -> std::io::Result<()> {
+        let mut bytes = Vec::new();
+        for number in first.. {
+            match next_line(&mut source, &mut bytes, self.limits.max_record_bytes)? {
+                Line::End => break,
+                Line::TooLong => {
+                    self.recorder.report.broken(number, BrokenReason::TooLong { max: self.limits.max_record_bytes });
+                }
+                Line::Whole => self.line(&String::from_utf8_lossy(&bytes), number),
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str, number: u64) {
+        let line = line.trim_start_matches('\u{feff}').trim();
+        if line.is_empty() {
+            return;
+        }
+        let mended = |error| match record::mend_surrogates(line) {
+            Some(mended) => record::parse(&mended),
+            None => Err(error),
+        };
+        match record::parse(line).or_else(mended) {
+            Ok((value, is_whole)) => self.value(value, is_whole, number),
+            Err(error) => self.recorder.report.broken(number, BrokenReason::NotJson(error.to_string())),
+        }
+    }
+
+    /// Reads the one document that the source is.
+    fn document(&mut self, source: impl BufRead) -> std::io::Result<()> {
+        let max = self.limits.max_record_bytes;
+        let end = document::read(source, max, &mut |value, is_whole, line| self.value(value, is_whole, line))?;
+        if let Some((line, reason)) = end {
+            self.recorder.report.broken(line, reason);
+        }
+        Ok(())
+    }
+
+    /// A record, or a list or document of records on one line.
+    fn value(&mut self, value: Value, is_whole: bool, line: u64) {
+        if !is_whole {
+            self.recorder.skip("values past the 65536th of a record");
+        }
+        match value {
+            Value::Array(list) => list.into_iter().for_each(|value| self.record(&value, line)),
+            Value::Object(mut row) => {
+                let messages = match row.remove("messages") {
+                    Some(Value::Array(messages)) => messages,
+                    Some(other) => {
+                        row.insert("messages".to_owned(), other);
+                        Vec::new()
+                    }
+                    None => Vec::new(),
+                };
+                if messages.is_empty() || !row.is_empty() {
+                    self.record(&Value::Object(row), line);
+                }
+                for message in &messages {
+                    self.record(message, line);
+                }
+            }
+            other => self.record(&other, line),
+        }
+    }
+
+    fn record(&mut self, record: &Value, line: u64) {
+        if !record.is_object() {
+            self.recorder.report.broken(line, BrokenReason::NotAnObject);
+            return;
+        }
+        self.recorder.report.n_records += 1;
+        for time in ["/timestamp", "/lastUpdated", "/$set/lastUpdated"] {
+            self.recorder.report.at(record.pointer(time));
+        }
+        match &mut self.records {
+            Records::ClaudeCode(claude) => claude.read(record, &mut self.recorder),
+            Records::Codex(codex) => codex.read(record, &mut self.recorder),
+            Records::Gemini(gemini) => gemini.read(record, &mut self.recorder),
+            Records::OpenAi => openai::read(record, &mut self.recorder),
+            Records::Anthropic => anthropic::read(record, &mut self.recorder),
+        }
+    }
+
+    fn finish(mut self) -> Reading {
+        let recorder = match self.records {
+            Records::ClaudeCode(claude) => claude.finish(self.recorder),
+            Records::Gemini(gemini) => {
+                gemini.finish(&mut self.recorder);
+                self.recorder
+            }
+            Records::Codex(_) | Records::OpenAi | Records::Anthropic => self.recorder,
+        };
+        let (transcript, report) = recorder.finish();
+        Reading { transcript, report }
+    }
+}

@@ -1,0 +1,162 @@
+//! One record as a value of bounded size: strings as they are (the record's length bounds them), no more than
+//! [`MAX_VALUES`] values, the rest of a larger record dropped and said so.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Values in one record. A byte array of an image would otherwise take 32 times its length.
+pub(super) const MAX_VALUES: usize = 1 << 16;
+
+/// Reads a value, counting down.
+#[derive(Clone, Copy)]
+pub(super) struct Bounded<'b> {
+    left: &'b Cell<usize>,
+}
+
+impl<'b> Bounded<'b> {
+    pub(super) fn new(left: &'b Cell<usize>) -> Self {
+        Self { left }
+    }
+
+    fn take(self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
+/// A whole text as one value, and whether all of it is in there.
+pub(super) fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
+    let left = Cell::new(MAX_VALUES);
+    let mut source = serde_json::Deserializer::from_str(text);
+    let value = Bounded::new(&left).deserialize(&mut source)?;
+    source.end()?;
+    Ok((value, left.get() > 0))
+}
+
+impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while self.take() {
+            match items.next_element_seed(self)? {
+                Some(item) => list.push(item),
+                None => return Ok(Value::Array(list)),
+            }
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut row = Map::new();
+        while self.take() {
+            match entries.next_key::<String>()? {
+                Some(key) => {
+                    let value = entries.next_value_seed(self)?;
+                    row.insert(key, value);
+                }
+                None => return Ok(Value::Object(row)),
+            }
+        }
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Value::Object(row))
+    }
+}
+
+/// A text with each half of a UTF-16 pair without its other half replaced; none when there is no such half. JavaScript writes
+/// them where it cuts a string within a pair.
+pub(super) fn mend_surrogates(text: &str) -> Option<String> {
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::new();
+    let (mut kept, mut at) = (0, 0);
+    while let Some(found) = text.get(at..)?.find('\\') {
+        at += found;
+        match unit(at) {
+            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => at += 12,
+            Some(0xd800..=0xdfff) => {
+                mended.push_str(text.get(kept..at)?);
+                mended.push_str("\\ufffd");
+                at += 6;
+                kept = at;
+            }
+            Some(_) => at += 6,
+            // The backslash and the character behind it, which may be one of several bytes.
+            None => at += 1 + text.get(at + 1..)?.chars().next().map_or(0, char::len_utf8),
+        }
+    }
+    mended.push_str(text.get(kept..)?);
+    (kept > 0).then_some(mended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_up_to_its_bound() {
+        let (value, is_whole) = parse(r#"{"a": [1, -2, 1.5, "x", null, true], "b": {}}"#).unwrap();
+        assert_eq!(value, serde_json::json!({"a": [1, -2, 1.5, "x", null, true], "b": {}}));
+        assert!(is_whole);
+        let bytes = vec!["1"; MAX_VALUES + 10].join(",");
+        let (value, is_whole) = parse(&format!(r#"{{"a": [{bytes}], "b": 1}}"#)).unwrap();
+        assert!(!is_whole && value["a"].as_array().unwrap().len() < MAX_VALUES && value["b"].is_null());
+        assert!(parse("{} {}").is_err());
+        assert!(parse(&"[".repeat(10_000)).is_err());
+    }
+
+    #[test]
+    fn halves_of_pairs_are_mended() {
+        assert_eq!(mend_surrogates(r#""a\ud83d\n""#).unwrap(), r#""a\ufffd\n""#);
+        assert_eq!(mend_surrogates(r#""\ude00é\\ud83d""#).unwrap(), r#""\ufffdé\\ud83d""#);
+        assert_eq!(mend_surrogates(r#""\ud83d\ude00 \u00e9""#), None);
+        assert_eq!(mend_surrogates("\\"), None);
+    }
+}

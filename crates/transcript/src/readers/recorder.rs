@@ -1,0 +1,212 @@
+//! Turns in the making: what every format's reader writes down what it finds with.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use chrono::DateTime;
+use serde_json::Value;
+
+use super::clip::clip;
+use super::{Owner, ReadLimits, ReadReport};
+use crate::injected::{is_not_made, said_at_refusal, split};
+use crate::outcome::{Said, error_span, status_of};
+use crate::{Status, ToolCall, Transcript, Turn};
+
+/// A transcript being written and the account of it.
+pub(super) struct Recorder {
+    pub(super) transcript: Transcript,
+    pub(super) report: ReadReport,
+    limits: ReadLimits,
+    /// Calls without a result yet: their places among the turns.
+    open: HashMap<String, usize>,
+    /// Every call and every text with a message id, so that a repeated history counts once.
+    seen: HashSet<u64>,
+}
+
+impl Recorder {
+    pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
+        Self { transcript: Transcript::default(), report, limits, open: HashMap::new(), seen: HashSet::new() }
+    }
+
+    pub(super) fn skip(&mut self, kind: &str) {
+        self.report.skip(kind);
+    }
+
+    /// True the first time.
+    pub(super) fn is_new(&mut self, what: impl Hash) -> bool {
+        let mut hasher = DefaultHasher::new();
+        what.hash(&mut hasher);
+        self.seen.insert(hasher.finish())
+    }
+
+    /// Where, when and what session, from wherever a record says so first.
+    pub(super) fn header(&mut self, session: Option<&Value>, project: Option<&Value>, time: Option<&Value>) {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| text.chars().take(1_024).collect());
+        if self.transcript.session.is_empty() {
+            self.transcript.session = text(session).unwrap_or_default();
+        }
+        if self.transcript.project.is_empty() {
+            self.transcript.project = text(project).unwrap_or_default();
+        }
+        if self.transcript.started.is_none() {
+            let time = time.and_then(Value::as_str);
+            self.transcript.started = time.and_then(|time| DateTime::parse_from_rfc3339(time).ok());
+        }
+    }
+
+    /// A message in a user's role: what a person typed becomes a user turn, what a harness wrote a system turn.
+    pub(super) fn user(&mut self, text: &str) {
+        if self.report.owner == Owner::Agent {
+            self.system(text);
+            return;
+        }
+        let parts = split(text);
+        for injected in &parts.injected {
+            self.system(injected);
+        }
+        self.typed(&parts.typed);
+    }
+
+    /// What a person typed, whole up to [`ReadLimits::max_user_bytes`].
+    fn typed(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            let text = self.clipped(text, self.limits.max_user_bytes);
+            self.transcript.turns.push(Turn::User(text));
+        }
+    }
+
+    pub(super) fn assistant(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
+            self.transcript.turns.push(Turn::Assistant(text));
+        }
+    }
+
+    pub(super) fn system(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
+            self.transcript.turns.push(Turn::System(text));
+        }
+    }
+
+    /// A call. Its result, found by the id, may come later.
+    pub(super) fn call(&mut self, id: &str, tool: &str, mut input: Value) {
+        if !id.is_empty() && !self.is_new(("call", id)) {
+            self.skip("repeated call");
+            return;
+        }
+        self.clip_strings(&mut input);
+        let tool = tool.chars().take(256).collect();
+        self.transcript.turns.push(Turn::ToolCall(ToolCall { tool, input, result: None, status: Status::Unknown }));
+        if !id.is_empty() {
+            self.open.insert(id.to_owned(), self.transcript.turns.len() - 1);
+        }
+    }
+
+    /// Lets an id be used again, in formats that have none of their own.
+    pub(super) fn forget(&mut self, id: &str) {
+        let mut hasher = DefaultHasher::new();
+        ("call", id).hash(&mut hasher);
+        self.seen.remove(&hasher.finish());
+        self.open.remove(id);
+    }
+
+    /// The result of a call. `told` is what the record says of its end; none where it says nothing.
+    pub(super) fn result(&mut self, id: &str, output: &str, told: Option<Status>) {
+        let Some(place) = self.open.remove(id) else {
+            let kind = if self.is_new(("call", id)) { "result without its call" } else { "repeated result" };
+            self.skip(kind);
+            return;
+        };
+        let keep = error_span(output);
+        let max = self.limits.max_kept_bytes;
+        let cut = clip(output, max, keep);
+        self.report.n_cut += u64::from(cut.is_some());
+        if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
+            let said = match told {
+                _ if is_not_made(output) => Said::Ended(Status::Unknown),
+                Some(status) => Said::Ended(status),
+                None if is_terminal(call) => Said::NothingOfCommand,
+                None => Said::NothingOfOther,
+            };
+            call.status = status_of(output, said);
+            call.result = Some(cut.unwrap_or_else(|| output.to_owned()));
+        }
+        if self.report.owner == Owner::Person && is_not_made(output) {
+            self.typed(said_at_refusal(output).unwrap_or_default());
+        }
+    }
+
+    pub(super) fn finish(mut self) -> (Transcript, ReadReport) {
+        let calls = self.transcript.turns.iter().filter_map(|turn| match turn {
+            Turn::ToolCall(call) => Some(call),
+            _ => None,
+        });
+        self.report.n_unanswered = calls.filter(|call| call.result.is_none()).count() as u64;
+        (self.transcript, self.report)
+    }
+
+    fn clipped(&mut self, text: &str, max: usize) -> String {
+        let cut = clip(text, max, None);
+        self.report.n_cut += u64::from(cut.is_some());
+        cut.unwrap_or_else(|| text.to_owned())
+    }
+
+    fn clip_strings(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) if text.len() > self.limits.max_kept_bytes => {
+                *text = self.clipped(text, self.limits.max_kept_bytes);
+            }
+            Value::Array(list) => list.iter_mut().for_each(|item| self.clip_strings(item)),
+            Value::Object(row) => row.values_mut().for_each(|item| self.clip_strings(item)),
+            _ => {}
+        }
+    }
+}
+
+/// True for a call that runs a command: by what it was called with, else by its name.
+fn is_terminal(call: &ToolCall) -> bool {
+    let has_command = ["command", "cmd"].iter().any(|key| call.input.get(key).is_some());
+    let tool = call.tool.to_lowercase();
+    has_command || ["shell", "bash", "terminal", "exec"].iter().any(|name| tool.contains(name))
+}
+
+/// The text of a content: a string, or the text parts of a list, one below the other. Parts that are no text are counted.
+pub(super) fn text_of(content: &Value, recorder: &mut Recorder) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let mut texts: Vec<&str> = Vec::new();
+            for part in parts {
+                match part.get("text").or(Some(part)).and_then(Value::as_str) {
+                    Some(text) => texts.push(text),
+                    None => recorder.skip(&format!("part {}", str_of(part, "type"))),
+                }
+            }
+            texts.join("\n")
+        }
+        Value::Object(part) => part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// A text field; empty when it is missing.
+pub(super) fn str_of<'v>(record: &'v Value, key: &str) -> &'v str {
+    record.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A flag; off when it is missing.
+pub(super) fn is_set(record: &Value, key: &str) -> bool {
+    record.get(key).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// Arguments that came as JSON within a string, as providers send them.
+pub(super) fn arguments(value: Option<&Value>) -> Value {
+    match value {
+        Some(Value::String(text)) => {
+            super::record::parse(text).map_or_else(|_| Value::String(text.clone()), |(value, _)| value)
+        }
+        Some(value) => value.clone(),
+        None => Value::Null,
+    }
+}

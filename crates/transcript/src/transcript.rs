@@ -1,0 +1,44 @@
+//! The shape that every agent's session is read into.
+
+use chrono::{DateTime, FixedOffset};
+
+use crate::tool_call::ToolCall;
+
+/// One session, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript {
+    /// The agent's name of it; empty when the source has none.
+    pub session: String,
+    /// The project it was about: the working folder where the source names it, else empty.
+    pub project: String,
+    /// When its first turn was, where the source says so.
+    pub started: Option<DateTime<FixedOffset>>,
+    /// What was said and done.
+    pub turns: Vec<Turn>,
+}
+
+/// What was said or done at one point of a session.
+///
+/// There are these four kinds and no others: whoever redacts or judges a session must decide on each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turn {
+    /// What a person typed, whole. What a harness injects in a user's role is a [`Turn::System`].
+    User(String),
+    /// What the assistant said.
+    Assistant(String),
+    /// What the assistant did.
+    ToolCall(ToolCall),
+    /// What the harness said: reminders, hooks, recalled lessons, summaries.
+    System(String),
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It did what it was asked to.
+    Succeeded,
+    /// The source says that it failed, or its output does.
+    Failed,
+    /// There is no result to judge it by.
+    Unknown,
+}

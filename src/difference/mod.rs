@@ -1,0 +1,310 @@
+//! The merge guard (docs/spec/playbook.md, 3.3): two texts can lie close and still say different things.
+//!
+//! An embedding hardly sees values: "pin numpy below 2.0" and "pin numpy above 2.0" are nearly the same point. The guard
+//! aligns the two texts field by field and looks at what stands in the same place. It is a pure function of the texts and
+//! names what it found.
+
+mod direction;
+mod polarity;
+mod token;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::lesson::Lesson;
+use crate::lexical::{stem, terms};
+pub use token::Kind as ValueKind;
+use token::{Kind, Token, first_sentence, tokens};
+
+/// Which field of a lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// The situation.
+    Trigger,
+    /// What not to do.
+    AntiPattern,
+    /// What to do.
+    CorrectPattern,
+}
+
+/// Why two lessons are not the same, with what each of them says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "difference")]
+pub enum Difference {
+    /// Another value in the same place.
+    Value {
+        /// Where.
+        field: Field,
+        /// What sort of value.
+        kind: Kind,
+        /// What the lesson at hand says.
+        ours: String,
+        /// What the other one says.
+        theirs: String,
+    },
+    /// The opposite: always and never, before and after, do and do not.
+    Polarity {
+        /// Where.
+        field: Field,
+        /// What the lesson at hand says; empty where only the other one negates.
+        ours: String,
+        /// What the other one says; empty where only the lesson at hand negates.
+        theirs: String,
+    },
+    /// The same words in another order.
+    Order {
+        /// Where.
+        field: Field,
+    },
+    /// A short text about something else: too few words for one of them to be exchanged.
+    Subject {
+        /// What only the lesson at hand speaks of.
+        ours: String,
+        /// What only the other one speaks of.
+        theirs: String,
+    },
+    /// A short text with a condition that the other one lacks.
+    Scope {
+        /// The word that begins the condition.
+        condition: String,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |field: &Field| match field {
+            Field::Trigger => "trigger",
+            Field::AntiPattern => "anti-pattern",
+            Field::CorrectPattern => "correct pattern",
+        };
+        match self {
+            Self::Value { field, kind, ours, theirs } => {
+                write!(f, "another {kind} in the {}: {ours} against {theirs}", place(field))
+            }
+            Self::Polarity { field, ours, theirs } => {
+                let said = |word: &str| if word.is_empty() { "no negation".to_owned() } else { word.to_owned() };
+                write!(f, "the opposite in the {}: {} against {}", place(field), said(ours), said(theirs))
+            }
+            Self::Order { field } => write!(f, "the same words in another order in the {}", place(field)),
+            Self::Subject { ours, theirs } => write!(f, "another subject: {ours} against {theirs}"),
+            Self::Scope { condition } => write!(f, "only one of them has the condition: {condition} …"),
+        }
+    }
+}
+
+/// The first difference that keeps two lessons apart, or `None` when they may be one.
+pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
+    let ours = Side::new(ours);
+    let theirs = Side::new(theirs);
+    let mut fields = ours.fields.iter().zip(&theirs.fields);
+    fields.find_map(|((field, a), (_, b))| compare(*field, (a, &ours), (b, &theirs))).or_else(|| short(&ours, &theirs))
+}
+
+/// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or
+/// one side has a condition on top, they are two lessons. Longer texts say the same thing in other words.
+fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
+    const MAX_SUBJECT_WORDS: usize = 5;
+    const MAX_SCOPE_WORDS: usize = 6;
+    let (a, b) = (&ours.content, &theirs.content);
+    let n_words = a.len().min(b.len());
+    if ours.trigger() == theirs.trigger() {
+        return None;
+    }
+    match (a.difference(b).next(), b.difference(a).next()) {
+        (Some(ours), Some(theirs)) if n_words <= MAX_SUBJECT_WORDS => {
+            Some(Difference::Subject { ours: ours.clone(), theirs: theirs.clone() })
+        }
+        (Some(_), None) if n_words <= MAX_SCOPE_WORDS => ours.condition_beyond(theirs),
+        (None, Some(_)) if n_words <= MAX_SCOPE_WORDS => theirs.condition_beyond(ours),
+        _ => None,
+    }
+}
+
+/// The tokens of one lesson.
+struct Side {
+    fields: [(Field, Vec<Token>); 3],
+    /// Everything the lesson says anywhere: a value that the other one says in another place is no conflict.
+    said: BTreeSet<String>,
+    /// Of these, the names.
+    names: BTreeSet<String>,
+    /// The stems that say what it is about.
+    content: BTreeSet<String>,
+}
+
+/// Words that begin a condition.
+const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until"];
+
+/// Words by which rules are phrased, whatever they are about; as stems.
+const PHRASING: [&str; 20] = [
+    "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag",
+    "alway", "never", "make", "sure", "must", "warn", "report", "flag",
+];
+
+impl Side {
+    fn new(lesson: &Lesson) -> Self {
+        let fields = [
+            (Field::Trigger, tokens(&lesson.trigger)),
+            (Field::AntiPattern, tokens(&lesson.anti_pattern)),
+            (Field::CorrectPattern, tokens(&lesson.correct_pattern)),
+        ];
+        let tokens = || fields.iter().flat_map(|(_, tokens)| tokens);
+        let said = tokens().map(|token| token.normal.clone()).collect();
+        let names = tokens().filter(|token| token.is_name()).map(|token| token.normal.clone()).collect();
+        let texts = [&lesson.trigger, &lesson.anti_pattern, &lesson.correct_pattern];
+        let content = texts.into_iter().flat_map(|text| terms(text)).filter(|term| !PHRASING.contains(&term.as_str()));
+        Self { content: content.collect(), said, names, fields }
+    }
+
+    fn trigger(&self) -> Vec<&str> {
+        let [(_, trigger), ..] = &self.fields;
+        trigger.iter().map(|token| token.normal.as_str()).collect()
+    }
+
+    /// The condition in the first sentence of a field, where the other side has none at all.
+    fn condition_beyond(&self, other: &Self) -> Option<Difference> {
+        let is_condition = |token: &&Token| CONDITIONS.contains(&token.text.to_lowercase().as_str());
+        if other.fields.iter().flat_map(|(_, tokens)| tokens).any(|token| is_condition(&token)) {
+            return None;
+        }
+        let first_sentences = self.fields.iter().flat_map(|(_, tokens)| first_sentence(tokens));
+        let condition = first_sentences.into_iter().find(is_condition)?;
+        Some(Difference::Scope { condition: condition.text.clone() })
+    }
+
+    fn says(&self, token: &Token) -> bool {
+        self.said.contains(&token.normal)
+            || self.said.contains(&stem(&token.normal))
+            || self.names.iter().any(|name| token.is_same_name(name))
+    }
+}
+
+fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<Difference> {
+    let words = |tokens: &'_ [Token]| tokens.iter().map(|token| token.normal.clone()).collect::<Vec<_>>();
+    let (a_words, b_words) = (words(a), words(b));
+    if a_words == b_words {
+        return None;
+    }
+    if is_reordered(&a_words, &b_words) || direction::is_turned(a, b) {
+        return Some(Difference::Order { field });
+    }
+    if let Some((kind, ours, theirs)) = conflict((a, ours), (b, theirs)) {
+        return Some(Difference::Value { field, kind, ours, theirs });
+    }
+    let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
+    opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
+}
+
+/// The same words, as often, in another order.
+fn is_reordered(a: &[String], b: &[String]) -> bool {
+    let sorted = |words: &[String]| {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words
+    };
+    a.len() == b.len() && sorted(a) == sorted(b)
+}
+
+/// Values of one kind in the same field, each said by one side only.
+fn conflict((a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<(Kind, String, String)> {
+    Kind::VALUES.into_iter().find_map(|kind| {
+        let only = |tokens: &'_ [Token], other: &Side| {
+            tokens.iter().find(|token| token.kind == kind && !other.says(token)).map(|token| token.text.clone())
+        };
+        Some((kind, only(a, theirs)?, only(b, ours)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::lesson;
+
+    /// What keeps two solutions under one trigger apart, both ways round.
+    fn check(a: &str, b: &str, expected: Option<&str>) {
+        for (a, b) in [(a, b), (b, a)] {
+            let found = difference(&lesson("one trigger", a), &lesson("one trigger", b));
+            let kind = found.as_ref().map(|found| match found {
+                Difference::Value { kind, .. } => kind.to_string(),
+                Difference::Polarity { .. } => "polarity".to_owned(),
+                Difference::Order { .. } => "order".to_owned(),
+                Difference::Subject { .. } => "subject".to_owned(),
+                Difference::Scope { .. } => "scope".to_owned(),
+            });
+            assert_eq!(kind.as_deref(), expected, "{a:?} and {b:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_in_one_field_keep_apart() {
+        check("wait 5 seconds between retries", "wait 30 seconds between retries", Some("number"));
+        check("wait five seconds between retries", "wait 5 seconds between retries", None);
+        check("use tokio 1.0 for the runtime", "use tokio 1 for the runtime", None);
+        check("pass timeout=5 to every call", "give each call timeout=30", Some("number"));
+        check("pin it with numpy<2 in the file", "pin it with numpy>=2 in the file", Some("comparison"));
+        check("run git push --force then", "run git push --force-with-lease then", Some("flag"));
+        check("mount it at /var/lib/data here", "mount it at /srv/data here", Some("path"));
+        check("edit Cargo.toml by hand", "edit Cargo.lock by hand", Some("path"));
+        check("export DATABASE_URL before tests", "export TEST_DATABASE_URL before tests", Some("identifier"));
+        check("call `fetch_all` at the end", "call `fetch_one` at the end", Some("identifier"));
+        check("store times in UTC there", "store times in CET there", Some("identifier"));
+    }
+
+    #[test]
+    fn what_only_one_side_has_is_no_conflict() {
+        check("import csv", "import csv; reader = csv.reader(f)", None);
+        check("retry with a delay", "retry with a delay of 5 seconds", None);
+        check("call Path.read_text() on it", "call `read_text` on it", None);
+        check("pin pnpm to 8, not 9", "pin pnpm to 8", None);
+    }
+
+    #[test]
+    fn opposites_in_the_same_company_keep_apart() {
+        check("pin numpy below 2.0", "pin numpy above 2.0", Some("polarity"));
+        check("always commit the lock file", "never commit the lock file", Some("polarity"));
+        check("run migrations before the rollout", "run migrations after the rollout", Some("polarity"));
+        check("enable proxy buffering for events", "for events, disable proxy buffering", Some("polarity"));
+        check("commit the generated files", "do not commit the generated files", Some("polarity"));
+        // The opposite of the opposite, and opposites about different things.
+        check("run it outside a transaction", "it must not run inside a transaction", None);
+        check("create it outside a transaction block", "create it, and not inside a transaction block", None);
+        check("the old server answered while the cache was filled", "wait; a new record has to reach everybody", None);
+        // Worded differently, a negation tells nothing.
+        check("use the csv module, not a split by commas", "parse rows with the csv module", None);
+    }
+
+    #[test]
+    fn order_and_direction_keep_apart() {
+        check("copy staging onto production", "copy production onto staging", Some("order"));
+        check(
+            "convert the times from UTC to local time before saving",
+            "before saving them, convert the times from local time to UTC",
+            Some("order"),
+        );
+        check("merge main into the feature branch", "merge the feature branch into main", Some("order"));
+        check("use the lock file instead of guessing", "instead of guessing, use the lock file", Some("order"));
+    }
+
+    #[test]
+    fn short_texts_about_other_things_keep_apart() {
+        let pair = |a: &str, b: &str| difference(&lesson(a, a), &lesson(b, b));
+        let other = pair("Disallow unused imports", "Disallow unused labels");
+        assert!(matches!(other, Some(Difference::Subject { .. })), "{other:?}");
+        let scoped = pair("Disallow ternary operators", "Disallow ternary operators when simpler ones exist");
+        assert_eq!(scoped, Some(Difference::Scope { condition: "when".to_owned() }));
+        assert_eq!(pair("Disallow ternary operators", "Enforce that no ternary operators are used"), None);
+        // Six words on the shorter side are enough to say it otherwise.
+        let a = "rotate the deploy keys of every staging server quarterly";
+        let b = "every quarter, rotate the deploy keys on all staging machines";
+        assert_eq!(pair(a, b), None);
+    }
+
+    #[test]
+    fn a_value_that_the_other_lesson_says_elsewhere_is_no_conflict() {
+        let a = crate::Lesson { anti_pattern: "port 80 was taken".into(), ..lesson("t", "bind to port 8080") };
+        let b = crate::Lesson { anti_pattern: "it bound to port 80".into(), ..lesson("t", "choose port 8080, not 80") };
+        assert_eq!(difference(&a, &b), None);
+    }
+}

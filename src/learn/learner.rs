@@ -1,0 +1,412 @@
+//! What becomes of the lessons that come in, one after another, on a plan that is committed as a whole.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use adage_index::UnitVector;
+
+use super::outcome::LearnOutcome;
+use super::retention::Trim;
+use super::{merge, removal, retention};
+use crate::config::{Config, DedupPolicy};
+use crate::difference::{Difference, difference};
+use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use crate::state::{Action, Changed, DedupIndex, Edit, Plan, Planned, ReviewReason, VectorOf, Waiting, Why};
+
+/// How many duplicates are examined, nearest first, before a lesson is taken for a new one.
+const MAX_DUPLICATES: usize = 16;
+
+/// How a lesson comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It is learned now, which gives it its id and time.
+    New,
+    /// It is a row of another file, which keeps its id, time and counts.
+    MovedIn,
+}
+
+/// A lesson that passed the gate.
+#[derive(Clone, Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) lesson: Lesson,
+    pub(crate) arrival: Arrival,
+}
+
+/// By what a lesson is compared with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// By task and trigger alone.
+    Titles,
+    /// By vectors too. Those of texts that merges make are asked for.
+    Vectors,
+    /// By vectors too. Those of texts that merges make are left for later.
+    KnownVectors,
+}
+
+/// Learns one lesson after another on a plan.
+pub(crate) struct Learner<'a> {
+    config: &'a Config,
+    comparison: Comparison,
+    pub(super) vector_of: &'a VectorOf<'a>,
+    pub(super) plan: Plan,
+    /// The index of the plan's book.
+    dedup: DedupIndex,
+    n_learned: usize,
+    /// True when there is something to commit.
+    is_changed: bool,
+    /// Whole texts that merges made and whose vectors are not known yet.
+    unembedded: Vec<String>,
+    /// The texts that are here, by realm; built when the first row is moved in.
+    texts: Option<HashMap<(Realm, TextHash), LessonId>>,
+}
+
+struct Duplicate {
+    lesson: Arc<Lesson>,
+    /// `None` where task and trigger were compared.
+    distance: Option<f32>,
+}
+
+/// A lesson that is to be added.
+pub(super) struct Addition {
+    pub(super) lesson: Lesson,
+    /// The vector of its whole text.
+    pub(super) whole: Option<UnitVector>,
+    /// The nearest lesson that it is close to but distinct from.
+    distinct_from: Option<(Duplicate, Difference)>,
+}
+
+impl<'a> Learner<'a> {
+    /// `dedup` is the index of the plan's book; `vector_of` returns the vectors of whole texts.
+    pub(crate) fn new(
+        plan: Plan,
+        dedup: DedupIndex,
+        config: &'a Config,
+        comparison: Comparison,
+        vector_of: &'a VectorOf<'a>,
+    ) -> Self {
+        let (unembedded, texts) = (Vec::new(), None);
+        Self { config, comparison, vector_of, plan, dedup, n_learned: 0, is_changed: false, unembedded, texts }
+    }
+
+    /// Learns all that passed the gate; what becomes of each, in order.
+    pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
+        let learn = |draft: &Result<Newcomer, Refusal>| match draft {
+            Ok(newcomer) => self.learn(newcomer.clone()),
+            Err(reason) => LearnOutcome::Refused { reason: reason.clone() },
+        };
+        let outcomes = drafts.iter().map(learn).collect();
+        if self.comparison == Comparison::Vectors && !self.unembedded.is_empty() {
+            return Planned::NeedsVectors(self.unembedded);
+        }
+        if !self.is_changed {
+            return Planned::Nothing(outcomes);
+        }
+        removal::forget_old_texts(&mut self.plan);
+        Planned::Commit(self.into_plan(), outcomes)
+    }
+
+    pub(super) fn into_plan(mut self) -> Plan {
+        self.dedup.set_lessons(&self.plan.book.lessons);
+        Plan { dedup: Some(self.dedup), ..self.plan }
+    }
+
+    fn learn(&mut self, newcomer: Newcomer) -> LearnOutcome {
+        let Newcomer { mut lesson, arrival } = newcomer;
+        if let Some(reason) = self.refuse(&lesson, arrival) {
+            return LearnOutcome::Refused { reason };
+        }
+        self.assign_id(&mut lesson, arrival);
+        let whole = match self.comparison {
+            Comparison::Titles => None,
+            Comparison::Vectors | Comparison::KnownVectors => (self.vector_of)(&lesson.whole_text()),
+        };
+        let mut duplicates = self.duplicates(&lesson, whole.as_ref());
+        let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::New);
+        if let Some(reason) = review_reason(&lesson, arrival, superseded.as_deref()) {
+            let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
+            return self.await_review(lesson, reason, near);
+        }
+        let Some(old) = superseded else { return self.merge_or_add(lesson, whole, duplicates) };
+        // Not merged into what it replaces: of two texts a merge could keep the older one.
+        duplicates.retain(|duplicate| duplicate.lesson.id != old.id);
+        self.supersede(&old, |learner| learner.merge_or_add(lesson, whole, duplicates))
+    }
+
+    /// Merges a lesson into the nearest one that says the same, or adds it.
+    fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, duplicates: Vec<Duplicate>) -> LearnOutcome {
+        let mut distinct_from = None;
+        for duplicate in duplicates {
+            let difference = match self.config.learn.dedup {
+                DedupPolicy::Guarded => difference(&lesson, &duplicate.lesson),
+                DedupPolicy::Plain | DedupPolicy::Off => None,
+            };
+            match difference {
+                None => return self.merge(&duplicate, lesson),
+                Some(why) => distinct_from = distinct_from.or(Some((duplicate, why))),
+            }
+        }
+        self.add(Addition { lesson, whole, distinct_from })
+    }
+
+    /// The lesson that a mined one is to replace, if it is still here.
+    pub(super) fn superseded(&self, lesson: &Lesson) -> Option<Arc<Lesson>> {
+        let id = lesson.provenance.supersedes.filter(|_| lesson.provenance.origin == Origin::Mined)?;
+        self.plan.book.get(id).cloned()
+    }
+
+    /// Takes a lesson out, lets another one in, and records both as one change; the lesson stays if the other awaits review.
+    pub(super) fn supersede(
+        &mut self,
+        old: &Arc<Lesson>,
+        learn: impl FnOnce(&mut Self) -> LearnOutcome,
+    ) -> LearnOutcome {
+        let n_changes = self.plan.changes.len();
+        let whole = (self.vector_of)(&old.whole_text());
+        self.take(old.id);
+        let mut learned = learn(self);
+        let gone = Edit::gone(Why::Superseded, Arc::clone(old));
+        match &mut learned {
+            LearnOutcome::Inserted { id, evicted, change } | LearnOutcome::Distinct { id, evicted, change, .. } => {
+                evicted.insert(0, old.id);
+                let added = self.plan.book.get(*id).map(|lesson| Edit::added(Why::Inserted, lesson));
+                match self.plan.changes.get_mut(n_changes) {
+                    Some(recorded) => recorded.edits.push(gone),
+                    None => *change = Some(self.record(added.into_iter().chain([gone]).collect())),
+                }
+            }
+            LearnOutcome::Merged { evicted, .. } => {
+                evicted.insert(0, old.id);
+                if let Some(recorded) = self.plan.changes.get_mut(n_changes) {
+                    recorded.edits.push(gone);
+                }
+            }
+            LearnOutcome::Review { .. } | LearnOutcome::Refused { .. } => {
+                self.put(Lesson::clone(old), whole);
+            }
+        }
+        learned
+    }
+
+    fn refuse(&mut self, lesson: &Lesson, arrival: Arrival) -> Option<Refusal> {
+        let text_hash = lesson.text_hash();
+        let book = &mut self.plan.book;
+        match arrival {
+            Arrival::New if lesson.provenance.origin == Origin::Hand => {
+                self.is_changed |= book.forget_removal(text_hash);
+                None
+            }
+            Arrival::New if book.was_removed(text_hash) => Some(Refusal::Removed),
+            Arrival::New => self.refuse_mined(lesson),
+            Arrival::MovedIn => {
+                let is_removed = book.removed.iter().any(|removed| removed.id == lesson.id);
+                if is_removed || book.was_removed(text_hash) {
+                    return Some(Refusal::Removed);
+                }
+                self.refuse_known(lesson)
+            }
+        }
+    }
+
+    /// A text that is here already is not moved in again.
+    fn refuse_known(&mut self, lesson: &Lesson) -> Option<Refusal> {
+        let book = &self.plan.book;
+        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
+        let here = self.texts.get_or_insert_with(|| {
+            let known = book.lessons.iter().chain(waiting);
+            known.map(|known| ((known.realm.clone(), known.text_hash()), known.id)).collect()
+        });
+        match here.entry((lesson.realm.clone(), lesson.text_hash())) {
+            Entry::Occupied(known) => Some(Refusal::AlreadyHere { id: *known.get() }),
+            Entry::Vacant(place) => {
+                place.insert(lesson.id);
+                None
+            }
+        }
+    }
+
+    /// A session teaches each thing once, and only so many by itself (docs/spec/capture.md, 5.4).
+    fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
+        let session = &lesson.provenance.session;
+        if lesson.provenance.origin != Origin::Mined || session.is_empty() {
+            return None;
+        }
+        let book = &mut self.plan.book;
+        let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
+        if book.mined_texts.contains(&fingerprint) {
+            return Some(Refusal::DrawnBefore { session: session.clone() });
+        }
+        let is_of_session =
+            |other: &&Arc<Lesson>| other.provenance.origin == Origin::Mined && other.provenance.session == *session;
+        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
+        let max = self.config.learn.max_of_session;
+        if book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max {
+            return Some(Refusal::TooManyOfSession { session: session.clone(), max });
+        }
+        self.is_changed |= book.remember_mined(fingerprint);
+        None
+    }
+
+    /// A lesson that is learned gets its id here, where its position in the commit is known; a row that is moved in gets
+    /// another one where its own is taken.
+    pub(super) fn assign_id(&mut self, lesson: &mut Lesson, arrival: Arrival) {
+        lesson.schema_version = SCHEMA_VERSION;
+        let is_taken = self.plan.book.get(lesson.id).is_some();
+        if arrival == Arrival::New || is_taken {
+            let Plan { now, generation, .. } = self.plan;
+            let seed = [lesson.text_hash().to_string(), generation.to_string(), self.n_learned.to_string()];
+            lesson.id = LessonId::numbered(now, self.n_learned, TextHash::of(&seed));
+        }
+        if arrival == Arrival::New {
+            lesson.timestamp = self.plan.now;
+        }
+        self.n_learned += 1;
+    }
+
+    /// The lessons of the same realm that could be the same, nearest first; then those of the same task and trigger.
+    fn duplicates(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Vec<Duplicate> {
+        let book = &self.plan.book;
+        let near = whole.map_or_else(Vec::new, |whole| self.dedup.nearest(&lesson.realm, whole, MAX_DUPLICATES));
+        let near = near.into_iter().filter(|near| near.distance < self.config.learn.duplicate_distance);
+        let mut found: Vec<Duplicate> = near
+            .filter_map(|near| {
+                Some(Duplicate { lesson: Arc::clone(book.get(near.id)?), distance: Some(near.distance) })
+            })
+            .collect();
+        let is_new = |id: &LessonId| found.iter().all(|known| known.lesson.id != *id);
+        let mut titled: Vec<Arc<Lesson>> =
+            self.dedup.titled(lesson).filter(is_new).filter_map(|id| book.get(id).cloned()).collect();
+        titled.sort_by(|one, other| one.newest_first(other));
+        found.extend(titled.into_iter().map(|lesson| Duplicate { lesson, distance: None }));
+        found
+    }
+
+    fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> LearnOutcome {
+        let existing = Arc::clone(&duplicate.lesson);
+        let merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
+        let whole = merged.whole_text();
+        let vector = (self.vector_of)(&whole);
+        if vector.is_none() && duplicate.distance.is_some() {
+            self.unembedded.push(whole);
+        }
+        let into = merged.id;
+        let mut edits = vec![Edit {
+            id: into,
+            why: Why::Merged,
+            after: Some(merged.text_hash()),
+            before: Some(existing),
+            incoming: Some(Arc::new(incoming)),
+            removed_text: None,
+        }];
+        self.put(merged.clone(), vector);
+        self.is_changed = true;
+        let evicted = match retention::trim(&self.dedup.ranking, &merged, &self.config.retention) {
+            Trim::Evict(ids) => self.evict(ids, &mut edits),
+            Trim::NoRoomForHead => Vec::new(),
+        };
+        let change = self.record(edits);
+        LearnOutcome::Merged { into, distance: duplicate.distance, evicted, change }
+    }
+
+    /// Adds a lesson as it is; where it may not make room for itself, it awaits review.
+    pub(super) fn add(&mut self, addition: Addition) -> LearnOutcome {
+        let Addition { mut lesson, whole, distinct_from } = addition;
+        let id = lesson.id;
+        let near = distinct_from.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
+        lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
+        let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
+        let evicted = match retention::trim(&self.dedup.ranking, &lesson, &self.config.retention) {
+            Trim::Evict(ids) => self.evict(ids, &mut edits),
+            Trim::NoRoomForHead => return self.await_review(lesson, ReviewReason::WouldEvictTrusted, near),
+        };
+        self.put(lesson, whole);
+        self.is_changed = true;
+        if let Some(near) = near {
+            self.link(near, id);
+        }
+        let change = (!evicted.is_empty()).then(|| self.record(edits));
+        match distinct_from {
+            None => LearnOutcome::Inserted { id, evicted, change },
+            Some((duplicate, why)) => LearnOutcome::Distinct {
+                id,
+                near: duplicate.lesson.id,
+                distance: duplicate.distance,
+                why,
+                evicted,
+                change,
+            },
+        }
+    }
+
+    fn await_review(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> LearnOutcome {
+        let text_hash = lesson.text_hash();
+        let waiting = &mut self.plan.book.waiting;
+        let is_same =
+            |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
+        if let Some(waiting) = waiting.iter().find(is_same) {
+            return LearnOutcome::Review { id: waiting.lesson.id, reason: waiting.reason, near };
+        }
+        lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
+        let id = lesson.id;
+        self.is_changed = true;
+        waiting.push(Waiting { lesson: Arc::new(lesson), reason });
+        let excess = waiting.len().saturating_sub(self.config.retention.max_waiting);
+        let edits: Vec<Edit> =
+            (waiting.drain(..excess)).map(|waiting| Edit::gone(Why::Unreviewed, waiting.lesson)).collect();
+        if !edits.is_empty() {
+            self.record(edits);
+        }
+        LearnOutcome::Review { id, reason, near }
+    }
+
+    fn evict(&mut self, ids: Vec<LessonId>, edits: &mut Vec<Edit>) -> Vec<LessonId> {
+        for id in &ids {
+            edits.extend(self.take(*id).map(|lesson| Edit::gone(Why::Evicted, lesson)));
+        }
+        ids
+    }
+
+    fn record(&mut self, edits: Vec<Edit>) -> ChangeId {
+        self.plan.record(Action::Learn, edits)
+    }
+
+    fn take(&mut self, id: LessonId) -> Option<Arc<Lesson>> {
+        let before = self.plan.book.take(id);
+        self.dedup.replace(&Changed { before: before.clone(), after: None }, &|_| None);
+        before
+    }
+
+    /// Adds a lesson, or replaces its text, whose vector is this one.
+    fn put(&mut self, lesson: Lesson, whole: Option<UnitVector>) {
+        let lesson = Arc::new(lesson);
+        let before = self.plan.book.lessons.put(Arc::clone(&lesson));
+        self.dedup.replace(&Changed { before, after: Some(lesson) }, &|_| whole.clone());
+    }
+
+    /// Notes at a lesson, if it is still here, that another one is close to it.
+    fn link(&mut self, id: LessonId, near: LessonId) {
+        let before = self.plan.book.get(id).cloned();
+        self.plan.book.update(id, |lesson| lesson.near.push(near));
+        self.dedup.replace(&Changed { before, after: self.plan.book.get(id).cloned() }, self.vector_of);
+    }
+}
+
+impl Addition {
+    /// A lesson that is added whatever it is close to.
+    pub(super) fn alone(lesson: Lesson, whole: Option<UnitVector>) -> Self {
+        Self { lesson, whole, distinct_from: None }
+    }
+}
+
+/// Why a lesson awaits review, if it has to.
+fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
+    if !lesson.is_admitted() {
+        Some(ReviewReason::Tainted)
+    } else if arrival == Arrival::New && lesson.is_unevidenced() {
+        Some(ReviewReason::Unevidenced)
+    } else if superseded.is_some_and(|old| !lesson.may_supersede(old)) {
+        Some(ReviewReason::WouldSupersedeTrusted)
+    } else {
+        None
+    }
+}

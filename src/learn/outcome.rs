@@ -1,0 +1,110 @@
+//! What became of a lesson that was to be learned.
+
+use std::fmt;
+
+use crate::difference::Difference;
+use crate::lesson::{ChangeId, LessonId, Refusal};
+use crate::state::ReviewReason;
+
+/// What became of a lesson. Each variant that can push others out says whom.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LearnOutcome {
+    /// It is new.
+    Inserted {
+        /// Its name.
+        id: LessonId,
+        /// Who left, superseded or to make room; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`, when somebody left.
+        change: Option<ChangeId>,
+    },
+    /// It says what another lesson says; that one counts it and keeps the better text.
+    Merged {
+        /// The lesson it became part of.
+        into: LessonId,
+        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        distance: Option<f32>,
+        /// Who left, superseded or because the capacity had been lowered; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`.
+        change: ChangeId,
+    },
+    /// It is close to another lesson and says something else; both stay.
+    Distinct {
+        /// Its name.
+        id: LessonId,
+        /// The nearest lesson that it is kept apart from.
+        near: LessonId,
+        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        distance: Option<f32>,
+        /// What they differ in.
+        why: Difference,
+        /// Who left, superseded or to make room; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`, when somebody left.
+        change: Option<ChangeId>,
+    },
+    /// It waits for a person; it is not shown until then.
+    Review {
+        /// Its name.
+        id: LessonId,
+        /// Why.
+        reason: ReviewReason,
+        /// The lesson it would have been merged into.
+        near: Option<LessonId>,
+    },
+    /// It was not stored.
+    Refused {
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+impl LearnOutcome {
+    /// The lesson that now carries the text, if one does.
+    #[must_use]
+    pub fn id(&self) -> Option<LessonId> {
+        match self {
+            Self::Inserted { id, .. } | Self::Distinct { id, .. } | Self::Review { id, .. } => Some(*id),
+            Self::Merged { into, .. } => Some(*into),
+            Self::Refused { .. } => None,
+        }
+    }
+
+    /// Who left, superseded or to make room; archived.
+    #[must_use]
+    pub fn evicted(&self) -> &[LessonId] {
+        match self {
+            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::Distinct { evicted, .. } => evicted,
+            Self::Review { .. } | Self::Refused { .. } => &[],
+        }
+    }
+
+    /// What to hand to `undo`, when something was replaced or pushed out.
+    #[must_use]
+    pub fn change(&self) -> Option<ChangeId> {
+        match self {
+            Self::Inserted { change, .. } | Self::Distinct { change, .. } => *change,
+            Self::Merged { change, .. } => Some(*change),
+            Self::Review { .. } | Self::Refused { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for LearnOutcome {
+    /// One line: what became of it, and which lesson that concerns.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at =
+            |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();
+        match self {
+            Self::Inserted { id, .. } => write!(f, "inserted {id}"),
+            Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
+            Self::Distinct { id, near, distance, why, .. } => {
+                write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
+            }
+            Self::Review { id, reason, .. } => write!(f, "waits for review {id}: {reason}"),
+            Self::Refused { reason } => write!(f, "refused: {reason}"),
+        }
+    }
+}

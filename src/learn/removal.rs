@@ -1,0 +1,50 @@
+//! Removing a lesson for good (docs/spec/playbook.md, 7).
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use crate::error::{Error, Result};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
+use crate::state::{Action, Edit, Plan, Why};
+
+/// How long the text of a removed lesson is kept.
+const REMOVED_TEXT_DAYS: i64 = 30;
+
+/// A lesson that was removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemovedLesson {
+    /// Its id.
+    pub id: LessonId,
+    /// What to pass to `undo` within 30 days.
+    pub change: ChangeId,
+}
+
+/// Removes the lesson that is named.
+///
+/// # Errors
+/// `NoSuchLesson`, `Ambiguous`.
+pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
+    let id = plan.book.resolve(lesson)?.id;
+    let taken = plan.book.take(id).ok_or_else(|| Error::NoSuchLesson { lesson: lesson.clone() })?;
+    Ok(forget(plan, Why::Removed, taken))
+}
+
+/// Records that a lesson, which is no longer in the book, was removed by a person.
+pub(super) fn forget(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> RemovedLesson {
+    let id = lesson.id;
+    let change = plan.record(Action::Remove, vec![Edit::removed(why, &lesson)]);
+    plan.book.remember_removal(lesson, change, plan.now);
+    forget_old_texts(plan);
+    plan.forgets_vectors = true;
+    RemovedLesson { id, change }
+}
+
+/// Drops the texts of removals that are older than 30 days. Their ids and hashes stay.
+pub(super) fn forget_old_texts(plan: &mut Plan) {
+    for removed in &mut plan.book.removed {
+        if plan.now - removed.at > TimeDelta::days(REMOVED_TEXT_DAYS) {
+            removed.lesson = None;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Why a draft was not stored.
+
+use super::LessonId;
+
+/// Why a draft was not stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is not a JSON object.
+    #[error("a lesson is a JSON object with the fields of a lesson")]
+    NotAnObject,
+    /// It says neither what was to be done nor when the lesson holds.
+    #[error("it has neither a task nor a trigger")]
+    NoTrigger,
+    /// It says not what to do.
+    #[error("it has no solution")]
+    NoSolution,
+    /// A field is too long.
+    #[error("its {field} has {length} bytes, at most {max} are kept")]
+    TooLong {
+        /// Which one.
+        field: &'static str,
+        /// Its length in bytes.
+        length: usize,
+        /// The most that is kept.
+        max: usize,
+    },
+    /// A person removed this text, and it was not learned by hand now.
+    #[error("a person removed this lesson")]
+    Removed,
+    /// The same was drawn from the same session before.
+    #[error("it was drawn from session {session} before")]
+    DrawnBefore {
+        /// The session.
+        session: String,
+    },
+    /// The session has taught enough by itself.
+    #[error("session {session} has taught {max} lessons by itself, the most that one may")]
+    TooManyOfSession {
+        /// The session.
+        session: String,
+        /// The most that one session teaches.
+        max: usize,
+    },
+    /// The row that is moved in is here already.
+    #[error("lesson {id} is here already")]
+    AlreadyHere {
+        /// The lesson that has this text.
+        id: LessonId,
+    },
+}

@@ -1,0 +1,180 @@
+//! The playbook as a value: what is decided on.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization;
+
+use super::lessons_by_time::LessonsByTime;
+use crate::error::{Error, Result};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+
+/// A lesson that a person removed; it is remembered so that it stays removed (docs/spec/playbook.md, 7).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Removed {
+    pub(crate) id: LessonId,
+    pub(crate) text_hash: TextHash,
+    pub(crate) at: DateTime<FixedOffset>,
+    /// The change that removed it, for `undo`.
+    pub(crate) change: Option<ChangeId>,
+    /// The lesson itself, for 30 days.
+    pub(crate) lesson: Option<Arc<Lesson>>,
+}
+
+/// Why a lesson awaits review instead of being shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReviewReason {
+    /// It may come from untrusted content; a person has to promote exactly this text.
+    #[error("untrusted content could have shaped it")]
+    Tainted,
+    /// It is not confirmed by anything the user said.
+    #[error("no user's words stand behind it")]
+    Unevidenced,
+    /// It would replace a lesson that is hand-written or verified, or that is of another realm.
+    #[error("it would replace a lesson that a person stands behind or that holds elsewhere")]
+    WouldSupersedeTrusted,
+    /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
+    #[error("only hand-written or verified lessons could make room for it")]
+    WouldEvictTrusted,
+}
+
+/// A lesson that awaits review. It is not shown and does not count towards the capacity.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) lesson: Arc<Lesson>,
+    pub(crate) reason: ReviewReason,
+}
+
+/// All lessons, newest first, with those that await review and those that were removed. Clones share the lessons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Book {
+    pub(crate) lessons: LessonsByTime,
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) removed: Vec<Removed>,
+    /// Rows that are not lessons, kept as they are.
+    pub(crate) unread: Vec<Value>,
+    /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.
+    pub(crate) mined_texts: Vec<TextHash>,
+    /// Suggestions that a person skipped.
+    pub(crate) skips: Vec<SkippedSuggestion>,
+}
+
+/// A suggestion that a person skipped. It is not made again for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedSuggestion {
+    /// Its name.
+    pub name: String,
+    /// When it was skipped last.
+    pub at: DateTime<FixedOffset>,
+    /// How often it was skipped.
+    pub times: u64,
+}
+
+/// The most fingerprints that are kept.
+const MAX_MINED_TEXTS: usize = 10_000;
+
+impl Book {
+    pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
+        self.lessons.get(id)
+    }
+
+    /// Replaces the lesson of the same id, or adds it, at its place in time.
+    pub(crate) fn put(&mut self, lesson: Lesson) {
+        self.lessons.put(Arc::new(lesson));
+    }
+
+    pub(crate) fn take(&mut self, id: LessonId) -> Option<Arc<Lesson>> {
+        self.lessons.take(id)
+    }
+
+    /// Changes a lesson in place, if it is there: not its id and not its time.
+    pub(crate) fn update(&mut self, id: LessonId, change: impl FnOnce(&mut Lesson)) {
+        self.lessons.update(id, change);
+    }
+
+    /// The lesson that a reference names (docs/spec/playbook.md, 6).
+    ///
+    /// # Errors
+    /// `NoSuchLesson`; `Ambiguous` with the ids when several have the trigger.
+    pub(crate) fn resolve(&self, reference: &LessonRef) -> Result<&Arc<Lesson>> {
+        let missing = || Error::NoSuchLesson { lesson: reference.clone() };
+        let trigger = match reference {
+            LessonRef::Id(id) => return self.get(*id).ok_or_else(missing),
+            LessonRef::Trigger(trigger) => trigger,
+        };
+        let folded = |text: &str| text.trim().nfc().collect::<String>().to_lowercase();
+        let wanted = folded(trigger);
+        let found: Vec<&Arc<Lesson>> = self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect();
+        match found.as_slice() {
+            [] => Err(missing()),
+            [one] => Ok(one),
+            several => Err(Error::Ambiguous {
+                trigger: trigger.clone(),
+                ids: several.iter().map(|lesson| lesson.id).collect(),
+            }),
+        }
+    }
+
+    /// Remembers that a text was mined from a session. False when it was before.
+    pub(crate) fn remember_mined(&mut self, fingerprint: TextHash) -> bool {
+        if self.mined_texts.contains(&fingerprint) {
+            return false;
+        }
+        let excess = (self.mined_texts.len() + 1).saturating_sub(MAX_MINED_TEXTS);
+        self.mined_texts.drain(..excess);
+        self.mined_texts.push(fingerprint);
+        true
+    }
+
+    /// True when a person removed exactly this text.
+    pub(crate) fn was_removed(&self, text_hash: TextHash) -> bool {
+        self.removed.iter().any(|removed| removed.text_hash == text_hash)
+    }
+
+    /// Remembers that a person removed this lesson.
+    pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
+        let (id, text_hash) = (lesson.id, lesson.text_hash());
+        self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
+    }
+
+    /// Forgets removals of this text, which was learned by hand again. True when there was one.
+    pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
+        let n_before = self.removed.len();
+        self.removed.retain(|removed| removed.text_hash != text_hash);
+        self.removed.len() < n_before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{at, lesson};
+
+    #[test]
+    fn lessons_stand_newest_first() {
+        let mut book = Book::default();
+        for (trigger, seconds) in [("old", 1), ("newest", 9), ("middle", 5)] {
+            book.put(Lesson { timestamp: at(seconds), ..lesson(trigger, "s") });
+        }
+        let triggers: Vec<&str> = book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
+        assert_eq!(triggers, ["newest", "middle", "old"]);
+    }
+
+    #[test]
+    fn a_trigger_names_a_lesson_whatever_its_case_unless_several_have_it() {
+        let mut book = Book::default();
+        book.put(lesson("Parse dates", "s"));
+        book.put(lesson("twice", "a"));
+        book.put(lesson("Twice", "b"));
+        assert_eq!(book.resolve(&" parse DATES ".into()).unwrap().trigger, "Parse dates");
+        assert!(matches!(book.resolve(&"none".into()), Err(Error::NoSuchLesson { .. })));
+        match book.resolve(&"TWICE".into()) {
+            Err(Error::Ambiguous { ids, .. }) => assert_eq!(ids.len(), 2),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The index that learning searches for duplicates: titles, vectors of whole texts, ranks; carried over from state to state.
+
+use std::sync::Arc;
+
+use adage_index::UnitVector;
+
+use super::lessons_by_time::{Changed, LessonsByTime};
+use super::ranking::Ranking;
+use super::realm_vectors::{Near, RealmVectors, VectorOf};
+use crate::config::{Config, DedupPolicy};
+use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
+use crate::sorted_blocks::SortedBlocks;
+
+/// Built from a state of the playbook, and updated to another by what differs. Clones share everything.
+#[derive(Clone, Debug)]
+pub(crate) struct DedupIndex {
+    dedup: DedupPolicy,
+    /// The lessons it is made of.
+    lessons: LessonsByTime,
+    titles: SortedBlocks<(TextHash, LessonId)>,
+    pub(crate) ranking: Ranking,
+    wholes: RealmVectors,
+}
+
+impl DedupIndex {
+    /// An index of no lessons.
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            dedup: config.learn.dedup,
+            lessons: LessonsByTime::default(),
+            titles: SortedBlocks::default(),
+            ranking: Ranking::new(config.retention.utility),
+            wholes: RealmVectors::new(config.index.clone()),
+        }
+    }
+
+    /// Updates the index to another state. `vector_of` returns the vector of a whole text where it is known.
+    pub(crate) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
+        for changed in self.lessons.changed(lessons) {
+            self.replace(&changed, vector_of);
+        }
+        self.lessons = lessons.clone();
+    }
+
+    /// Records that it was updated to this state, lesson by lesson.
+    pub(crate) fn set_lessons(&mut self, lessons: &LessonsByTime) {
+        self.lessons = lessons.clone();
+    }
+
+    /// Updates the index by one lesson.
+    pub(crate) fn replace(&mut self, changed: &Changed, vector_of: &VectorOf<'_>) {
+        let (before, after) = (changed.before.as_deref(), changed.after.as_deref());
+        if let Some(before) = before {
+            self.ranking.leave(before);
+        }
+        if let Some(after) = after {
+            self.ranking.enter(after);
+        }
+        // Lessons that have to be promoted are not merged into.
+        let is_findable =
+            |lesson: &&Lesson| lesson.provenance.trust == Trust::Trusted && self.dedup != DedupPolicy::Off;
+        let (before, after) = (before.filter(is_findable), after.filter(is_findable));
+        let is_same = |same: fn(&Lesson, &Lesson) -> bool| {
+            before.zip(after).is_some_and(|(before, after)| before.realm == after.realm && same(before, after))
+        };
+        if !is_same(|before, after| (&before.task, &before.trigger) == (&after.task, &after.trigger)) {
+            if let Some(before) = before {
+                self.titles.remove(&(title(before), before.id));
+            }
+            if let Some(after) = after {
+                self.titles.insert((title(after), after.id));
+            }
+        }
+        if !is_same(has_same_whole) {
+            if let Some(before) = before {
+                self.wholes.take(&before.realm, before.id);
+            }
+            if let Some(after) = after {
+                self.wholes.put(&after.realm, after.id, vector_of(&after.whole_text()).as_ref());
+            }
+        }
+    }
+
+    /// The lessons of this realm whose whole text is nearest, ties by id.
+    pub(crate) fn nearest(&self, realm: &Realm, whole: &UnitVector, k: usize) -> Vec<Near> {
+        self.wholes.nearest([realm], whole, k).0
+    }
+
+    /// The lessons of the same realm, task and trigger, in the order of their ids.
+    pub(crate) fn titled(&self, lesson: &Lesson) -> impl Iterator<Item = LessonId> {
+        let title = title(lesson);
+        self.titles.iter_from(move |row| row.0.cmp(&title)).take_while(move |row| row.0 == title).map(|row| row.1)
+    }
+
+    /// Adds the vectors of whole texts that have become known since, in these realms.
+    pub(crate) fn complete(&mut self, realms: &[Realm], vector_of: &VectorOf<'_>) {
+        for lesson in self.unknown(realms) {
+            if let Some(vector) = vector_of(&lesson.whole_text()) {
+                self.wholes.put(&lesson.realm, lesson.id, Some(&vector));
+            }
+        }
+    }
+
+    /// The lessons of these realms whose whole text's vector is not known.
+    pub(crate) fn unknown(&self, realms: &[Realm]) -> Vec<Arc<Lesson>> {
+        let unknown = self.wholes.unknown().filter_map(|id| self.lessons.get(id));
+        unknown.filter(|lesson| realms.contains(&lesson.realm)).cloned().collect()
+    }
+
+    /// Panics unless it equals `fresh`, which was built from these lessons alone.
+    #[cfg(test)]
+    pub(crate) fn check_against(&self, fresh: &Self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
+        assert_eq!(self.lessons, *lessons);
+        assert_eq!(self.titles, fresh.titles);
+        assert_eq!(self.ranking.realms(), fresh.ranking.realms());
+        // A vector may have become known since.
+        let mut complete = self.clone();
+        let realms: Vec<Realm> = lessons.iter().map(|lesson| lesson.realm.clone()).collect();
+        complete.complete(&realms, vector_of);
+        complete.wholes.check_against(&fresh.wholes);
+    }
+}
+
+fn has_same_whole(one: &Lesson, other: &Lesson) -> bool {
+    (&one.trigger, &one.anti_pattern, &one.correct_pattern)
+        == (&other.trigger, &other.anti_pattern, &other.correct_pattern)
+}
+
+/// A hash of realm, task and trigger without case, blanks and the punctuation around words. Symbols that are part of a word
+/// count: C++ is not C#.
+fn title(lesson: &Lesson) -> TextHash {
+    let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
+    let word = |word: &str| {
+        word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
+    };
+    let words =
+        |text: &str| text.split_whitespace().map(word).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    TextHash::of(&[&lesson.realm.project, &lesson.realm.role, &words(&lesson.task), &words(&lesson.trigger)])
+}

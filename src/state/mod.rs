@@ -1,0 +1,24 @@
+//! What learning and recall both read: the playbook as a value, with the indexes that are carried on from state to state.
+
+pub(crate) mod book;
+pub(crate) mod change;
+pub(crate) mod dedup_index;
+mod id_map;
+mod lazy;
+mod lessons_by_time;
+mod plan;
+mod ranking;
+mod realm_vectors;
+pub(crate) mod recall_index;
+pub mod utility;
+
+pub(crate) use book::{Book, Removed, Waiting};
+pub use book::{ReviewReason, SkippedSuggestion};
+pub(crate) use change::{Action, Change, Edit, Why};
+pub(crate) use dedup_index::DedupIndex;
+pub(crate) use lazy::Lazy;
+pub(crate) use lessons_by_time::{Changed, LessonsByTime};
+pub(crate) use plan::{Plan, Planned};
+pub(crate) use ranking::{Rank, Ranking};
+pub(crate) use realm_vectors::{Near, VectorOf};
+pub(crate) use recall_index::{RecallIndex, Triggers};

@@ -1,0 +1,60 @@
+//! What a decision comes to: the plan that a commit writes, and what came of it for the caller.
+
+use chrono::{DateTime, FixedOffset};
+
+use super::book::Book;
+use super::change::{Action, Change, Edit};
+use super::dedup_index::DedupIndex;
+use crate::lesson::{ChangeId, TextHash};
+
+/// What a commit writes. It begins as the present book, without changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// The book as it will be.
+    pub(crate) book: Book,
+    /// What was replaced or taken out, for the archive.
+    pub(crate) changes: Vec<Change>,
+    /// True when a person removed a text: its vectors are dropped too.
+    pub(crate) forgets_vectors: bool,
+    /// The duplicate index of `book`, from a stage that kept it up to date.
+    pub(crate) dedup: Option<DedupIndex>,
+    /// The generation of the book that the plan began with.
+    pub(crate) generation: u64,
+    pub(crate) now: DateTime<FixedOffset>,
+}
+
+/// A decision.
+#[expect(clippy::large_enum_variant, reason = "one per commit, moved once")]
+pub(crate) enum Planned<T> {
+    /// Write this plan.
+    Commit(Plan, T),
+    /// There is nothing to write.
+    Nothing(T),
+    /// Decide again when the vectors of these texts are known.
+    NeedsVectors(Vec<String>),
+}
+
+impl Plan {
+    pub(crate) fn new(book: Book, generation: u64, now: DateTime<FixedOffset>) -> Self {
+        Self { book, changes: Vec::new(), forgets_vectors: false, dedup: None, generation, now }
+    }
+
+    /// Records what was replaced or taken out, as one change.
+    pub(crate) fn record(&mut self, action: Action, edits: Vec<Edit>) -> ChangeId {
+        let id = self.next_change();
+        self.changes.push(Change { id, at: self.now, action, undoes: None, edits });
+        id
+    }
+
+    /// Records what taking a change back replaced or took out.
+    pub(crate) fn record_undo(&mut self, undone: ChangeId, edits: Vec<Edit>) -> ChangeId {
+        let id = self.next_change();
+        self.changes.push(Change { id, at: self.now, action: Action::Undo, undoes: Some(undone), edits });
+        id
+    }
+
+    fn next_change(&self) -> ChangeId {
+        let seed = ["change".to_owned(), self.generation.to_string(), self.changes.len().to_string()];
+        ChangeId::at(self.now, TextHash::of(&seed))
+    }
+}

@@ -1,0 +1,236 @@
+//! One vector per lesson, and the nearest of them: one index per realm, carried over from state to state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
+
+use super::id_map::IdMap;
+use crate::lesson::{LessonId, Realm};
+use crate::sorted_blocks::SortedBlocks;
+
+/// The vector of one text per lesson: its trigger, or its whole text. Clones share the indexes.
+///
+/// Each realm has an index of its own, so that a search does not have to filter out the lessons of other realms.
+#[derive(Clone, Debug)]
+pub(crate) struct RealmVectors {
+    config: IndexConfig,
+    realms: Arc<BTreeMap<Realm, Arc<RealmIndex>>>,
+    /// Lessons whose vector is not known yet.
+    unknown: SortedBlocks<LessonId>,
+}
+
+#[derive(Clone, Debug)]
+struct RealmIndex {
+    ids: IdMap<LessonId>,
+    vectors: VectorIndex,
+}
+
+/// Returns the vector of a text where it is known.
+pub(crate) type VectorOf<'a> = dyn Fn(&str) -> Option<UnitVector> + 'a;
+
+/// A lesson and the cosine distance of its vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Near {
+    pub(crate) id: LessonId,
+    pub(crate) distance: f32,
+}
+
+impl RealmVectors {
+    pub(crate) fn new(config: IndexConfig) -> Self {
+        Self { config, realms: Arc::default(), unknown: SortedBlocks::default() }
+    }
+
+    /// Components of the vectors; `None` before the first.
+    pub(crate) fn dimension(&self) -> Option<usize> {
+        self.realms.values().find_map(|index| index.vectors.dimension())
+    }
+
+    /// Adds a lesson or replaces its vector. Without a vector it is remembered as unknown, and not found.
+    ///
+    /// A vector of another length than the others comes from another model: the others become unknown.
+    pub(crate) fn put(&mut self, realm: &Realm, id: LessonId, vector: Option<&UnitVector>) {
+        let Some(vector) = vector else {
+            self.take(realm, id);
+            self.unknown.insert(id);
+            return;
+        };
+        if self.dimension().is_some_and(|dimension| dimension != vector.as_slice().len()) {
+            let known = self.realms.values().flat_map(|index| index.ids.ids());
+            self.unknown = SortedBlocks::of(self.unknown.iter().chain(known).copied().collect());
+            self.realms = Arc::default();
+        }
+        let realms = Arc::make_mut(&mut self.realms);
+        let index = realms.entry(realm.clone()).or_insert_with(|| {
+            Arc::new(RealmIndex { ids: IdMap::default(), vectors: VectorIndex::new(self.config.clone()) })
+        });
+        let index = Arc::make_mut(index);
+        let number = index.ids.put(id);
+        // The only possible error is another dimension, which was ruled out above.
+        if index.vectors.put(number, vector).is_ok() {
+            self.unknown.remove(&id);
+        }
+    }
+
+    /// Removes a lesson, known or not.
+    pub(crate) fn take(&mut self, realm: &Realm, id: LessonId) {
+        self.unknown.remove(&id);
+        if self.realms.get(realm).is_none_or(|index| index.ids.number(id).is_none()) {
+            return;
+        }
+        let realms = Arc::make_mut(&mut self.realms);
+        let Some(index) = realms.get_mut(realm).map(Arc::make_mut) else { return };
+        if let Some(number) = index.ids.take(id) {
+            index.vectors.remove(number);
+        }
+        if index.ids.is_empty() {
+            realms.remove(realm);
+        }
+    }
+
+    /// Lessons whose vector is not known, in the order of their ids.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = LessonId> {
+        self.unknown.iter().copied()
+    }
+
+    /// The `k` nearest in these realms, nearest first, ties by id; and the kind of the index that searched the largest of them.
+    ///
+    /// Where the search is exact, the cut at `k` depends on the present state alone. The numbers by which the index breaks ties
+    /// depend on history, so ties at the cut are resolved here. A query of another dimension finds nothing.
+    pub(crate) fn nearest<'r>(
+        &self,
+        realms: impl IntoIterator<Item = &'r Realm>,
+        query: &UnitVector,
+        k: usize,
+    ) -> (Vec<Near>, IndexKind) {
+        let (mut found, mut by, mut largest) = (Vec::new(), IndexKind::Exact, 0);
+        for index in realms.into_iter().filter_map(|realm| self.realms.get(realm)) {
+            let kind = index.nearest(query, k, &mut found);
+            if index.vectors.len() > largest {
+                (by, largest) = (kind, index.vectors.len());
+            }
+        }
+        found.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.id.cmp(&b.id)));
+        found.truncate(k);
+        (found, by)
+    }
+
+    /// Panics unless it has the lessons of the other one, with their vectors. It may know a vector that the cache has lost: a
+    /// removal that failed drops them from the cache first.
+    #[cfg(test)]
+    pub(crate) fn check_against(&self, fresh: &Self) {
+        let (known, expected) = (self.known(), fresh.known());
+        let all_ids = |known: &BTreeMap<(Realm, LessonId), Vec<f32>>, vectors: &Self| {
+            SortedBlocks::of(known.keys().map(|key| key.1).chain(vectors.unknown()).collect())
+        };
+        assert_eq!(all_ids(&known, self), all_ids(&expected, fresh));
+        for (key, vector) in expected {
+            assert!(known.get(&key) == Some(&vector), "another vector than that of {key:?}");
+        }
+    }
+
+    /// Everything that it knows.
+    #[cfg(test)]
+    pub(crate) fn known(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
+        let rows = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
+            assert_eq!(index.ids.iter().count(), index.vectors.len());
+            let row = |(number, id): (u32, &LessonId)| {
+                assert_eq!(index.ids.number(*id), Some(number));
+                ((realm.clone(), *id), index.vectors.vector(number).unwrap().to_vec())
+            };
+            index.ids.iter().map(row).collect::<Vec<_>>()
+        };
+        self.realms.iter().flat_map(rows).collect()
+    }
+}
+
+impl RealmIndex {
+    /// Adds the `k` nearest and, where the search is exact, all that are as far as the last of them.
+    fn nearest(&self, query: &UnitVector, k: usize, found: &mut Vec<Near>) -> IndexKind {
+        let n_all = self.vectors.len();
+        let k = k.min(n_all);
+        let mut wanted = (k + 1).min(n_all);
+        loop {
+            let Ok(answer) = self.vectors.search(query, wanted, SearchScope::All) else { return IndexKind::Exact };
+            let nearest = answer.neighbours;
+            let distance = |place: usize| nearest.get(place).map(|neighbour| neighbour.distance);
+            let is_tied = k > 0 && distance(k - 1) == distance(wanted - 1);
+            if is_tied && wanted < n_all && answer.by == IndexKind::Exact {
+                wanted = wanted.saturating_mul(2).min(n_all);
+                continue;
+            }
+            found.extend(nearest.into_iter().filter_map(|neighbour| {
+                Some(Near { id: *self.ids.get(neighbour.key)?, distance: neighbour.distance })
+            }));
+            return answer.by;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::TextHash;
+    use crate::testing::at;
+
+    fn unit(components: &[f32]) -> UnitVector {
+        UnitVector::new(components).unwrap()
+    }
+
+    fn id(number: i64) -> LessonId {
+        LessonId::at(at(number), TextHash::of(&["id"]))
+    }
+
+    fn realm(project: &str) -> Realm {
+        Realm { project: project.into(), role: String::new() }
+    }
+
+    fn ids(found: &(Vec<Near>, IndexKind)) -> Vec<LessonId> {
+        found.0.iter().map(|near| near.id).collect()
+    }
+
+    #[test]
+    fn ties_come_by_id_whatever_came_first() {
+        let mut vectors = RealmVectors::new(IndexConfig::default());
+        let here = realm("here");
+        for number in [5, 3, 9, 1, 7] {
+            vectors.put(&here, id(number), Some(&unit(&[1.0, 1.0])));
+        }
+        vectors.put(&here, id(0), Some(&unit(&[0.0, 1.0])));
+        vectors.take(&here, id(3));
+        vectors.put(&here, id(3), Some(&unit(&[1.0, 1.0])));
+        let query = unit(&[1.0, 0.0]);
+        assert_eq!(ids(&vectors.nearest([&here], &query, 2)), [id(1), id(3)]);
+        assert_eq!(ids(&vectors.nearest([&here], &query, 9)), [1, 3, 5, 7, 9, 0].map(id));
+        assert!(ids(&vectors.nearest([&here], &query, 0)).is_empty());
+    }
+
+    #[test]
+    fn realms_are_searched_together_and_left_out() {
+        let mut vectors = RealmVectors::new(IndexConfig::default());
+        let [one, two, three] = ["1", "2", "3"].map(realm);
+        for (place, realm) in [&one, &two, &three, &one].into_iter().enumerate() {
+            let number = i64::try_from(place).unwrap();
+            vectors.put(realm, id(number), Some(&unit(&[1.0, 0.1 * place as f32])));
+        }
+        let query = unit(&[1.0, 0.0]);
+        assert_eq!(ids(&vectors.nearest([&one, &three], &query, 3)), [0, 2, 3].map(id));
+        assert_eq!(ids(&vectors.nearest([&two], &query, 3)), [id(1)]);
+        assert!(vectors.nearest([&realm("4")], &query, 3).0.is_empty());
+    }
+
+    #[test]
+    fn a_model_that_changed_makes_the_others_unknown() {
+        let mut vectors = RealmVectors::new(IndexConfig::default());
+        let here = realm("here");
+        vectors.put(&here, id(1), None);
+        vectors.put(&here, id(2), Some(&unit(&[1.0, 0.0])));
+        assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1)], Some(2)));
+        assert!(vectors.nearest([&here], &unit(&[1.0]), 3).0.is_empty());
+        vectors.put(&here, id(3), Some(&unit(&[1.0, 0.0, 0.0])));
+        assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1), id(2)], Some(3)));
+        vectors.put(&here, id(1), Some(&unit(&[0.0, 1.0, 0.0])));
+        vectors.take(&here, id(2));
+        assert_eq!((vectors.unknown().count(), vectors.known().len()), (0, 2));
+    }
+}

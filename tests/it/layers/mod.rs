@@ -1,0 +1,59 @@
+//! What the crates do not enforce: imports go down, and folders of `src/` form no cycle.
+//!
+//! Every file is parsed, so that an import counts wherever and however it is written. What only tests use does not count.
+
+mod graph;
+mod names;
+mod source;
+mod tests;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use graph::Edges;
+use source::Sources;
+
+/// From the bottom to the top. A module may import those of its own layer, as long as there is no cycle.
+const LAYERS: [&[&str]; 6] = [
+    // Words.
+    &["clock", "config", "document", "error", "hash", "id", "lesson", "sorted_blocks", "testing"],
+    // Engines: they know text and numbers, never lessons.
+    &["embed", "lexical"],
+    // What stages read, and what files are written through.
+    &["difference", "folder", "state"],
+    // Stages: values in, values out.
+    &["capture", "exchange", "gate", "inbox", "learn", "model", "retrieve", "skills"],
+    &["store"],
+    // The façade.
+    &["lib", "playbook", "sessions", "vector_memory"],
+];
+
+#[test]
+fn imports_go_down_and_never_in_a_circle() {
+    let (edges, modules) = read_crate(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let cycles = graph::cycles(&edges);
+    println!("{} edges between {} folders, {} cycles\n{}", edges.len(), modules.len(), cycles.len(), cycles.concat());
+    let upward = graph::upward(&edges, &modules, &LAYERS);
+    assert!(upward.is_empty(), "imports that go up:\n{}", upward.join("\n"));
+    assert!(cycles.is_empty(), "{}", cycles.join("\n"));
+}
+
+/// The folders of a library with the edges between them.
+fn read_crate(root: &Path) -> (Edges, BTreeSet<String>) {
+    let files: BTreeMap<PathBuf, String> = rust_files(root)
+        .into_iter()
+        .map(|path| (path.strip_prefix(root).unwrap().to_owned(), fs::read_to_string(&path).unwrap()))
+        .collect();
+    let sources = Sources::read(&files, "lib.rs");
+    let unreached: Vec<&PathBuf> = files.keys().filter(|path| !sources.reached.contains(*path)).collect();
+    assert!(unreached.is_empty(), "in no module of the crate: {unreached:?}");
+    (graph::edges(&sources), sources.top_level_modules())
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
