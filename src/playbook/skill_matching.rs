@@ -117,10 +117,6 @@ impl Skills {
 
     /// The block of the skills that come with every context, within this many estimated tokens.
     pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
-        // Most memories have none, and every retrieval asks.
-        if !self.may_have_some() {
-            return Ok(RenderedSkills::default());
-        }
         let skills = self.auto_load()?;
         let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
