@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
 use crate::embed::{Role, embed_units};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
     Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render,
@@ -87,7 +87,9 @@ impl Inner {
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
                 Err(Error::NoEmbedder) => {}
-                Err(error) => tracing::warn!(%error, "retrieving by words: the vectors failed"),
+                Err(error) => {
+                    tracing::warn!(error = with_causes(&error), "retrieving by words: the vectors failed");
+                }
             }
         }
         Ok(search.by_words(query))

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use super::skills::{ListedSkill, Skills};
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
-use crate::error::{EmbedError, Result};
+use crate::error::{EmbedError, Result, with_causes};
 use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
     match_skills_by_meaning, render_skills,
@@ -197,7 +197,7 @@ impl SkillMatcher {
             .spawn(embedding)
             .map_err(|error| failed(error.to_string()))?;
         match receiver.recv_timeout(config.time_limit) {
-            Ok(vector) => vector.map_err(|error| failed(error.to_string())),
+            Ok(vector) => vector.map_err(|error| failed(with_causes(&error))),
             Err(RecvTimeoutError::Timeout) => Err(timed_out),
             Err(RecvTimeoutError::Disconnected) => Err(failed("it panicked".to_owned())),
         }
