@@ -8,7 +8,8 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use adage::{Embedder, Engine, Model, OnnxEmbedder, Role};
+use adage::embed::{Engine, Model, Role};
+use adage::{Embedder, OnnxEmbedder};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// A common English word is one token; the model adds two.

@@ -7,7 +7,10 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use adage::{Config, DedupPolicy, Embedder, HashingEmbedder, Playbook, Request, Role, TierChoice, build_lesson};
+use adage::config::DedupPolicy;
+use adage::embed::Role;
+use adage::retrieve::TierChoice;
+use adage::{Config, Embedder, HashingEmbedder, Playbook, Request, build_lesson};
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 const SIZES: [usize; 3] = [50, 1_000, 10_000];

@@ -6,7 +6,9 @@
 
 use std::hint::black_box;
 
-use adage::{IndexedSkill, MatchConfig, Skill, SkillIndex, match_skills};
+use adage::config::MatchConfig;
+use adage::skills;
+use adage::skills::{Skill, match_skills};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const TOPICS: [&str; 16] = [
@@ -49,8 +51,8 @@ fn matching(criterion: &mut Criterion) {
     let long = format!("{short} {}", (0..190).map(|n| format!("word{n} ")).collect::<Vec<_>>().concat());
     for n_skills in [100, 1_000, 10_000] {
         let skills = skills(n_skills);
-        let indexed = || skills.iter().map(|skill| IndexedSkill { skill, is_matchable: true });
-        let (index, config) = (SkillIndex::new(indexed()), MatchConfig::default());
+        let indexed = || skills.iter().map(|skill| skills::Indexed { skill, is_matchable: true });
+        let (index, config) = (skills::Index::new(indexed()), MatchConfig::default());
         assert_eq!(match_skills(short, &index, &config).matches.len(), 5);
         group.bench_function(format!("{n_skills} skills, 9 words"), |bencher| {
             bencher.iter(|| black_box(match_skills(black_box(short), &index, &config)));
@@ -59,7 +61,7 @@ fn matching(criterion: &mut Criterion) {
             bencher.iter(|| black_box(match_skills(black_box(&long), &index, &config)));
         });
         group.bench_function(format!("{n_skills} skills, index made"), |bencher| {
-            bencher.iter(|| black_box(SkillIndex::new(indexed())));
+            bencher.iter(|| black_box(skills::Index::new(indexed())));
         });
     }
     group.finish();

@@ -297,7 +297,8 @@ fn npy(path: &Path, kind: &str) -> Result<(Vec<u8>, usize), Failure> {
 
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 fn texts(file: &Path) -> Result<Vectors, Failure> {
-    use adage::{Embedder, Engine, Model, OnnxEmbedder, Role};
+    use adage::embed::{Engine, Model, Role};
+    use adage::{Embedder, OnnxEmbedder};
     let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

@@ -27,10 +27,10 @@ use std::time::Instant;
 
 use std::sync::Arc;
 
-use adage::{
-    Config, DedupPolicy, Embedder, Engine, LearnOutcome, LessonId, Model, OnnxEmbedder, Playbook, Request, Role,
-    TierChoice, build_lesson, reciprocal_rank_fusion,
-};
+use adage::config::DedupPolicy;
+use adage::embed::{Engine, Model, Role};
+use adage::retrieve::{TierChoice, reciprocal_rank_fusion};
+use adage::{Config, Embedder, LearnOutcome, LessonId, OnnxEmbedder, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
 /// Ranks that count for nDCG and MRR.

@@ -13,12 +13,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adage::embed::{EmbedError, Role};
 use adage::index::IndexKind;
 use adage::ndarray::Array2;
-use adage::{
-    Config, EmbedError, Embedder, LearnOutcome, LessonDraft, Playbook, Request, Role, TextHash, TierChoice,
-    build_lesson,
-};
+use adage::retrieve::TierChoice;
+use adage::{Config, Embedder, LearnOutcome, LessonDraft, Playbook, Request, TextHash, build_lesson};
 
 const DIMENSION: usize = 384;
 const CLUSTERS: u64 = 50;

@@ -8,8 +8,10 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 
+use adage::embed::{EmbedError, Role};
 use adage::index::VectorError;
-use adage::{EmbedError, Embedder, Error, Playbook, Request, Role, TextHash, Tier, TierChoice, build_lesson};
+use adage::retrieve::TierChoice;
+use adage::{Embedder, Error, Playbook, Request, TextHash, Tier, build_lesson};
 use ndarray::Array2;
 
 /// Each concept is an axis; these words, in any form that begins like one of them, lie on it.

@@ -14,9 +14,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adage::embed::{Engine, Model, Role};
+use adage::lesson::Refusal;
 use adage::{
-    Config, Context, Credited, Embedder, Engine, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, Model,
-    NoMatchReason, OnnxEmbedder, Playbook, Refusal, Request, Role, Tier, Verification, build_lesson,
+    Config, Context, Credited, Embedder, Feedback, LearnOutcome, Lesson, LessonDraft, LessonId, NoMatchReason,
+    OnnxEmbedder, Playbook, Request, Tier, Verification, build_lesson,
 };
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;

@@ -1,4 +1,23 @@
-//! Every setting with its default, unit, range and origin, on one page.
+//! Every setting with its default, unit, range and origin.
+//!
+//! ```
+//! use adage::{Config, Playbook};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let mut config = Config::default();
+//! config.retention.capacity = 200; // lessons per realm; 50 by default
+//! config.retrieval.distance_threshold = 0.5;
+//! let playbook = Playbook::builder(folder.path()).with_config(config).without_embedder().open()?;
+//! assert_eq!(playbook.config().retention.capacity, 200);
+//!
+//! let mut wrong = Config::default();
+//! wrong.retrieval.distance_threshold = 2.5;
+//! let error = wrong.validate().unwrap_err().to_string();
+//! assert!(error.starts_with("retrieval.distance_threshold is 2.5"), "{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Settings are checked once, when a playbook is opened.
 
 use std::time::Duration;
 

@@ -172,11 +172,11 @@ pub enum Error {
     UnknownExchange,
     /// The file's section of lessons cannot be replaced. The file was not touched.
     #[error("{} was not written: {reason}", path.display())]
-    NotOurs {
+    ExportRefused {
         /// The file.
         path: PathBuf,
         /// What is the matter with it.
-        reason: NotOurs,
+        reason: ExportRefused,
     },
     /// The vector tier was asked for by name, or a vector memory was asked, and there is no embedder.
     #[error("vectors were asked for, but there is no embedder")]
@@ -261,7 +261,7 @@ pub enum CannotUndo {
 /// Why an export did not touch a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotOurs {
+pub enum ExportRefused {
     /// It is not certain where our section is.
     #[error("line {line} is a mark of adage's section that has no counterpart, or a second one")]
     Section {

@@ -1,143 +1,125 @@
 //! Embedded, offline lesson memory for AI agents.
 //!
 //! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
-//! [`get_playbook_context`](Playbook::get_playbook_context) before a task; between the two, the [`Playbook`] keeps the few
-//! lessons that earn their place. No server, no network, no language model needed: a local embedder, an in-process index, and a
-//! folder that a person can read.
+//! [`get_playbook_context`](Playbook::get_playbook_context) before a task. Between the two, the [`Playbook`] keeps the few lessons that
+//! earn their place: near lessons merge unless their values differ, unrelated questions get nothing, text that may come from untrusted
+//! content waits for a person. No server, no network, no language model: a local embedder, an in-process index, and a folder that a
+//! person can read.
+//!
+//! ```
+//! use adage::{Feedback, Playbook, Request, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::open(folder.path())?;
+//! playbook.learn_lesson(
+//!     build_lesson("pushing a rebased branch", "Use --force-with-lease, never --force.")
+//!         .mistake("git push --force overwrote a colleague's commits"),
+//! )?;
+//!
+//! let context = playbook.get_playbook_context(Request::about("push my branch after a rebase"))?;
+//! assert!(context.text.contains("--force-with-lease"));
+//!
+//! let receipt = context.receipt.ok_or("nothing was shown")?;
+//! playbook.record_outcome(receipt, Feedback::Helpful)?;
+//! assert_eq!(playbook.find("pushing a rebased branch")?.retrievals, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # A tour
 //!
-//! - Learning: [`build_lesson`] makes a [`LessonDraft`]; [`LearnOutcome`] says what became of it. Near lessons merge unless
-//!   their values differ: a [`Difference`] names them.
-//! - Retrieving: a [`Request`] is about something or a cold start; the [`Context`] carries the text for the prompt, the
-//!   [`Tier`] that answered, why nothing is shown when nothing is, and a receipt.
-//! - Feedback: [`record_outcome`](Playbook::record_outcome) credits exactly what a receipt showed. [`utility`] decides who
-//!   stays.
-//! - Removing: [`remove`](Playbook::remove) is for good; [`undo`](Playbook::undo) takes changes back.
-//! - Documents of the host's own: a [`VectorMemory`] in another folder, asked by [`Lookup`] under a [`Filter`].
-//! - Sessions: a [`TranscriptReader`](transcript::TranscriptReader) reads what an agent wrote down of one into a
-//!   [`Transcript`](transcript::Transcript), and reports what is not in it.
-//! - Past sessions: [`Playbook::sessions`] lists those of a folder, says which are due and reads them, one run at a time.
-//! - Extraction: [`extract_lessons`] asks the host's [`LanguageModel`] what a transcript teaches and takes only what it
-//!   can show in the user's own words: [`find_evidence`].
-//! - Skills: [`Playbook::skills`] lists, matches, exports and promotes `SKILL.md` files; [`Skills::for_task`] is the block for a
-//!   prompt, [`Skills::curate`] keeps drafts in order.
-//! - Review: [`Playbook::inbox`] holds what waits for a person: patches of notes and skills, new skills, lessons.
-//! - The host's agent: [`Playbook::begin_agent`] gives it past sessions, instructions and a [`ToolPolicy`].
-//! - Exchange: [`Playbook::export_into`] and [`read_lessons`] move lessons to and from files of other programs.
-//! - Settings: [`Config`] has every default on one page.
+//! - **Learning.** [`build_lesson`] starts a [`LessonDraft`]; the outcome says whether it was inserted, merged, kept distinct with the
+//!   difference named, refused, or awaits review.
+//! - **Retrieving.** A [`Request`] is about a task or a cold start, for a project and a role. The [`Context`] has the text for the prompt,
+//!   each lesson with distance and score, the reason when nothing is shown, and a receipt.
+//! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay.
+//! - **Taking back.** `remove` is permanent, `undo` reverts a recorded change, `changes` lists them.
+//! - **Other memories.** A [`VectorMemory`] keeps a host's own documents, found by meaning under a metadata filter.
+//! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks the host's language model.
+//! - **Review.** [`inbox`] holds what awaits a person, [`skills`] matches and maintains `SKILL.md` files, [`exchange`] moves lessons to
+//!   and from files of other programs.
+//! - **Settings.** [`config`] has every default on one page, with unit, range and origin.
+//!
+//! All calls block, and handles are `Clone + Send + Sync`: in an async program, call them on a blocking thread.
+//!
+//! # A dozen words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | lesson | a situation (trigger), what not to do, what to do, and its history |
+//! | playbook | the lessons of a folder and the rules by which they are kept |
+//! | realm | the project and role that a lesson holds for; empty is global |
+//! | context | the lessons that a request gets, as text for a prompt |
+//! | tier | how they were found: by vectors, by words, or the newest ones |
+//! | receipt | names one retrieval, so that feedback credits exactly its lessons |
+//! | utility | what a lesson is worth; the least useful are evicted |
+//! | evidence | a verbatim quote of the user that confirms a lesson |
+//! | tainted | possibly influenced by untrusted content |
+//! | review | where tainted and unconfirmed lessons wait for a person |
+//! | promotion | a person's decision that exactly this text may be shown |
+//! | skill | instructions for a kind of task, a `SKILL.md` file |
 //!
 //! # Features
 //!
 //! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all default); `http-llm` adds a client of
-//! OpenAI-compatible servers. Without an engine the crate takes the host's [`Embedder`] or
-//! retrieves by words.
+//! all-MiniLM-L6-v2 (all three are default). `http-llm` adds a client of OpenAI-compatible servers; `hnsw_rs` that crate's graph, for
+//! comparison. Without an engine the crate uses the host's [`Embedder`] or retrieves by words.
 
+pub mod agent;
 mod capture;
 mod clock;
-mod config;
-mod difference;
+pub mod config;
+pub mod difference;
 mod document;
-mod embed;
+pub mod embed;
 mod error;
-mod exchange;
+pub mod exchange;
+pub mod extract;
 mod folder;
 mod gate;
 mod hash;
+pub mod heuristics;
 mod id;
-mod inbox;
-mod learn;
-mod lesson;
+pub mod inbox;
+pub mod index;
+pub mod learn;
+pub mod lesson;
 mod lexical;
-mod playbook;
-mod retrieve;
-mod skills;
+pub mod model;
+pub mod playbook;
+mod proposal;
+pub mod redact;
+pub mod retrieve;
+pub mod sessions;
+mod skill;
+pub mod skills;
 mod sorted_blocks;
 mod state;
 mod store;
 #[cfg(test)]
 mod testing;
-mod vector_memory;
-
-/// Nearest neighbours among unit vectors, for a host that wants them without a memory; and how a memory searches.
-pub mod index {
-    pub use adage_index::{
-        IndexConfig, IndexKind, InvalidSetting, KeySet, Keys, Neighbour, SearchResult, SearchScope, UnitVector,
-        VectorError, VectorIndex,
-    };
-}
-
-/// Removing secrets and invisible characters from text, as every lesson is before it is kept; and cutting it for display.
-pub mod redact {
-    pub use adage_redact::{Part, Redactor, Secret, Traced, one_line, shorten, strip_invisible, strip_terminal};
-}
-
-/// Sessions as agents write them down, read into one shape; and what a command line does.
-pub mod transcript {
-    pub use adage_transcript::{
-        Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Status,
-        ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line,
-    };
-}
+pub mod transcript;
+pub mod vector_memory;
 
 /// The crate of the times in the interface.
 pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-#[cfg(feature = "http-llm")]
-pub use capture::HttpModel;
-pub use capture::{
-    AgentJob, AgentTool, Because, CancelHook, CancelToken, Candidate, Completion, Denied, Existing, Explanation,
-    ExtractRequest, Extracted, Extraction, Ground, Heuristic, Hurdle, Ineligible, LanguageModel, MIN_QUOTE_WORDS,
-    ModelError, NoEvidence, Recurrence, Refused, RefusedBecause, Ripeness, ScriptedModel, SessionEntry, SessionSummary,
-    Speaker, Standing, Suggestions, ToolPolicy, Unreadable, check_evidence, extract_lessons, find_evidence,
-    index as session_index, recurring, suggest,
-};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use config::{
-    AgentConfig, AutoSaveConfig, CaptureConfig, Config, CurationConfig, DedupPolicy, ExtractConfig, FeedbackConfig,
-    LearnConfig, MatchConfig, PLAYBOOK_MAX, RetentionConfig, RetrievalConfig, Selection, SessionsConfig, SkillsConfig,
-    UtilityPolicy,
-};
-pub use difference::{Difference, Field, ValueKind};
+pub use config::Config;
+pub use difference::Difference;
 pub use document::Document;
-pub use embed::{Embedder, HashingEmbedder, Role};
 #[cfg(any(feature = "rten", feature = "ort"))]
-pub use embed::{Engine, Model, OnnxEmbedder};
-pub use error::{
-    BadName, CannotApply, CannotUndo, DocumentError, EmbedError, Error, Forbidden, Limit, NotOurs, PatchError, Result,
-    TargetError,
-};
-pub use exchange::{BadSection, ExchangeFormat, NotRead, NotReadReason, read_lessons, write_lessons};
-pub use inbox::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
-pub use learn::{Feedback, LearnOutcome, Pruned, RemovedLesson, Undone, Verification};
-pub use lesson::{
-    ChangeId, Evidence, Lesson, LessonDraft, LessonId, LessonRef, Origin, Provenance, Realm, ReceiptId, Refusal,
-    SCHEMA_VERSION, TextHash, Trust, build_lesson,
-};
-pub use playbook::{
-    AgentReport, AgentRun, Applied, AutoSaved, ChangeRecord, ChangedLesson, Check, CheckedInbox, Credited, Curated,
-    Dismissed, Due, Exported, ExportedSkill, Finding, ImportedSkill, Inbox, InboxChange, LeftOut, LeftOutReason,
-    ListedSkill, Listing, Mined, Notice, Playbook, PlaybookBuilder, Proposal, PutAside, Ran, SavedSkill,
-    SessionLessons, SessionRun, SessionScan, SessionText, Sessions, SkillListing, SkillPlace, Skills, SkipSelection,
-    Stats, TaskSkills, UndoneFiles, Unfit, Waiting, WaitingLesson, Window,
-};
-pub use retrieve::{Context, NoMatchReason, Query, Request, Scored, Shown, Tier, TierChoice, reciprocal_rank_fusion};
-pub use skills::{
-    AutoSave, BadSkillName, CurationPlan, CurationStep, Declined, Fallback, Hold, IndexedSkill, MatchTier, MatchedBy,
-    Matches, NoMatch, NotWorded, Point, PointReason, Quality, RenderedSkills, SameBecause, Shortcoming, Skill,
-    SkillIndex, SkillLife, SkillMatch, SkillName, SkillNote, SkillProvenance, SkillReading, SkillRefused, auto_save,
-    curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
-};
-pub use state::{ReviewReason, SkippedSuggestion, utility};
-pub use store::Recovery;
-pub use store::documents::MemoryRecovery;
-pub use store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
-pub use store::skill_files::NotListed;
-pub use store::skill_state::SkillUse;
-pub use vector_memory::{Filter, Found, Hit, Lookup, VectorMemory, VectorMemoryBuilder};
+pub use embed::OnnxEmbedder;
+pub use embed::{Embedder, HashingEmbedder};
+pub use error::{Error, Result};
+pub use learn::{Feedback, LearnOutcome, Verification};
+pub use lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, ReceiptId, TextHash, build_lesson};
+pub use model::LanguageModel;
+pub use playbook::{Credited, Listing, Playbook, PlaybookBuilder};
+pub use retrieve::{Context, NoMatchReason, Request, Scored, Shown, Tier};
+pub use state::utility;
+pub use vector_memory::{Filter, Hit, Lookup, VectorMemory};
 
 /// The README's examples are tests, where the model that they use is there.
 #[cfg(all(doctest, feature = "rten", feature = "bundled-model"))]

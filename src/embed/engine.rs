@@ -18,7 +18,8 @@ use crate::error::EmbedError;
 ///
 /// ```no_run
 /// # #[cfg(all(feature = "ort", feature = "bundled-model"))] {
-/// use adage::{Engine, Model, OnnxEmbedder, Playbook};
+/// use adage::{OnnxEmbedder, Playbook};
+/// use adage::embed::{Engine, Model};
 /// let engine = Engine::OnnxRuntime("/path/to/onnxruntime/capi/libonnxruntime.so.1.31.1".into());
 /// let embedder = OnnxEmbedder::new(Model::bundled(), engine);
 /// embedder.warm_up()?; // told here if it is not there, too old, or not the one that this process has

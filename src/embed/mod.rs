@@ -1,4 +1,13 @@
-//! From text to unit vectors.
+//! From text to unit vectors: the trait that a host may implement, the bundled model, and an embedder for tests.
+//!
+//! ```
+//! use adage::embed::{Embedder, HashingEmbedder, Role};
+//!
+//! let embedder = HashingEmbedder; // hashed words: deterministic, and no judge of meaning
+//! let rows = embedder.embed(&["pin numpy", "pin pandas"], Role::Document)?;
+//! assert_eq!(rows.dim(), (2, 256)); // one row per text
+//! # Ok::<(), adage::embed::EmbedError>(())
+//! ```
 
 #[cfg(any(feature = "rten", feature = "ort"))]
 mod engine;
@@ -19,6 +28,7 @@ mod rten;
 use adage_index::{UnitVector, VectorError};
 use ndarray::Array2;
 
+pub use crate::error::EmbedError;
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use engine::Engine;
 pub use hashing::HashingEmbedder;
@@ -27,7 +37,6 @@ pub use model::Model;
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use onnx::OnnxEmbedder;
 
-use crate::error::EmbedError;
 use crate::lesson::TextHash;
 
 /// What a text is embedded for. Models of the E5 kind put different prefixes before the two; `MiniLM` does not care.

@@ -25,13 +25,14 @@ const GROUP: usize = 8;
 ///
 /// ```
 /// # #[cfg(all(feature = "rten", feature = "bundled-model"))] {
-/// use adage::{Embedder, Engine, Model, OnnxEmbedder, Role};
+/// use adage::{Embedder, OnnxEmbedder};
+/// use adage::embed::{Engine, Model, Role};
 /// let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
 /// let vectors = embedder.embed(&["pin the version", "fix the version number"], Role::Document)?;
 /// assert_eq!(vectors.dim(), (2, 384));
 /// assert!(vectors.row(0).dot(&vectors.row(1)) > 0.5);
 /// # }
-/// # Ok::<(), adage::EmbedError>(())
+/// # Ok::<(), adage::embed::EmbedError>(())
 /// ```
 pub struct OnnxEmbedder {
     model: Model,

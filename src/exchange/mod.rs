@@ -1,8 +1,23 @@
-//! Lessons in files that others read too: a section of `MEMORY.md` or `AGENTS.md`, lines of an ACE playbook, JSON lines. A
-//! pure stage: texts in, drafts out, and back.
+//! Lessons to and from files that other programs read: a section of `MEMORY.md` or `AGENTS.md`, an ACE playbook, JSON lines.
 //!
-//! What is read from a text that a person or an agent can edit is tainted until a person promotes it, whatever it says of
-//! itself. JSON lines carry their provenance: they are for moving a playbook, not for sharing one.
+//! ```
+//! use adage::{Listing, Playbook, build_lesson, exchange};
+//! use adage::exchange::read_lessons;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+//!
+//! let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
+//! let lessons = read_lessons(exchange::Format::Ace, &text);
+//! assert_eq!(lessons[0].as_ref().unwrap().to_json()["trigger"], "parsing CSV exports");
+//! // Text that anybody can edit is tainted until a person promotes it.
+//! assert_eq!(lessons[0].as_ref().unwrap().to_json()["provenance"]["trust"], "tainted");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A pure stage: texts in, drafts out, and back. Text that a person or an agent can edit is tainted until a person promotes it, whatever it
+//! says about itself. JSON lines carry their provenance: they are for moving a playbook, not for sharing one.
 
 mod ace;
 mod item;
@@ -17,15 +32,25 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::lesson::{Lesson, LessonDraft};
+use crate::lesson::{ChangeId, Lesson, LessonDraft};
 
+pub use crate::error::ExportRefused;
 pub(crate) use item::says_the_same;
 pub(crate) use target::into_file;
+
+/// What an export wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Lessons in the file now.
+    pub n_lessons: usize,
+    /// What to pass to [`Playbook::undo_export`](crate::Playbook::undo_export); none when the file already said all that.
+    pub change: Option<ChangeId>,
+}
 
 /// A format in which lessons are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ExchangeFormat {
+pub enum Format {
     /// A lesson a line, with everything that is known of it.
     JsonLines,
     /// A marked section of a `MEMORY.md`; the rest of the file is not ours.
@@ -109,7 +134,7 @@ pub enum BadSection {
     },
 }
 
-impl ExchangeFormat {
+impl Format {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::JsonLines, Self::Memory, Self::Agents, Self::Ace];
 
@@ -139,13 +164,13 @@ impl ExchangeFormat {
     }
 }
 
-impl fmt::Display for ExchangeFormat {
+impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for ExchangeFormat {
+impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
@@ -162,34 +187,35 @@ impl FromStr for ExchangeFormat {
 /// A lesson's text cannot leave its place, whatever it says. [`read_lessons`] gives it back, but for blank lines around a
 /// field and characters that nobody sees.
 #[must_use]
-pub fn write_lessons(format: ExchangeFormat, lessons: &[Arc<Lesson>]) -> String {
+pub fn write_lessons(format: Format, lessons: &[Arc<Lesson>]) -> String {
     let shown = lessons.iter().filter(|lesson| lesson.is_admitted()).map(Arc::as_ref);
     match format {
-        ExchangeFormat::JsonLines => json_lines::write(lessons.iter().map(Arc::as_ref)),
-        ExchangeFormat::Memory => section::write(section::Reader::Person, shown),
-        ExchangeFormat::Agents => section::write(section::Reader::Agent, shown),
-        ExchangeFormat::Ace => ace::write(shown),
+        Format::JsonLines => json_lines::write(lessons.iter().map(Arc::as_ref)),
+        Format::Memory => section::write(section::Reader::Person, shown),
+        Format::Agents => section::write(section::Reader::Agent, shown),
+        Format::Ace => ace::write(shown),
     }
 }
 
 /// The lessons of a text, in their order, and what of it is none.
 ///
 /// ```
-/// use adage::{ExchangeFormat, read_lessons};
+/// use adage::exchange;
+/// use adage::exchange::read_lessons;
 ///
 /// let text = "## OTHERS\n[shr-00007] helpful=3 harmful=1 :: Read the whole error before fixing it.\nnonsense\n";
-/// let read = read_lessons(ExchangeFormat::Ace, text);
+/// let read = read_lessons(exchange::Format::Ace, text);
 /// let lesson = read[0].as_ref().unwrap().to_json();
 /// assert_eq!(lesson["correct_pattern"], "Read the whole error before fixing it.");
 /// assert_eq!((&lesson["helpful_retrievals"], &lesson["provenance"]["trust"]), (&3.into(), &"tainted".into()));
 /// assert_eq!(read[1].as_ref().unwrap_err().line, 3);
 /// ```
 #[must_use]
-pub fn read_lessons(format: ExchangeFormat, text: &str) -> Vec<Result<LessonDraft, NotRead>> {
+pub fn read_lessons(format: Format, text: &str) -> Vec<Result<LessonDraft, NotRead>> {
     let text = text.trim_start_matches('\u{feff}');
     match format {
-        ExchangeFormat::JsonLines => json_lines::read(text),
-        ExchangeFormat::Memory | ExchangeFormat::Agents => section::read(text),
-        ExchangeFormat::Ace => ace::read(text),
+        Format::JsonLines => json_lines::read(text),
+        Format::Memory | Format::Agents => section::read(text),
+        Format::Ace => ace::read(text),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{ExchangeFormat, ace, section};
-use crate::error::NotOurs;
+use super::{Format, ace, section};
+use crate::error::ExportRefused;
 use crate::lesson::LessonId;
 
 /// How a new `MEMORY.md` begins.
@@ -11,23 +11,23 @@ const MEMORY_TITLE: &str = "# Project Memory\n\n";
 
 /// The file with what [`write_lessons`](super::write_lessons) made in it: in the place of its section, or instead of what we
 /// wrote there before.
-pub(crate) fn into_file(format: ExchangeFormat, known: &[u8], written: &str) -> Result<Vec<u8>, NotOurs> {
+pub(crate) fn into_file(format: Format, known: &[u8], written: &str) -> Result<Vec<u8>, ExportRefused> {
     use super::BadSection::{Second, Unclosed, Unopened};
     match format {
-        ExchangeFormat::Memory if known.trim_ascii().is_empty() => Ok(format!("{MEMORY_TITLE}{written}").into_bytes()),
-        ExchangeFormat::Memory | ExchangeFormat::Agents => section::put_section(known, written).map_err(|error| {
+        Format::Memory if known.trim_ascii().is_empty() => Ok(format!("{MEMORY_TITLE}{written}").into_bytes()),
+        Format::Memory | Format::Agents => section::put_section(known, written).map_err(|error| {
             let (Unclosed { line } | Unopened { line } | Second { line }) = error;
-            NotOurs::Section { line }
+            ExportRefused::Section { line }
         }),
-        ExchangeFormat::JsonLines => taken(known, written, is_our_row),
-        ExchangeFormat::Ace => taken(known, written, |line| ace::is_our_heading(line) || ace::is_ours(line)),
+        Format::JsonLines => taken(known, written, is_our_row),
+        Format::Ace => taken(known, written, |line| ace::is_our_heading(line) || ace::is_ours(line)),
     }
 }
 
-fn taken(known: &[u8], written: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<u8>, NotOurs> {
-    let known = std::str::from_utf8(known).map_err(|_| NotOurs::NotText)?;
+fn taken(known: &[u8], written: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<u8>, ExportRefused> {
+    let known = std::str::from_utf8(known).map_err(|_| ExportRefused::NotText)?;
     let foreign = known.lines().position(|line| !line.trim().is_empty() && !is_ours(line));
-    foreign.map_or_else(|| Ok(written.as_bytes().to_vec()), |place| Err(NotOurs::Foreign { line: place + 1 }))
+    foreign.map_or_else(|| Ok(written.as_bytes().to_vec()), |place| Err(ExportRefused::Foreign { line: place + 1 }))
 }
 
 fn is_our_row(line: &str) -> bool {

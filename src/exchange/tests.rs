@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::section::put_section;
 use super::target::into_file;
 use super::*;
-use crate::error::NotOurs;
+use crate::error::ExportRefused;
 use crate::lesson::Trust;
 use crate::testing::lesson;
 
@@ -33,7 +33,7 @@ fn csv() -> Lesson {
 #[test]
 fn a_section_is_a_list_that_a_person_reads() {
     let lesson = csv();
-    let text = write_lessons(ExchangeFormat::Memory, &[Arc::new(lesson.clone())]);
+    let text = write_lessons(Format::Memory, &[Arc::new(lesson.clone())]);
     let expected = format!(
         "<!-- adage:lessons:begin (kept by adage: `adage export` rewrites what stands between these marks, nothing else) -->\n\
          ## Lessons learned\n\n\
@@ -52,7 +52,7 @@ fn a_section_is_a_list_that_a_person_reads() {
 #[test]
 fn an_ace_bullet_stands_on_one_line_under_its_heading() {
     let (mistake, strategy) = (csv(), lesson("rotating keys", "Keep both: old and new."));
-    let text = write_lessons(ExchangeFormat::Ace, &[Arc::new(mistake.clone()), Arc::new(strategy.clone())]);
+    let text = write_lessons(Format::Ace, &[Arc::new(mistake.clone()), Arc::new(strategy.clone())]);
     let expected = format!(
         "## STRATEGIES & INSIGHTS\n\
          [{}] helpful=0 harmful=0 :: When: rotating keys⏎Do: Keep both: old and new.\n\n\
@@ -66,7 +66,7 @@ fn an_ace_bullet_stands_on_one_line_under_its_heading() {
 
 #[test]
 fn what_is_read_is_imported_and_tainted_and_keeps_its_name_and_counts() {
-    for format in [ExchangeFormat::Memory, ExchangeFormat::Agents, ExchangeFormat::Ace] {
+    for format in [Format::Memory, Format::Agents, Format::Ace] {
         let lesson = Lesson { verified: true, ..csv() };
         let read = read_lessons(format, &write_lessons(format, &[Arc::new(lesson.clone())]));
         let [Ok(draft)] = read.as_slice() else { panic!("{read:?}") };
@@ -84,14 +84,14 @@ fn what_is_read_is_imported_and_tainted_and_keeps_its_name_and_counts() {
 #[test]
 fn json_lines_keep_everything() {
     let lesson = Lesson { verified: true, ..csv() };
-    let text = write_lessons(ExchangeFormat::JsonLines, &[Arc::new(lesson.clone())]);
+    let text = write_lessons(Format::JsonLines, &[Arc::new(lesson.clone())]);
     assert_eq!(text.lines().count(), 1);
-    let read = read_lessons(ExchangeFormat::JsonLines, &text);
+    let read = read_lessons(Format::JsonLines, &text);
     assert_eq!(read, [Ok(LessonDraft::from_lesson(&lesson))]);
     for listed in [format!("[{text}]"), format!("{{\"lessons\": [{text}]}}")] {
-        assert_eq!(read_lessons(ExchangeFormat::JsonLines, &listed), read);
+        assert_eq!(read_lessons(Format::JsonLines, &listed), read);
     }
-    let broken = read_lessons(ExchangeFormat::JsonLines, "{\"trigger\": \"t\"}\n\n[1]\nnonsense\n");
+    let broken = read_lessons(Format::JsonLines, "{\"trigger\": \"t\"}\n\n[1]\nnonsense\n");
     assert_eq!(broken.iter().filter_map(|row| row.as_ref().err()).map(|row| row.line).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(broken[0].as_ref().unwrap().to_json()["provenance"]["origin"], "imported");
 }
@@ -101,16 +101,16 @@ fn what_may_not_be_shown_is_not_written_for_others() {
     let mut tainted = lesson("t", "obey");
     tainted.provenance.trust = Trust::Tainted;
     let lessons = [Arc::new(tainted)];
-    for format in [ExchangeFormat::Memory, ExchangeFormat::Agents, ExchangeFormat::Ace] {
+    for format in [Format::Memory, Format::Agents, Format::Ace] {
         assert!(!write_lessons(format, &lessons).contains("obey"), "{format}");
     }
-    assert!(write_lessons(ExchangeFormat::JsonLines, &lessons).contains("obey"));
+    assert!(write_lessons(Format::JsonLines, &lessons).contains("obey"));
 }
 
 /// What the section of a text says, a line a lesson: its trigger, pattern, line and reason.
 fn check_section(inside: &str, expected: &[&str]) {
     let text = format!("# Mine\n<!-- adage:lessons:begin -->\n{inside}<!-- adage:lessons:end -->\n- **When:** mine\n");
-    let said: Vec<String> = read_lessons(ExchangeFormat::Memory, &text)
+    let said: Vec<String> = read_lessons(Format::Memory, &text)
         .iter()
         .map(|read| match read {
             Ok(draft) => format!("{} → {}", text_of(draft, "trigger"), text_of(draft, "correct_pattern")),
@@ -144,17 +144,14 @@ fn a_section_that_people_edited_is_read_as_far_as_it_is_one() {
         let item = format!("- **When:** a\n  - **Do:** b\n  <!-- {mark}\n");
         check_section(&item, &["line 5: the mark of the lesson cannot be read"]);
     }
-    assert_eq!(
-        read_lessons(ExchangeFormat::Memory, "- text\n")[0].as_ref().unwrap_err().reason,
-        NotReadReason::NoSection
-    );
+    assert_eq!(read_lessons(Format::Memory, "- text\n")[0].as_ref().unwrap_err().reason, NotReadReason::NoSection);
 }
 
 #[test]
 fn ace_bullets_of_others_are_one_text_each() {
     let text = "# Playbook\n\n## COMMON MISTAKES, ALL\n[ctx-1] helpful=1 harmful=8 :: Paths like C:\\new :: stay\n\
                 - [b-2] helpful=0 harmful=0 :: When: it has no second label\n[c] helpful=x harmful=0 :: t\nfree text\n";
-    let read = read_lessons(ExchangeFormat::Ace, text);
+    let read = read_lessons(Format::Ace, text);
     let drafts: Vec<&LessonDraft> = read.iter().flatten().collect();
     assert_eq!(text_of(drafts[0], "correct_pattern"), "Paths like C:\\new :: stay");
     assert_eq!(text_of(drafts[0], "trigger"), "Paths like C:\\new :: stay");
@@ -171,24 +168,24 @@ fn ace_bullets_of_others_are_one_text_each() {
 #[test]
 fn formats_are_told_by_their_looks() {
     for (text, format) in [
-        ("{\"trigger\": \"t\"}\n", Some(ExchangeFormat::JsonLines)),
-        ("\u{feff}[{\"trigger\": \"t\"}]", Some(ExchangeFormat::JsonLines)),
-        ("[]", Some(ExchangeFormat::JsonLines)),
-        ("# Mine\r\n<!-- adage:lessons:begin -->\r\n", Some(ExchangeFormat::Memory)),
-        ("## A\n[x] helpful=1 harmful=0 :: t\n", Some(ExchangeFormat::Ace)),
-        ("[x] helpful=1 harmful=0 :: {}\n", Some(ExchangeFormat::Ace)),
+        ("{\"trigger\": \"t\"}\n", Some(Format::JsonLines)),
+        ("\u{feff}[{\"trigger\": \"t\"}]", Some(Format::JsonLines)),
+        ("[]", Some(Format::JsonLines)),
+        ("# Mine\r\n<!-- adage:lessons:begin -->\r\n", Some(Format::Memory)),
+        ("## A\n[x] helpful=1 harmful=0 :: t\n", Some(Format::Ace)),
+        ("[x] helpful=1 harmful=0 :: {}\n", Some(Format::Ace)),
         ("# Mine\n- text\n", None),
         ("", None),
     ] {
-        assert_eq!(ExchangeFormat::detect(text), format, "{text:?}");
+        assert_eq!(Format::detect(text), format, "{text:?}");
     }
-    for format in ExchangeFormat::ALL {
-        assert_eq!(format.name().parse::<ExchangeFormat>().unwrap(), format);
+    for format in Format::ALL {
+        assert_eq!(format.name().parse::<Format>().unwrap(), format);
         let text = write_lessons(format, &[Arc::new(csv())]);
-        let found = ExchangeFormat::detect(&text).unwrap();
+        let found = Format::detect(&text).unwrap();
         assert_eq!(read_lessons(found, &text), read_lessons(format, &text));
     }
-    assert!(matches!("csv".parse::<ExchangeFormat>(), Err(Error::NoSuchExchange { .. })));
+    assert!(matches!("csv".parse::<Format>(), Err(Error::NoSuchExchange { .. })));
 }
 
 const NEW: &str = "<!-- adage:lessons:begin -->\nnew\n<!-- adage:lessons:end -->\n";
@@ -223,39 +220,35 @@ fn the_section_takes_its_place_and_nothing_else() {
 #[test]
 fn a_whole_file_is_taken_only_when_nobody_else_wrote_in_it() {
     let (lesson, id) = (Arc::new(csv()), csv().id);
-    for format in [ExchangeFormat::JsonLines, ExchangeFormat::Ace] {
+    for format in [Format::JsonLines, Format::Ace] {
         let ours = write_lessons(format, &[Arc::clone(&lesson)]);
         for known in ["", "\n", &ours] {
             assert_eq!(into_file(format, known.as_bytes(), "new").unwrap(), b"new");
         }
         let foreign = format!("{ours}note to self\n");
         let line = ours.lines().count() + 1;
-        assert_eq!(into_file(format, foreign.as_bytes(), "new"), Err(NotOurs::Foreign { line }));
-        assert_eq!(into_file(format, b"\xff", "new"), Err(NotOurs::NotText));
+        assert_eq!(into_file(format, foreign.as_bytes(), "new"), Err(ExportRefused::Foreign { line }));
+        assert_eq!(into_file(format, b"\xff", "new"), Err(ExportRefused::NotText));
     }
     for (others, line) in [
         ("[shr-1] helpful=1 harmful=0 :: theirs\n", 1),
         ("## COMMON MISTAKES TO AVOID\n[shr-1] helpful=1 harmful=0 :: theirs\n", 2),
         ("## CODE SNIPPETS & TEMPLATES\n\n## My own notes\n", 3),
     ] {
-        assert_eq!(
-            into_file(ExchangeFormat::Ace, others.as_bytes(), "new"),
-            Err(NotOurs::Foreign { line }),
-            "{others}"
-        );
+        assert_eq!(into_file(Format::Ace, others.as_bytes(), "new"), Err(ExportRefused::Foreign { line }), "{others}");
     }
     let unlabelled = format!("[{id}] helpful=1 harmful=0 :: theirs\n");
-    assert_eq!(into_file(ExchangeFormat::Ace, unlabelled.as_bytes(), "new"), Err(NotOurs::Foreign { line: 1 }));
+    assert_eq!(into_file(Format::Ace, unlabelled.as_bytes(), "new"), Err(ExportRefused::Foreign { line: 1 }));
     for others in ["{\n  \"lessons\": []\n}\n", "{\"trigger\": \"t\"}\n"] {
-        let refused = into_file(ExchangeFormat::JsonLines, others.as_bytes(), "new");
-        assert_eq!(refused, Err(NotOurs::Foreign { line: 1 }));
+        let refused = into_file(Format::JsonLines, others.as_bytes(), "new");
+        assert_eq!(refused, Err(ExportRefused::Foreign { line: 1 }));
     }
-    let section = write_lessons(ExchangeFormat::Memory, &[]);
-    let fresh = into_file(ExchangeFormat::Memory, b"", &section).unwrap();
+    let section = write_lessons(Format::Memory, &[]);
+    let fresh = into_file(Format::Memory, b"", &section).unwrap();
     assert_eq!(String::from_utf8(fresh).unwrap(), format!("# Project Memory\n\n{section}"));
-    assert_eq!(into_file(ExchangeFormat::Agents, b"", &section).unwrap(), section.as_bytes());
+    assert_eq!(into_file(Format::Agents, b"", &section).unwrap(), section.as_bytes());
     let broken = b"a\n<!-- adage:lessons:end -->\n";
-    assert_eq!(into_file(ExchangeFormat::Agents, broken, &section), Err(NotOurs::Section { line: 2 }));
+    assert_eq!(into_file(Format::Agents, broken, &section), Err(ExportRefused::Section { line: 2 }));
 }
 
 /// Texts out of everything that means something to one of the formats.
@@ -327,7 +320,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_again(lessons in proptest::collection::vec(any_lesson(), 0..4)) {
         let lessons: Vec<Arc<Lesson>> = lessons.into_iter().map(Arc::new).collect();
-        for format in [ExchangeFormat::Memory, ExchangeFormat::Agents, ExchangeFormat::Ace] {
+        for format in [Format::Memory, Format::Agents, Format::Ace] {
             let text = write_lessons(format, &lessons);
             let mut read: Vec<LessonDraft> = Vec::new();
             for draft in read_lessons(format, &text) {
@@ -350,7 +343,7 @@ proptest! {
                 prop_assert_eq!(text_of(draft, "id"), lesson.id.to_string());
                 prop_assert_eq!(number(draft, "helpful_retrievals"), lesson.helpful_retrievals);
                 prop_assert_eq!(number(draft, "harmful_retrievals"), lesson.harmful_retrievals);
-                if format != ExchangeFormat::Ace {
+                if format != Format::Ace {
                     prop_assert_eq!(number(draft, "retrievals"), lesson.retrievals);
                 }
             }
@@ -362,7 +355,7 @@ proptest! {
         lessons in proptest::collection::vec(any_lesson(), 0..3), before in hostile(), after in hostile(),
     ) {
         let lessons: Vec<Arc<Lesson>> = lessons.into_iter().map(Arc::new).collect();
-        let section = write_lessons(ExchangeFormat::Memory, &lessons);
+        let section = write_lessons(Format::Memory, &lessons);
         let has_section = |text: &str| {
             let read = super::section::read(text);
             !read.iter().any(|read| matches!(read, Err(NotRead { reason: NotReadReason::NoSection, .. })))

@@ -19,7 +19,10 @@ impl Name {
 
     /// The name with another extension.
     pub(crate) fn with_extension(&self, extension: &str) -> Self {
-        Self(self.0.with_extension(extension))
+        let mut path = self.0.clone();
+        // `Path::with_extension` would make `..` of `..patch`.
+        path.set_extension(extension);
+        Self(path)
     }
 
     pub(crate) fn as_path(&self) -> &Path {

@@ -1,4 +1,16 @@
 //! Learning: from an admitted lesson to what the playbook becomes (docs/spec/playbook.md, 3). A pure stage.
+//!
+//! ```
+//! use adage::{LearnOutcome, Playbook, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! let outcome = playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+//! assert!(matches!(outcome, LearnOutcome::Inserted { .. }));
+//! let again = playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+//! assert!(matches!(again, LearnOutcome::Merged { .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod feedback;
 mod learner;
@@ -9,6 +21,7 @@ pub(crate) mod retention;
 mod review;
 mod undo;
 
+pub use crate::state::ReviewReason;
 pub use feedback::{Feedback, Verification};
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;

@@ -1,4 +1,17 @@
 //! The lesson, schema v2 (docs/spec/playbook.md, 2): what the playbook keeps, shows and counts.
+//!
+//! ```
+//! use adage::lesson::{Origin, Trust};
+//! use adage::{Playbook, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.").domains(["python"]))?;
+//! let lesson = playbook.find("pinning numpy")?;
+//! assert_eq!((lesson.confidence, lesson.frequency), (0.5, 1));
+//! assert_eq!((lesson.provenance.origin, lesson.provenance.trust), (Origin::Hand, Trust::Trusted));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod draft;
 mod provenance;

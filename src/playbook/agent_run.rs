@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use adage_transcript::Reading;
 
-use super::{CheckedInbox, Notice, Playbook, SessionRun, Waiting};
+use super::{CheckedInbox, NotDue, Notice, Playbook, SessionRun};
 use crate::capture::agent::{Briefing, job};
 use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
 use crate::error::{Error, Result};
@@ -53,20 +53,21 @@ impl Playbook {
     /// Begins a run of the host's agent over the sessions of a folder that are due, at most 10 by default.
     ///
     /// ```
-    /// use adage::{Playbook, Waiting};
+    /// use adage::Playbook;
+    /// use adage::sessions::NotDue;
     ///
     /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
     /// match playbook.begin_agent(sessions.path())? {
     ///     Ok(run) => println!("{}\n{}", run.job().system, run.job().query),
-    ///     Err(waiting) => assert_eq!(waiting, Waiting::NothingEligible),
+    ///     Err(waiting) => assert_eq!(waiting, NotDue::NothingEligible),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::Io`]; those of a write. That nothing is due is no error.
-    pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, Waiting>> {
+    pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, NotDue>> {
         let inner = &self.0;
         let scan = self.sessions().scan(folder)?;
         let run = match self.sessions().begin_run(&scan)? {

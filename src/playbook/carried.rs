@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
+use crate::retrieve::TierChoice;
 use crate::state::{DedupIndex, RecallIndex};
 use crate::testing::at;
-use crate::{Config, Feedback, Listing, ManualClock, Request, TierChoice, Verification, build_lesson};
+use crate::{Config, Feedback, Listing, ManualClock, Request, Verification, build_lesson};
 
 impl Playbook {
     /// Compares every index and order that the view carries with one made from nothing.

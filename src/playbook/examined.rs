@@ -6,12 +6,12 @@ use super::{Inbox, Proposal};
 use crate::error::{CannotApply, Error, Limit, PatchError, Result, TargetError};
 use crate::folder::edits::{FileEdit, content_hash};
 use crate::folder::{Entry, Folder, Name};
-use crate::inbox::{
-    Content, Effect, FilePatch, Grounds, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
+use crate::lesson::TextHash;
+use crate::proposal::{
+    AllowedRoots, Content, Effect, FilePatch, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
     ProposalName, SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
-use crate::lesson::TextHash;
-use crate::skills::{Skill, SkillName};
+use crate::skill::{Skill, SkillName};
 use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
 use crate::store::inbox_targets::InboxTargets;
 
@@ -43,7 +43,7 @@ impl Inbox {
         InboxFiles::new(&self.playbook.0.store.folder)
     }
 
-    pub(super) fn grounds(&self) -> Result<Grounds> {
+    pub(super) fn grounds(&self) -> Result<AllowedRoots> {
         let inner = &self.playbook.0;
         InboxTargets::new(&inner.store.folder).grounds(inner.global_notes.as_deref(), &inner.writable_skills)
     }
@@ -112,7 +112,7 @@ impl Inbox {
 /// What applying something would do, after a plan; none for what is no proposal of its own.
 fn examine(
     folder: &Folder,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     written: &Written,
     mut plan: Plan,
 ) -> Result<Option<Ready>, CannotApply> {
@@ -164,7 +164,7 @@ fn examine(
 fn plan_patch(
     folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     plan: &mut Plan,
     (from, bytes): (&Name, &[u8]),
 ) -> Result<((usize, usize), Vec<FilePatch>), CannotApply> {
@@ -183,7 +183,7 @@ fn plan_patch(
 pub(super) fn apply(
     folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     plan: &mut Plan,
     (patch, bases): (&Patch, Option<&Bases>),
 ) -> Result<Vec<Located>, CannotApply> {
@@ -223,7 +223,7 @@ fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
 }
 
 /// The pointers to new notes in the table of contents (docs/spec/skills.md, 4.5); the diff that adds them.
-fn add_pointers(folder: &Folder, grounds: &Grounds, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
+fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =
             path.parent() == Some(&grounds.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
@@ -269,7 +269,7 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
 }
 
 /// Where a new skill goes, if it can.
-pub(super) fn skill_target(folder: &Folder, grounds: &Grounds, name: &SkillName) -> Result<PathBuf, CannotApply> {
+pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(grounds, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
     judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;

@@ -5,26 +5,17 @@ use std::sync::Arc;
 
 use super::{Listing, Playbook};
 use crate::error::{Error, Result};
-use crate::exchange::{ExchangeFormat, into_file, says_the_same, write_lessons};
+use crate::exchange::{Exported, Format, into_file, says_the_same, write_lessons};
 use crate::learn::LearnOutcome;
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
-
-/// What an export wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exported {
-    /// Lessons in the file now.
-    pub n_lessons: usize,
-    /// What to hand to [`Playbook::undo_export`]; none when the file said all that already.
-    pub change: Option<ChangeId>,
-}
 
 impl Playbook {
     /// The listed lessons as a text; of a Markdown file, its marked section. See [`write_lessons`].
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn export_text(&self, format: ExchangeFormat, listing: &Listing) -> Result<String> {
+    pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
         Ok(write_lessons(format, &self.list_lessons(listing)?))
     }
 
@@ -35,16 +26,16 @@ impl Playbook {
     /// already is not touched; one that is there keeps its permissions, a new one is readable by its owner alone.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] and nothing is written; [`Error::FileChanged`] when somebody wrote in it in the meantime; [`Error::Io`].
-    pub fn export_into(&self, format: ExchangeFormat, listing: &Listing, file: &Path) -> Result<Exported> {
+    /// [`Error::ExportRefused`] and nothing is written; [`Error::FileChanged`] when somebody wrote in it in the meantime; [`Error::Io`].
+    pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
         let text = write_lessons(format, &lessons);
         let n_lessons = match format {
-            ExchangeFormat::JsonLines => lessons.len(),
+            Format::JsonLines => lessons.len(),
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
         };
         let change = Exports::new(&self.0.store.folder).rewrite(file, self.0.clock.now(), |known| {
-            into_file(format, known, &text).map_err(|reason| Error::NotOurs { path: file.to_owned(), reason })
+            into_file(format, known, &text).map_err(|reason| Error::ExportRefused { path: file.to_owned(), reason })
         })?;
         Ok(Exported { n_lessons, change })
     }
@@ -63,13 +54,14 @@ impl Playbook {
     /// tainted waits for review.
     ///
     /// ```
-    /// use adage::{ExchangeFormat, LearnOutcome, Listing, Playbook, build_lesson, read_lessons};
+    /// use adage::{LearnOutcome, Listing, Playbook, build_lesson, exchange};
+    /// use adage::exchange::read_lessons;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
     /// playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
-    /// let text = playbook.export_text(ExchangeFormat::Ace, &Listing::everything())?;
-    /// let drafts = || read_lessons(ExchangeFormat::Ace, &text).into_iter().flatten();
+    /// let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
+    /// let drafts = || read_lessons(exchange::Format::Ace, &text).into_iter().flatten();
     /// // Its own lesson: it is here already.
     /// assert!(matches!(playbook.import(drafts())?[..], [LearnOutcome::Refused { .. }]));
     /// # let other = tempfile::tempdir()?;
@@ -132,7 +124,7 @@ mod tests {
                 let done = Arc::new(AtomicUsize::new(0));
                 let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
                 let exported = open(&memory, Box::new(disk))
-                    .and_then(|playbook| playbook.export_into(ExchangeFormat::Agents, &Listing::everything(), &file));
+                    .and_then(|playbook| playbook.export_into(Format::Agents, &Listing::everything(), &file));
                 let is_over = done.load(Ordering::SeqCst) < number;
                 assert!(!is_over || exported.is_ok(), "{fault:?} {number}: {exported:?}");
 
@@ -144,8 +136,7 @@ mod tests {
                 assert!(is_new || text == NOTES && exported.is_err(), "{fault:?} {number}: {exported:?}\n{text}");
                 let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
                 assert_eq!(names.count(), 2, "{fault:?} {number}: something was left beside the file");
-                let change =
-                    playbook.export_into(ExchangeFormat::Agents, &Listing::everything(), &file).unwrap().change;
+                let change = playbook.export_into(Format::Agents, &Listing::everything(), &file).unwrap().change;
                 assert_eq!(change.is_none(), is_new);
                 if is_over {
                     assert!(number > 10, "only {number} operations were made to fail");

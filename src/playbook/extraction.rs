@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use adage_transcript::{Transcript, Turn};
 
-use super::{AutoSaved, Inner, Mined, Playbook, View};
-use crate::capture::{
-    CancelToken, Existing, ExtractRequest, Extracted, Extraction, LanguageModel, extract_lessons, taint,
-};
+use super::mining::Mined;
+use super::skill_curation::AutoSaved;
+use super::{Inner, Playbook, View};
+use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, extract_lessons, taint};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
+use crate::model::{CancelToken, LanguageModel};
 
 /// User turns that known lessons are compared with, the last ones of a session.
 const MAX_COMPARED_TURNS: usize = 16;
@@ -100,7 +101,8 @@ impl Playbook {
     ///
     /// ```
     /// use adage::transcript::{Transcript, Turn};
-    /// use adage::{CancelToken, Playbook, ScriptedModel};
+    /// use adage::Playbook;
+    /// use adage::model::{CancelToken, ScriptedModel};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;

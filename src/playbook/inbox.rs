@@ -11,9 +11,9 @@ use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
-use crate::inbox::{ProposalKind, ProposalName, SKILL_FILE, for_person};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use crate::proposal::{ProposalKind, ProposalName, SKILL_FILE, for_person};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
@@ -23,7 +23,8 @@ use crate::store::undo::undo_within;
 /// refused.
 ///
 /// ```
-/// use adage::{PatchKind, Playbook};
+/// use adage::Playbook;
+/// use adage::inbox::PatchKind;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -59,7 +60,7 @@ pub struct Proposal {
 
 /// Something in the inbox that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct Inapplicable {
     /// Where it lies, below the inbox.
     pub name: String,
     /// Why not.
@@ -151,9 +152,9 @@ impl Inbox {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn unfit(&self) -> Result<Vec<Unfit>> {
+    pub fn unfit(&self) -> Result<Vec<Inapplicable>> {
         let unfit = self.survey()?.unfit.into_iter();
-        Ok(unfit.map(|(path, reason)| Unfit { name: InboxFiles::shown(&path), reason }).collect())
+        Ok(unfit.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
     }
 
     /// How much waits; none when nothing does.

@@ -1,32 +1,45 @@
-//! The façade: it holds the folder, embeds, asks the stages and commits what they decide.
+//! The playbook: the handle, and what reading, listing, checking and undoing return.
+//!
+//! ```
+//! use adage::Playbook;
+//! use adage::playbook::{Check, Stats};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! let stats: Stats = playbook.stats()?;
+//! assert_eq!(stats.n_lessons, 0);
+//! let check: Check = playbook.check()?;
+//! assert!(check.findings.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod agent_run;
+pub(crate) mod agent_run;
 mod builder;
 #[cfg(test)]
 mod carried;
 mod commit;
 mod embedding;
 mod examined;
-mod exchange;
-mod extraction;
+pub(crate) mod exchange;
+pub(crate) mod extraction;
 mod feedback;
-mod inbox;
+pub(crate) mod inbox;
 mod inspect;
 mod learning;
-mod mining;
+pub(crate) mod mining;
 mod promotion;
 mod proposing;
 mod reading;
 mod removal;
 mod retrieval;
-mod session_files;
-mod session_run;
-mod sessions;
-mod skill_curation;
-mod skill_exchange;
-mod skill_matching;
-mod skills;
-mod written;
+pub(crate) mod session_files;
+pub(crate) mod session_run;
+pub(crate) mod sessions;
+pub(crate) mod skill_curation;
+pub(crate) mod skill_exchange;
+pub(crate) mod skill_matching;
+pub(crate) mod skills;
+pub(crate) mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,35 +53,29 @@ use crate::error::{Error, Result};
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_files::SkillShelf;
-use crate::store::{Recovery, Snapshot, Store, VectorCache};
+use crate::store::{Snapshot, Store, VectorCache};
 
-pub use agent_run::{AgentReport, AgentRun, SessionText};
+use inbox::{Inbox, Notice, Proposal};
+use session_run::SessionRun;
+use sessions::NotDue;
 use skill_matching::SkillMatcher;
+use skills::{SkillPlace, Skills};
+use written::CheckedInbox;
 
+pub use crate::error::CannotUndo;
+pub use crate::store::Recovery;
 pub use builder::PlaybookBuilder;
-pub use exchange::Exported;
-pub use extraction::SessionLessons;
 pub use feedback::Credited;
-pub use inbox::{Applied, Dismissed, Inbox, InboxChange, Notice, Proposal, UndoneFiles, Unfit};
 pub use inspect::{Check, Finding, Stats};
-pub use mining::{Mined, SkipSelection};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
-pub use session_files::{LeftOut, LeftOutReason};
-pub use session_run::{Ran, SessionRun};
-pub use sessions::{Due, SessionScan, Sessions, Waiting};
-pub use skill_curation::{AutoSaved, Curated};
-pub use skill_exchange::{ExportedSkill, ImportedSkill, SavedSkill};
-pub use skill_matching::TaskSkills;
-pub use skills::{ListedSkill, SkillListing, SkillPlace, Skills};
-pub use written::{CheckedInbox, PutAside};
 
 /// A lesson playbook: one folder, shared by as many threads and processes as like.
 ///
 /// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
 ///
 /// ```
-/// use adage::{LearnOutcome, Feedback, Playbook, build_lesson};
+/// use adage::{Feedback, LearnOutcome, Playbook, build_lesson};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;

@@ -5,9 +5,9 @@ use super::{Inbox, Proposal};
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, Record, Transaction, content_hash};
 use crate::folder::{Folder, Name};
-use crate::inbox::{Grounds, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
 use crate::lesson::TextHash;
-use crate::skills::SkillName;
+use crate::proposal::{AllowedRoots, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
+use crate::skill::SkillName;
 use crate::store::inbox::{Bases, InboxFiles, unreadable};
 
 impl Inbox {
@@ -104,7 +104,7 @@ impl Inbox {
 
     /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
     /// cannot be applied here and now stays, and nothing joins it.
-    pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &Grounds) -> Result<(Plan, Option<TextHash>)> {
+    pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
         let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
         let from = &InboxFiles::patch(kind);
         if inbox.is_missing(from)? {
@@ -152,7 +152,7 @@ impl Inbox {
 pub(super) fn fold(
     folder: &Folder,
     kind: &PatchKind,
-    grounds: &Grounds,
+    grounds: &AllowedRoots,
     waiting: &Plan,
     patch: &Patch,
 ) -> Result<Plan, CannotApply> {

@@ -10,10 +10,11 @@ use adage_redact::{Redactor, one_line};
 use adage_transcript::Reading;
 
 use super::session_files::SessionFile;
-use super::sessions::{Due, SessionScan, Sessions, Waiting};
-use crate::capture::{CancelToken, Extraction, LanguageModel, SessionEntry, SessionSummary};
+use super::sessions::{DueSessions, NotDue, SessionScan, Sessions};
+use crate::capture::{Extraction, SessionEntry, SessionSummary};
 use crate::error::{Error, Result};
 use crate::folder::Lock;
+use crate::model::{CancelToken, LanguageModel};
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
 /// Characters of an error that are kept.
@@ -21,11 +22,11 @@ const MAX_ERROR_CHARS: usize = 300;
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ran {
+pub enum RunOutcome {
     /// It ended; this is what is on record.
     Ended(RunRecord),
     /// Nothing was to be read.
-    Waiting(Waiting),
+    NotDue(NotDue),
 }
 
 /// A run that goes on. While there is one, nobody else begins another.
@@ -46,17 +47,17 @@ impl Sessions {
     ///
     /// # Errors
     /// Those of a write.
-    pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, Waiting>> {
+    pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, NotDue>> {
         let inner = self.inner();
         self.0.check_writable()?;
         let log = self.log();
         let Some(lock) = log.lock()? else {
-            return Ok(Err(Waiting::Locked { owner: log.read()?.running }));
+            return Ok(Err(NotDue::Locked { owner: log.read()?.running }));
         };
         let known = log.read()?;
         let to_read = match self.choose(scan, &known) {
-            Due::Sessions(sessions) => VecDeque::from(sessions),
-            Due::Waiting(waiting) => return Ok(Err(waiting)),
+            DueSessions::Sessions(sessions) => VecDeque::from(sessions),
+            DueSessions::NotDue(waiting) => return Ok(Err(waiting)),
         };
         let owner = RunOwner { pid: std::process::id(), started: inner.clock.now() };
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
@@ -85,18 +86,18 @@ impl Sessions {
         folder: &Path,
         cancel: &CancelToken,
         mut mine: impl FnMut(&Reading) -> Result<usize, E>,
-    ) -> Result<Ran> {
+    ) -> Result<RunOutcome> {
         let mut run = match self.begin_run(&self.scan(folder)?)? {
             Ok(run) => run,
-            Err(waiting) => return Ok(Ran::Waiting(waiting)),
+            Err(waiting) => return Ok(RunOutcome::NotDue(waiting)),
         };
         while !run.to_read.is_empty() {
             if cancel.is_cancelled() {
-                return run.finish(RunEnd::Cancelled).map(Ran::Ended);
+                return run.finish(RunEnd::Cancelled).map(RunOutcome::Ended);
             }
             run.read_next(&mut mine)?;
         }
-        run.finish(RunEnd::Finished).map(Ran::Ended)
+        run.finish(RunEnd::Finished).map(RunOutcome::Ended)
     }
 
     /// Reads the sessions of a folder that are due and learns what they teach, as [`learn_from_session`](crate::Playbook::learn_from_session) does. A
@@ -104,7 +105,7 @@ impl Sessions {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<Ran> {
+    pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<RunOutcome> {
         self.run(folder, cancel, |reading| {
             let learned =
                 self.0.learn_from_session(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
@@ -126,7 +127,7 @@ impl Sessions {
         folder: PathBuf,
         model: Option<Arc<dyn LanguageModel>>,
         cancel: CancelToken,
-    ) -> Result<JoinHandle<Result<Ran>>> {
+    ) -> Result<JoinHandle<Result<RunOutcome>>> {
         let sessions = self.clone();
         let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
@@ -281,7 +282,7 @@ mod tests {
                 Ok::<_, crate::Error>(1)
             };
             match playbook.sessions().run(folder, &CancelToken::default(), &mut mine)? {
-                Ran::Waiting(Waiting::NothingEligible) => return Ok(()),
+                RunOutcome::NotDue(NotDue::NothingEligible) => return Ok(()),
                 _ => clock.advance(TimeDelta::hours(1)),
             }
         }

@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::session_files::{LeftOut, LeftOutReason, SessionFile, files};
 use super::{Inner, Playbook};
-use crate::capture::{SessionEntry, SessionSummary, Standing, index};
+use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, Result};
 use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
@@ -20,7 +20,9 @@ const MAX_QUEUED: usize = 100;
 /// The past sessions of an agent, as the playbook's folder knows them; [`Playbook::sessions`] makes one.
 ///
 /// ```
-/// use adage::{CancelToken, Playbook, Ran, Waiting};
+/// use adage::Playbook;
+/// use adage::model::CancelToken;
+/// use adage::sessions::{NotDue, RunOutcome};
 ///
 /// # let (folder, sessions) = (tempfile::tempdir()?, tempfile::tempdir()?);
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -28,7 +30,7 @@ const MAX_QUEUED: usize = 100;
 ///     println!("{entry}");
 /// }
 /// let ran = playbook.sessions().learn(sessions.path(), None, &CancelToken::default())?;
-/// assert!(matches!(ran, Ran::Waiting(Waiting::NothingEligible)));
+/// assert!(matches!(ran, RunOutcome::NotDue(NotDue::NothingEligible)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -54,17 +56,17 @@ impl SessionScan {
 
 /// What is to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum DueSessions {
     /// These, in this order.
     Sessions(Vec<SessionEntry>),
     /// Nothing.
-    Waiting(Waiting),
+    NotDue(NotDue),
 }
 
 /// Why nothing is to be read. It is a normal result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Waiting {
+pub enum NotDue {
     /// The last run is too short a time ago.
     Throttled {
         /// When the next one may begin.
@@ -133,11 +135,11 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn due(&self, scan: &SessionScan) -> Result<Due> {
+    pub fn due(&self, scan: &SessionScan) -> Result<DueSessions> {
         let mining = self.log().read()?;
         // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
         if mining.running.is_some() && self.inner().store.folder.may_write() && self.log().lock()?.is_none() {
-            return Ok(Due::Waiting(Waiting::Locked { owner: mining.running }));
+            return Ok(DueSessions::NotDue(NotDue::Locked { owner: mining.running }));
         }
         Ok(self.choose(scan, &mining))
     }
@@ -178,7 +180,7 @@ impl Sessions {
     }
 
     /// What to read, by what is known.
-    pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> Due {
+    pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> DueSessions {
         let (config, now) = (self.config(), self.inner().clock.now());
         let mut chosen: Vec<SessionEntry> = mining.queued.iter().filter_map(|path| self.queued(path, mining)).collect();
         let gap = TimeDelta::from_std(config.min_gap).unwrap_or(TimeDelta::MAX);
@@ -198,9 +200,9 @@ impl Sessions {
         }
         chosen.truncate(config.max_per_run);
         match (chosen.is_empty(), throttled) {
-            (false, _) => Due::Sessions(chosen),
-            (true, Some(until)) => Due::Waiting(Waiting::Throttled { until }),
-            (true, None) => Due::Waiting(Waiting::NothingEligible),
+            (false, _) => DueSessions::Sessions(chosen),
+            (true, Some(until)) => DueSessions::NotDue(NotDue::Throttled { until }),
+            (true, None) => DueSessions::NotDue(NotDue::NothingEligible),
         }
     }
 
@@ -212,7 +214,7 @@ impl Sessions {
             None => seen(&file, self.config()).ok()?.summary,
         };
         let entry = self.entry(&file, summary?, mining);
-        matches!(entry.standing, Standing::New { .. }).then_some(entry)
+        matches!(entry.standing, ReadState::New { .. }).then_some(entry)
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {

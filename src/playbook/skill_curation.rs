@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::mining::is_in_force;
+use super::skill_exchange::SavedSkill;
 use super::skill_exchange::checked_text;
 use super::skills::listed;
-use super::{SavedSkill, SkillPlace, Skills};
-use crate::capture::{CancelToken, Candidate, LanguageModel};
+use super::{SkillPlace, Skills};
+use crate::capture::Candidate;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, TextHash};
-use crate::skills::{
-    AutoSave, CurationPlan, CurationStep, Declined, Hold, NotWorded, Skill, SkillLife, SkillName, auto_save, curate,
-    word_skill,
+use crate::model::{CancelToken, LanguageModel};
+use crate::skill::{
+    AutoSave, CurationPlan, CurationStep, Declined, NotWorded, ProtectedBecause, Skill, SkillLife, SkillName,
+    auto_save, curate, word_skill,
 };
 use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
@@ -172,7 +174,8 @@ impl Skills {
     /// marked, those whose suggestion was skipped go. What goes is archived. See [`curate`] for what is never touched.
     ///
     /// ```
-    /// use adage::{Playbook, Quality, Skill};
+    /// use adage::Playbook;
+    /// use adage::skills::{Quality, Skill};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
@@ -250,11 +253,11 @@ impl Skills {
             let listed = listed(found, SkillPlace::User, &state);
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
             let hold = if state.kept.contains_key(&hash) {
-                Hold::Apart
+                ProtectedBecause::Apart
             } else if state.promoted.contains_key(&hash) || !files.is_plain(&listed.path) {
-                Hold::Stands
+                ProtectedBecause::Stands
             } else {
-                Hold::None
+                ProtectedBecause::None
             };
             let life = SkillLife {
                 saved: state.saved.get(name.as_str()).copied(),
@@ -304,7 +307,7 @@ mod tests {
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
     use crate::folder::faults::{Fault, FaultyDisk};
-    use crate::skills::Quality;
+    use crate::skill::Quality;
     use crate::testing::at;
     use crate::{ManualClock, Playbook};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Playbook, Skills};
 use crate::error::{Error, Result};
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
-use crate::skills::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
+use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 

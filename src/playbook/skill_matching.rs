@@ -10,11 +10,11 @@ use adage_index::UnitVector;
 use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 
-use super::{ListedSkill, Skills};
+use super::skills::{ListedSkill, Skills};
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
-use crate::skills::{
+use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
     match_skills_by_meaning, render_skills,
 };
@@ -68,7 +68,8 @@ impl Skills {
     /// record, once a day for each.
     ///
     /// ```
-    /// use adage::{Playbook, Skill};
+    /// use adage::Playbook;
+    /// use adage::skills::Skill;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::Playbook;
 use crate::error::{Error, Result};
-use crate::inbox::for_person;
 use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
-use crate::skills::{Quality, Skill, SkillName, SkillNote};
+use crate::proposal::for_person;
+use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skill_files::{FoundSkill, NotListed, SkillFiles};
 use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, SkillUse};
 

@@ -7,21 +7,21 @@ use super::proposing::{fold, record_edit};
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::Name;
 use crate::folder::edits::{Record, Transaction, content_hash};
-use crate::inbox::{MAX_BYTES, Patch, PatchKind, ProposalName};
+use crate::proposal::{MAX_BYTES, Patch, PatchKind, ProposalName};
 use crate::store::inbox::{InboxFiles, InboxItem};
 
 /// What an agent wrote straight into the inbox, once it was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedInbox {
     /// What cannot be applied and lies aside now.
-    pub aside: Vec<PutAside>,
+    pub aside: Vec<Quarantined>,
     /// Patches under other names that became part of the one of their kind.
     pub n_folded: usize,
 }
 
 /// Something that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PutAside {
+pub struct Quarantined {
     /// Where it lay, below the inbox.
     pub name: String,
     /// Where it lies now, with a `.reason` beside it.
@@ -46,7 +46,7 @@ impl Inbox {
             let survey = self.look_through()?;
             for (path, reason) in survey.unfit.into_iter().filter(|(_, reason)| !reason.may_pass()) {
                 let kept_at = inbox.set_aside(&path, &reason)?;
-                checked.aside.push(PutAside { name: InboxFiles::shown(&path), kept_at, reason });
+                checked.aside.push(Quarantined { name: InboxFiles::shown(&path), kept_at, reason });
             }
             Ok((None, ()))
         })?;
@@ -64,7 +64,11 @@ impl Inbox {
                 Err(Error::CannotApply { reason, .. }) if reason.may_pass() => {}
                 Err(Error::CannotApply { reason, .. }) => {
                     let kept_at = inbox.set_aside(&written.name, &reason)?;
-                    checked.aside.push(PutAside { name: InboxFiles::shown(&written.name), kept_at, reason: *reason });
+                    checked.aside.push(Quarantined {
+                        name: InboxFiles::shown(&written.name),
+                        kept_at,
+                        reason: *reason,
+                    });
                 }
                 Err(error) => return Err(error),
             }

@@ -7,7 +7,7 @@ use std::hash::Hash;
 /// SIGIR 2009, who use k = 60). Best first; ties keep the order of first appearance.
 ///
 /// ```
-/// let fused = adage::reciprocal_rank_fusion(&[vec!["a", "b"], vec!["b", "c"]], 60.0);
+/// let fused = adage::retrieve::reciprocal_rank_fusion(&[vec!["a", "b"], vec!["b", "c"]], 60.0);
 /// assert_eq!(fused, ["b", "a", "c"]);
 /// ```
 #[must_use]

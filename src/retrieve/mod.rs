@@ -1,4 +1,19 @@
-//! Retrieval: from a request and the playbook to the block that goes into a prompt (docs/spec/playbook.md, 5). A pure stage.
+//! Retrieval: from a request and the playbook to the text for a prompt (docs/spec/playbook.md, 5). A pure stage.
+//!
+//! ```
+//! use adage::{NoMatchReason, Playbook, Request, Tier, build_lesson};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+//!
+//! let context = playbook.get_playbook_context(Request::about("parse a CSV export").limit(3))?;
+//! assert_eq!((context.tier, context.lessons.len()), (Tier::Lexical, 1));
+//! let nothing = playbook.get_playbook_context("What is the capital of France?")?;
+//! assert_eq!(nothing.text, "");
+//! println!("{}", nothing.none_because.ok_or("no reason")?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod fuse;
 mod render;
@@ -13,7 +28,7 @@ use crate::lesson::{LessonId, Realm, ReceiptId};
 
 pub use fuse::reciprocal_rank_fusion;
 pub(crate) use render::{estimated_tokens, recent_failures, render};
-pub(crate) use tiers::Ranked;
+pub(crate) use tiers::{Ranked, Search, VectorQuery};
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]

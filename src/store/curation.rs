@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::folder::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::id::ChangeId;
-use crate::skills::{Skill, SkillName};
+use crate::skill::{Skill, SkillName};
 
 /// How the journal of a curation begins.
 const WHAT: &str = "curation: ";

@@ -18,8 +18,8 @@ use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::hash::TextHash;
-use crate::inbox::PatchKind;
-use crate::skills::SkillName;
+use crate::proposal::PatchKind;
+use crate::skill::SkillName;
 
 /// The version of the record beside a patch that this program writes.
 const SCHEMA: u64 = 1;
@@ -227,7 +227,7 @@ impl<'a> InboxFiles<'a> {
 
     /// The record of a patch; none where there is none of this very patch.
     pub(crate) fn bases(self, of: &Name, text: TextHash) -> Option<Bases> {
-        let bytes = self.read(&Self::record_of(of), crate::inbox::MAX_BYTES).ok()?;
+        let bytes = self.read(&Self::record_of(of), crate::proposal::MAX_BYTES).ok()?;
         let bases: Bases = serde_json::from_slice(&bytes).ok()?;
         (bases.schema == SCHEMA && bases.patch == text).then_some(bases)
     }

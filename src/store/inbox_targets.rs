@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::folder::{Entry, Folder, Name};
-use crate::inbox::{Ground, Grounds, Located, View};
+use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
 
 /// Files that the host named, by absolute path.
 #[derive(Clone, Copy)]
@@ -18,25 +18,25 @@ impl<'a> InboxTargets<'a> {
     }
 
     /// The places that proposals may lead to.
-    pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<Grounds> {
-        Ok(Grounds {
+    pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
+        Ok(AllowedRoots {
             memory: self.directory(self.folder.path())?,
             global: global.map(|file| self.file(file)).transpose()?,
             skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_>>()?,
         })
     }
 
-    fn directory(self, path: &Path) -> Result<Ground> {
+    fn directory(self, path: &Path) -> Result<AllowedRoot> {
         let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
         let resolved = self.folder.links().resolve_existing(&spelled)?;
-        Ok(Ground { spelled, resolved })
+        Ok(AllowedRoot { spelled, resolved })
     }
 
-    fn file(self, path: &Path) -> Result<Ground> {
+    fn file(self, path: &Path) -> Result<AllowedRoot> {
         let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
         let (Some(parent), Some(name)) = (spelled.parent(), spelled.file_name()) else { return self.directory(path) };
         let resolved = self.folder.links().resolve_existing(parent)?.join(name);
-        Ok(Ground { spelled, resolved })
+        Ok(AllowedRoot { spelled, resolved })
     }
 
     /// What is at a target and on the way to it.

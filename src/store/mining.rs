@@ -11,7 +11,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::capture::{SessionEntry, SessionSummary, Standing};
+use crate::capture::{ReadState, SessionEntry, SessionSummary};
 use crate::config::SessionsConfig;
 use crate::error::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
@@ -120,14 +120,14 @@ pub(crate) struct SeenFile {
 
 impl Mining {
     /// How far this version of a session got.
-    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> Standing {
+    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
-            None => Standing::New { n_attempts: 0 },
-            Some(known) if known.is_read => Standing::Read,
+            None => ReadState::New { n_attempts: 0 },
+            Some(known) if known.is_read => ReadState::Read,
             Some(Progress { n_attempts, .. }) if *n_attempts >= config.max_attempts => {
-                Standing::GivenUp { n_attempts: *n_attempts }
+                ReadState::GivenUp { n_attempts: *n_attempts }
             }
-            Some(Progress { n_attempts, .. }) => Standing::New { n_attempts: *n_attempts },
+            Some(Progress { n_attempts, .. }) => ReadState::New { n_attempts: *n_attempts },
         }
     }
 
@@ -268,16 +268,16 @@ mod tests {
         };
         let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
         for n_attempts in 0..3 {
-            assert_eq!(mining.standing(&entry(0), &config), Standing::New { n_attempts });
+            assert_eq!(mining.standing(&entry(0), &config), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
             mining.settle(&outcome(0, None));
         }
-        assert_eq!(mining.standing(&entry(0), &config), Standing::GivenUp { n_attempts: 3 });
-        assert_eq!(mining.standing(&entry(1), &config), Standing::New { n_attempts: 0 });
+        assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
         // It went on between the look and the reading: what was read is the later version.
         mining.settle(&outcome(1, Some(2)));
-        assert_eq!(mining.standing(&entry(1), &config), Standing::Read);
-        assert_eq!(mining.standing(&entry(2), &config), Standing::New { n_attempts: 0 });
+        assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
+        assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::folder::{Directory, Entry, Folder, Name, Stamp, TEMPORARY};
-use crate::skills::{MAX_SKILL_BYTES, Skill, SkillName, SkillReading, SkillRefused};
+use crate::skill::{MAX_SKILL_BYTES, Skill, SkillName, SkillReading, SkillRefused};
 
 /// The memory's own folder of skills.
 pub(crate) const OWN_SKILLS: &str = "skills";

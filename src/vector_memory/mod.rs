@@ -1,4 +1,22 @@
-//! The vector memory: a folder of documents that are found by meaning.
+//! A folder of a host's own documents, found by meaning under a metadata filter.
+//!
+//! ```
+//! use adage::embed::HashingEmbedder;
+//! use adage::vector_memory::{Document, Filter, Lookup};
+//! use adage::VectorMemory;
+//! use std::sync::Arc;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let memory = VectorMemory::builder(folder.path()).with_embedder(Arc::new(HashingEmbedder)).open()?;
+//! memory.add(Document::new("n1", "The staging database is read-only on Sundays.").with("type", "note"))?;
+//! memory.add(Document::new("t1", "Ask for a new staging database.").with("type", "task"))?;
+//!
+//! let found = memory.query(&Lookup::text("staging database").filtered(Filter::is("type", "note")))?;
+//! assert_eq!(found.hits[0].document.id, "n1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A write is on disk when it returns; a batch is there whole or not at all.
 
 mod builder;
 mod embedding;
@@ -19,7 +37,6 @@ use std::sync::atomic::AtomicUsize;
 use adage_index::UnitVector;
 use parking_lot::{Mutex, RwLock};
 
-use crate::document::Document;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::lesson::TextHash;
@@ -27,6 +44,9 @@ use crate::store::documents::{DocumentLog, MemoryRecovery, News};
 use crate::store::memory_vectors::VectorMark;
 use view::View;
 
+pub use crate::document::Document;
+pub use crate::error::DocumentError;
+pub use crate::store::documents::MemoryRecovery as Recovery;
 pub use builder::VectorMemoryBuilder;
 pub use filter::Filter;
 pub use lookup::{Found, Hit, Lookup};

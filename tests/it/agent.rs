@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adage::agent::{Denied, SessionText};
 use adage::chrono::{DateTime, TimeDelta};
-use adage::{
-    AgentRun, AgentTool, Denied, ManualClock, PatchKind, Playbook, ProposalKind, RunEnd, SessionText, Standing, Waiting,
-};
+use adage::inbox::{PatchKind, ProposalKind};
+use adage::sessions::NotDue;
+use adage::sessions::{ReadState, RunEnd};
+use adage::{ManualClock, Playbook, agent};
 use serde_json::json;
 
 /// Put together at run time, so that no scanner takes this file for a leak.
@@ -49,20 +51,20 @@ impl Desk {
         self.root.path().canonicalize().unwrap().join("sessions").join(format!("{name}.json"))
     }
 
-    fn begin(&self) -> AgentRun {
+    fn begin(&self) -> agent::Run {
         self.playbook.begin_agent(&self.root.path().join("sessions")).unwrap().unwrap_or_else(|why| panic!("{why:?}"))
     }
 
     /// What the agent's tool for writing does.
-    fn write(&self, run: &AgentRun, path: &str, text: &str) -> Result<(), Denied> {
+    fn write(&self, run: &agent::Run, path: &str, text: &str) -> Result<(), Denied> {
         let path = self.memory().join(path);
-        run.may(AgentTool::Write, &path)?;
+        run.may(agent::Tool::Write, &path)?;
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         Ok(())
     }
 
-    fn standing(&self, id: &str) -> Standing {
+    fn standing(&self, id: &str) -> ReadState {
         let scan = self.playbook.sessions().scan(&self.root.path().join("sessions")).unwrap();
         scan.entries.iter().find(|entry| entry.id == id).unwrap().standing
     }
@@ -106,8 +108,8 @@ fn an_agent_reads_proposes_and_a_person_is_told() {
     let kinds: Vec<ProposalKind> = listed.iter().map(|proposal| proposal.name.kind()).collect();
     assert_eq!(kinds, [ProposalKind::Private, ProposalKind::Skill]);
     // What it read counts as read; what it did not, as tried.
-    assert_eq!(desk.standing("monday"), Standing::Read);
-    assert_eq!(desk.standing("tuesday"), Standing::New { n_attempts: 1 });
+    assert_eq!(desk.standing("monday"), ReadState::Read);
+    assert_eq!(desk.standing("tuesday"), ReadState::New { n_attempts: 1 });
     assert_eq!(report.record.sessions.len(), 2);
     desk.playbook.inbox().apply(&listed).unwrap();
     assert_eq!(fs::read_to_string(release).unwrap(), "Release in parts.\n");
@@ -118,25 +120,25 @@ fn its_tools_stay_in_the_memory_folder() {
     let desk = Desk::new(&["monday"]);
     let run = desk.begin();
     let memory = desk.memory();
-    let check = |tool: AgentTool, path: &Path, expected: bool| {
+    let check = |tool: agent::Tool, path: &Path, expected: bool| {
         assert_eq!(run.may(tool, path).is_ok(), expected, "{tool} {}", path.display());
     };
-    check(AgentTool::Read, &memory.join("lessons.json"), true);
-    check(AgentTool::List, &memory, true);
-    check(AgentTool::Read, &desk.session("monday"), false);
-    check(AgentTool::Write, &memory.join("MEMORY.md"), false);
-    check(AgentTool::Edit, &memory.join(".inbox/private/extraction.patch"), true);
-    check(AgentTool::Write, &memory.join(".inbox/../MEMORY.md"), false);
-    check(AgentTool::Read, Path::new("/etc/passwd"), false);
+    check(agent::Tool::Read, &memory.join("lessons.json"), true);
+    check(agent::Tool::List, &memory, true);
+    check(agent::Tool::Read, &desk.session("monday"), false);
+    check(agent::Tool::Write, &memory.join("MEMORY.md"), false);
+    check(agent::Tool::Edit, &memory.join(".inbox/private/extraction.patch"), true);
+    check(agent::Tool::Write, &memory.join(".inbox/../MEMORY.md"), false);
+    check(agent::Tool::Read, Path::new("/etc/passwd"), false);
     #[cfg(unix)]
     {
         fs::create_dir_all(memory.join(".inbox")).unwrap();
         std::os::unix::fs::symlink("/etc", memory.join(".inbox/out")).unwrap();
         std::os::unix::fs::symlink(desk.root.path().join("nowhere"), memory.join(".inbox/later")).unwrap();
-        check(AgentTool::Read, &memory.join(".inbox/out/passwd"), false);
-        check(AgentTool::Write, &memory.join(".inbox/out/new"), false);
-        check(AgentTool::Write, &memory.join(".inbox/later"), false);
-        check(AgentTool::Write, &memory.join(".inbox/later/new"), false);
+        check(agent::Tool::Read, &memory.join(".inbox/out/passwd"), false);
+        check(agent::Tool::Write, &memory.join(".inbox/out/new"), false);
+        check(agent::Tool::Write, &memory.join(".inbox/later"), false);
+        check(agent::Tool::Write, &memory.join(".inbox/later/new"), false);
     }
 }
 
@@ -145,15 +147,15 @@ fn one_run_at_a_time_and_a_cancelled_one_counts_nothing() {
     let desk = Desk::new(&["monday"]);
     let folder = desk.root.path().join("sessions");
     let run = desk.begin();
-    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(Waiting::Locked { .. })));
+    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(NotDue::Locked { .. })));
     run.finish(RunEnd::Cancelled).unwrap();
-    assert_eq!(desk.standing("monday"), Standing::New { n_attempts: 0 });
-    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(Waiting::Throttled { .. })));
+    assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: 0 });
+    assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(NotDue::Throttled { .. })));
     // Three times not read: given up.
     for n in 1..=3 {
         desk.clock.advance(TimeDelta::minutes(30));
-        assert_eq!(desk.standing("monday"), Standing::New { n_attempts: n - 1 });
+        assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: n - 1 });
         desk.begin().finish(RunEnd::Finished).unwrap();
     }
-    assert_eq!(desk.standing("monday"), Standing::GivenUp { n_attempts: 3 });
+    assert_eq!(desk.standing("monday"), ReadState::GivenUp { n_attempts: 3 });
 }

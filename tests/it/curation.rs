@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use adage::{
-    CancelToken, Candidate, Config, CurationPlan, Declined, Error, Heuristic, NotWorded, Playbook, Quality, SavedSkill,
-    ScriptedModel, Skill, Skills, Trust, Verification, build_lesson,
-};
+use adage::heuristics::{Candidate, Heuristic};
+use adage::lesson::Trust;
+use adage::model::{CancelToken, ScriptedModel};
+use adage::skills::{CurationPlan, Declined, NotWorded, Quality, Skill, Skills};
+use adage::{Config, Error, Playbook, Verification, build_lesson, skills};
 use proptest::prelude::*;
 
 use crate::bench::Bench;
@@ -189,8 +190,8 @@ fn candidate(name: &str, topic: &str) -> Candidate {
 
 fn saved(playbook: &Playbook, candidates: &[Candidate]) -> (Vec<String>, Vec<String>) {
     let outcome = playbook.skills().save_suggested(candidates).unwrap();
-    let name = |saved: &SavedSkill| match saved {
-        SavedSkill::Written { name, .. } => name.to_string(),
+    let name = |saved: &skills::Saved| match saved {
+        skills::Saved::Written { name, .. } => name.to_string(),
         other => panic!("{other:?}"),
     };
     let declined = outcome.declined.iter().map(|(name, why)| format!("{name}: {why}")).collect();

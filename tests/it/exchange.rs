@@ -3,25 +3,25 @@
 use std::fs;
 use std::path::Path;
 
-use adage::{
-    Error, ExchangeFormat, LearnOutcome, LessonDraft, Listing, NotOurs, Playbook, Refusal, ReviewReason, Trust,
-    build_lesson, read_lessons,
-};
+use adage::exchange::{ExportRefused, read_lessons};
+use adage::learn::ReviewReason;
+use adage::lesson::{Refusal, Trust};
+use adage::{Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange};
 use proptest::prelude::*;
 
 use crate::bench::{Bench, learn, lessons, three};
 
-const TEXTS: [ExchangeFormat; 3] = [ExchangeFormat::Memory, ExchangeFormat::Agents, ExchangeFormat::Ace];
+const TEXTS: [exchange::Format; 3] = [exchange::Format::Memory, exchange::Format::Agents, exchange::Format::Ace];
 
-fn text(playbook: &Playbook, format: ExchangeFormat) -> String {
+fn text(playbook: &Playbook, format: exchange::Format) -> String {
     playbook.export_text(format, &Listing::everything()).unwrap()
 }
 
-fn drafts(format: ExchangeFormat, text: &str) -> Vec<LessonDraft> {
+fn drafts(format: exchange::Format, text: &str) -> Vec<LessonDraft> {
     read_lessons(format, text).into_iter().map(|read| read.unwrap_or_else(|error| panic!("{error}\n{text}"))).collect()
 }
 
-fn export(playbook: &Playbook, format: ExchangeFormat, file: &Path) -> adage::Result<adage::Exported> {
+fn export(playbook: &Playbook, format: exchange::Format, file: &Path) -> adage::Result<adage::exchange::Exported> {
     playbook.export_into(format, &Listing::everything(), file)
 }
 
@@ -85,7 +85,7 @@ fn a_removed_text_does_not_come_back_under_another_name() {
     let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
     let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
     playbook.remove(id).unwrap();
-    let learned = playbook.import(drafts(ExchangeFormat::Ace, bullet)).unwrap();
+    let learned = playbook.import(drafts(exchange::Format::Ace, bullet)).unwrap();
     assert!(matches!(learned[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{learned:?}");
 }
 
@@ -98,12 +98,12 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
     let file = folder.path().join("AGENTS.md");
     let (head, tail) = ("# Agents\r\n\r\nno final newline ", "\n\tafter \u{e9}\n");
     fs::write(&file, format!("{head}\n<!-- adage:lessons:begin -->\nold\n<!-- adage:lessons:end -->{tail}")).unwrap();
-    let exported = export(&playbook, ExchangeFormat::Agents, &file).unwrap();
+    let exported = export(&playbook, exchange::Format::Agents, &file).unwrap();
     assert_eq!(exported.n_lessons, 1);
     let written = fs::read_to_string(&file).unwrap();
     assert!(written.starts_with(head) && written.ends_with(tail) && !written.contains("old"), "{written}");
-    assert_eq!(drafts(ExchangeFormat::Agents, &written).len(), 1);
-    assert_eq!(export(&playbook, ExchangeFormat::Agents, &file).unwrap().change, None, "nothing to write");
+    assert_eq!(drafts(exchange::Format::Agents, &written).len(), 1);
+    assert_eq!(export(&playbook, exchange::Format::Agents, &file).unwrap().change, None, "nothing to write");
 
     let change = exported.change.unwrap();
     assert!(matches!(playbook.undo(change), Err(Error::NoSuchChange { .. })), "it is no change of lessons");
@@ -124,19 +124,19 @@ fn a_file_that_is_not_ours_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     for (format, held, refused) in [
-        (ExchangeFormat::Memory, "a\n<!-- adage:lessons:begin -->\n", NotOurs::Section { line: 2 }),
-        (ExchangeFormat::Ace, "[shr-1] helpful=0 harmful=0 :: theirs\n", NotOurs::Foreign { line: 1 }),
-        (ExchangeFormat::Ace, "## STRATEGIES & INSIGHTS\n\n## My own notes\n", NotOurs::Foreign { line: 3 }),
-        (ExchangeFormat::JsonLines, "{\"name\": \"package\"}\n", NotOurs::Foreign { line: 1 }),
+        (exchange::Format::Memory, "a\n<!-- adage:lessons:begin -->\n", ExportRefused::Section { line: 2 }),
+        (exchange::Format::Ace, "[shr-1] helpful=0 harmful=0 :: theirs\n", ExportRefused::Foreign { line: 1 }),
+        (exchange::Format::Ace, "## STRATEGIES & INSIGHTS\n\n## My own notes\n", ExportRefused::Foreign { line: 3 }),
+        (exchange::Format::JsonLines, "{\"name\": \"package\"}\n", ExportRefused::Foreign { line: 1 }),
     ] {
         fs::write(&file, held).unwrap();
         match export(&playbook, format, &file) {
-            Err(Error::NotOurs { path, reason }) => assert_eq!((path, reason), (file.clone(), refused)),
+            Err(Error::ExportRefused { path, reason }) => assert_eq!((path, reason), (file.clone(), refused)),
             other => panic!("{other:?}"),
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), held);
     }
-    for format in ExchangeFormat::ALL {
+    for format in exchange::Format::ALL {
         let fresh = folder.path().join(format.name());
         export(&playbook, format, &fresh).unwrap();
         let written = fs::read_to_string(&fresh).unwrap();
@@ -160,7 +160,7 @@ fn permissions_and_links_stay() {
     fs::write(&file, "# Agents\n").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
     symlink("AGENTS.md", &link).unwrap();
-    export(&playbook, ExchangeFormat::Agents, &link).unwrap();
+    export(&playbook, exchange::Format::Agents, &link).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&file).unwrap().contains("Use the csv module."));
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);

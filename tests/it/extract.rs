@@ -1,11 +1,14 @@
 //! Lessons drawn from a session by a model, from the transcript to the playbook.
 
-use adage::transcript::{Status, ToolCall, Transcript, Turn};
-use adage::{
-    Completion, Config, Evidence, Existing, ExtractConfig, ExtractRequest, Extracted, Extraction, LanguageModel,
-    LearnOutcome, LessonId, ModelError, NoEvidence, Origin, Playbook, Realm, Refused, RefusedBecause, ScriptedModel,
-    Speaker, Unreadable, extract_lessons,
+use adage::config::ExtractConfig;
+use adage::extract::{
+    Existing, ExtractRequest, Extracted, Extraction, NoEvidence, Refused, RefusedBecause, Speaker, Unreadable,
+    extract_lessons,
 };
+use adage::lesson::{Evidence, Origin};
+use adage::model::{Completion, ModelError, ScriptedModel};
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
+use adage::{Config, LanguageModel, LearnOutcome, LessonId, Playbook, Realm};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;

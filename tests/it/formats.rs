@@ -8,10 +8,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage::chrono::DateTime;
+use adage::inbox::{Proposal, ProposalName};
+use adage::learn::ReviewReason;
+use adage::lesson::{Origin, Provenance, Refusal};
+use adage::sessions::{ReadState, RunEnd};
+use adage::skills::Quality;
+use adage::vector_memory::VectorMemoryBuilder;
 use adage::{
-    ChangeId, Credited, Error, Feedback, Filter, HashingEmbedder, LearnOutcome, Lookup, ManualClock, Origin, Playbook,
-    PlaybookBuilder, Proposal, ProposalName, Provenance, Quality, Realm, Refusal, Request, ReviewReason, RunEnd,
-    Standing, VectorMemory, VectorMemoryBuilder, build_lesson,
+    ChangeId, Credited, Error, Feedback, Filter, HashingEmbedder, LearnOutcome, Lookup, ManualClock, Playbook,
+    PlaybookBuilder, Realm, Request, VectorMemory, build_lesson,
 };
 
 use super::bench::{lessons, shown, triggers};
@@ -223,9 +228,9 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
         runs[0].sessions.iter().map(|session| (session.id.as_str(), session.n_candidates)).collect();
     assert_eq!(read, [("monday", Some(1)), ("tuesday", Some(1))]);
     let scan = playbook.sessions().scan(&home.path("sessions")).unwrap();
-    let standing: Vec<(&str, Standing)> =
+    let standing: Vec<(&str, ReadState)> =
         scan.entries.iter().map(|entry| (entry.id.as_str(), entry.standing)).collect();
-    assert_eq!(standing, [("monday", Standing::Read), ("tuesday", Standing::Read)]);
+    assert_eq!(standing, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
     drop(playbook);
     assert_eq!(home.files(), before, "reading changed a file");
 }
@@ -283,7 +288,7 @@ fn what_was_applied_dismissed_and_curated_in_a_review_folder_can_be_undone() {
 fn the_skills_of_a_review_folder_stay_promoted_until_their_text_changes() {
     let home = Home::of("review");
     let skills = review(&home).open().unwrap().skills();
-    let mut edited = adage::Skill::clone(&skills.get("restore-a-backup").unwrap().skill);
+    let mut edited = adage::skills::Skill::clone(&skills.get("restore-a-backup").unwrap().skill);
     edited.body += "\nAnd then?";
     skills.replace(&edited).unwrap();
     assert!(skills.get("restore-a-backup").unwrap().needs_review);

@@ -102,7 +102,7 @@ fn a_file_without_marks_keeps_archive_counts_and_removals() {
     assert_eq!(playbook.changes().unwrap().len(), n_changes);
     assert_eq!(playbook.find("eta hamster").unwrap().retrievals, 1);
     let back = playbook.learn_lesson(adage::LessonDraft::from_lesson(&gone)).unwrap();
-    assert_eq!(back, adage::LearnOutcome::Refused { reason: adage::Refusal::Removed });
+    assert_eq!(back, adage::LearnOutcome::Refused { reason: adage::lesson::Refusal::Removed });
 }
 
 #[test]
@@ -281,6 +281,6 @@ fn threads_over_two_handles_lose_nothing() {
 #[test]
 fn threads_over_two_handles_with_vectors_lose_nothing() {
     let mut config = Config::default();
-    config.learn.dedup = adage::DedupPolicy::Off;
+    config.learn.dedup = adage::config::DedupPolicy::Off;
     crowd(|bench| bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap());
 }

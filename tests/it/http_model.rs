@@ -6,11 +6,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use adage::LanguageModel;
+use adage::config::ExtractConfig;
+use adage::extract::{ExtractRequest, Extraction, extract_lessons};
+use adage::model::{CancelToken, Completion, HttpModel, ModelError};
 use adage::transcript::{Transcript, Turn};
-use adage::{
-    CancelToken, Completion, ExtractConfig, ExtractRequest, Extraction, HttpModel, LanguageModel, ModelError,
-    extract_lessons,
-};
 use serde_json::{Value, json};
 
 use crate::server::{Server, response};

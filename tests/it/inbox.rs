@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::patches;
-use adage::{
-    Applied, CannotApply, Error, Inbox, LearnOutcome, ManualClock, Patch, PatchKind, Playbook, PlaybookBuilder,
-    ProposalName, TargetError, TextHash, build_lesson,
-};
+use adage::inbox::{Applied, CannotApply, Inbox, Patch, PatchKind, ProposalName, TargetError};
+use adage::{Error, LearnOutcome, ManualClock, Playbook, PlaybookBuilder, TextHash, build_lesson};
 
 /// A home with a memory folder, a file for global notes and a root of skills.
 pub(crate) struct Home {
@@ -147,7 +145,7 @@ fn proposals_of_every_kind_are_listed_shown_and_applied() {
 }
 
 fn tainted(trigger: &str, solution: &str) -> adage::LessonDraft {
-    build_lesson(trigger, solution).trust(adage::Trust::Tainted)
+    build_lesson(trigger, solution).trust(adage::lesson::Trust::Tainted)
 }
 
 #[test]
@@ -318,7 +316,7 @@ fn what_this_handle_was_not_told_of_stays() {
     let (waiting, before) = (told.list().unwrap(), home.snapshot("memory/.inbox"));
 
     let untold = Playbook::builder(home.path("memory")).without_embedder().open().unwrap().inbox();
-    assert_eq!(untold.check_written().unwrap(), adage::CheckedInbox::default());
+    assert_eq!(untold.check_written().unwrap(), adage::inbox::CheckedInbox::default());
     let unfit: Vec<String> = untold.unfit().unwrap().into_iter().map(|unfit| unfit.name).collect();
     assert_eq!(unfit, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
     for (kind, patch) in [(PatchKind::Global, &global), (skill("deploy"), &deploy)] {
@@ -373,7 +371,7 @@ fn a_lesson_that_is_gone_holds_up_the_files_too() {
     other[1].text = TextHash::of(&["another text"]);
     let twice = [&proposals[..], &proposals[1..]].concat();
     let before = home.snapshot("memory");
-    let check = |proposals: &[adage::Proposal], is_expected: fn(&Error) -> bool| {
+    let check = |proposals: &[adage::inbox::Proposal], is_expected: fn(&Error) -> bool| {
         for refused in [inbox.apply(proposals).map(drop), inbox.dismiss(proposals).map(drop)] {
             assert!(refused.as_ref().is_err_and(is_expected), "{refused:?}");
         }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use adage::embed::{EmbedError, Role};
 use adage::index::IndexKind;
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, LearnOutcome, LessonDraft, Playbook, Request, Role, TextHash, Tier,
-    build_lesson,
+    Config, Context, Embedder, Error, LearnOutcome, LessonDraft, Playbook, Request, TextHash, Tier, build_lesson,
 };
 use ndarray::Array2;
 

@@ -4,11 +4,17 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
+use adage::config::AutoSaveConfig;
+use adage::extract::{Extraction, find_evidence};
+use adage::learn::ReviewReason;
+use adage::lesson::{Origin, Provenance};
+use adage::model::{CancelToken, ModelError, ScriptedModel};
+use adage::sessions::RunOutcome;
+use adage::skills::{Declined, NotWorded, Quality, Skill};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    AutoSaveConfig, CancelToken, Config, Declined, Extraction, HashingEmbedder, LearnOutcome, LessonDraft, LessonId,
-    Listing, ManualClock, ModelError, NotWorded, Origin, Playbook, Provenance, Quality, Ran, Request, ReviewReason,
-    ScriptedModel, SessionLessons, Skill, Verification, build_lesson, find_evidence,
+    Config, HashingEmbedder, LearnOutcome, LessonDraft, LessonId, Listing, ManualClock, Playbook, Request,
+    Verification, build_lesson, sessions,
 };
 use serde_json::json;
 
@@ -30,7 +36,7 @@ impl Desk {
         self.playbook.learn_lesson(draft.project("/srv/shop")).unwrap().id().unwrap()
     }
 
-    fn learn_from(&self, session: &str, reply: &str) -> (SessionLessons, ScriptedModel) {
+    fn learn_from(&self, session: &str, reply: &str) -> (sessions::Lessons, ScriptedModel) {
         let model = ScriptedModel::new([Ok(reply.to_owned())]);
         let learned =
             self.playbook.learn_from_session(&transcript(session), Some(&model), &CancelToken::default()).unwrap();
@@ -237,7 +243,7 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
     let mut errors = Vec::new();
     for _ in 0..3 {
         let run = playbook.sessions().spawn(folder.clone(), Some(model.clone()), CancelToken::default()).unwrap();
-        let Ran::Ended(record) = run.join().unwrap().unwrap() else { panic!("nothing ran") };
+        let RunOutcome::Ended(record) = run.join().unwrap().unwrap() else { panic!("nothing ran") };
         errors.push(record.sessions[0].error.clone().unwrap_or_default());
         clock.advance(TimeDelta::hours(1));
     }
@@ -260,7 +266,7 @@ fn what_a_thread_was_to_read_is_read_by_the_next_process() {
     let model = ScriptedModel::new([Ok(reply(None))]);
     let playbook = open();
     let ran = playbook.sessions().learn(&empty, Some(&model), &CancelToken::default()).unwrap();
-    let Ran::Ended(record) = ran else { panic!("nothing ran") };
+    let RunOutcome::Ended(record) = ran else { panic!("nothing ran") };
     assert_eq!((record.sessions[0].id.as_str(), record.sessions[0].n_candidates), ("monday", Some(1)));
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
 }

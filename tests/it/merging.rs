@@ -1,6 +1,7 @@
 //! The merge guard on pairs of lessons with the real model: values keep apart, rewordings merge.
 
-use adage::{Config, DedupPolicy, LearnOutcome, LessonDraft, Playbook, build_lesson};
+use adage::config::DedupPolicy;
+use adage::{Config, LearnOutcome, LessonDraft, Playbook, build_lesson};
 use serde_json::Value;
 
 /// Written for this test, half of them conflicting in a value, half honest rewordings; all closer than the distance.

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
+use adage::lesson::{Origin, Provenance, Refusal};
 use adage::{
-    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Origin, Playbook, Provenance, Refusal,
-    Request, Tier, Verification, build_lesson,
+    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Playbook, Request, Tier, Verification,
+    build_lesson,
 };
 use chrono::TimeDelta;
 use serde_json::{Value, json};

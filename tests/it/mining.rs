@@ -1,10 +1,10 @@
 //! From sessions to lessons: what is let in, what waits, what is never learned twice.
 
+use adage::learn::ReviewReason;
+use adage::lesson::Refusal;
+use adage::sessions::SkipSelection;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
-use adage::{
-    Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Refusal, Request, ReviewReason, SkipSelection,
-    TextHash, build_lesson,
-};
+use adage::{Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Request, TextHash, build_lesson};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;

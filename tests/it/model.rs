@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use adage::lesson::{Origin, Provenance, Refusal};
+use adage::playbook::CannotUndo;
 use adage::{
-    CannotUndo, ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Origin,
-    Playbook, Provenance, ReceiptId, Refusal, Request, Tier, Verification, build_lesson,
+    ChangeId, Config, Credited, Error, Feedback, LearnOutcome, LessonDraft, LessonId, LessonRef, Playbook, ReceiptId,
+    Request, Tier, Verification, build_lesson,
 };
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use proptest::prelude::*;
@@ -506,7 +508,7 @@ impl Model {
     }
 
     /// Playbook 6.6.
-    fn prune(&mut self, pruned: &adage::Pruned) -> Checked {
+    fn prune(&mut self, pruned: &adage::learn::Pruned) -> Checked {
         let n_rows = self.rows.len();
         let most = if n_rows < 10 { 0 } else { n_rows / 4 };
         let (taken, left): (Vec<Row>, Vec<Row>) =
@@ -546,7 +548,7 @@ impl Model {
     }
 
     /// Playbook 7: newest first of the changes of one lesson.
-    fn undo(&mut self, place: usize, result: &Result<adage::Undone, Error>) -> Checked {
+    fn undo(&mut self, place: usize, result: &Result<adage::learn::Undone, Error>) -> Checked {
         let (change, later) = (&self.changes[place], &self.changes[place + 1..]);
         let touches =
             |other: &Change| other.edits.iter().any(|edit| change.edits.iter().any(|ours| ours.id == edit.id));

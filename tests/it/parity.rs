@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use adage::{EmbedError, Embedder, Engine, Model, OnnxEmbedder, Role};
+use adage::embed::{EmbedError, Engine, Model, Role};
+use adage::{Embedder, OnnxEmbedder};
 use ndarray::Array2;
 use serde_json::Value;
 

@@ -5,12 +5,12 @@ use std::fmt::{Debug, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use adage::config::CaptureConfig;
+use adage::embed::{EmbedError, Role};
+use adage::heuristics::suggest;
 use adage::redact::Redactor;
 use adage::transcript::{Format, TranscriptReader, Turn};
-use adage::{
-    CaptureConfig, EmbedError, Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, Role, TextHash,
-    build_lesson, suggest,
-};
+use adage::{Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, TextHash, build_lesson};
 use ndarray::Array2;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};

@@ -5,10 +5,14 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use adage::embed::{EmbedError, Role};
 use adage::index::VectorError;
+use adage::learn::ReviewReason;
+use adage::lesson::{Provenance, Trust};
+use adage::retrieve::{Query, TierChoice};
 use adage::{
-    Config, Context, EmbedError, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoMatchReason, Playbook,
-    Provenance, Query, Request, ReviewReason, Role, TextHash, Tier, TierChoice, Trust, build_lesson,
+    Config, Context, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoMatchReason, Playbook, Request,
+    TextHash, Tier, build_lesson,
 };
 use ndarray::Array2;
 use serde_json::json;
@@ -234,7 +238,7 @@ fn seven(bench: &Bench, playbook: &Playbook) {
 fn at_most_the_limit_is_shown_five_unless_said() {
     let bench = Bench::new();
     let mut config = Config::default();
-    config.learn.dedup = adage::DedupPolicy::Off;
+    config.learn.dedup = adage::config::DedupPolicy::Off;
     let playbook = bench.builder().with_config(config).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     seven(&bench, &playbook);
     let about = || Request::about("pouring amber tea");
@@ -532,7 +536,7 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
 fn the_same_state_and_request_give_the_same_answer() {
     let bench = Bench::new();
     let mut config = Config::default();
-    config.learn.dedup = adage::DedupPolicy::Off;
+    config.learn.dedup = adage::config::DedupPolicy::Off;
     let open = || bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     // LearnOutcome within one instant and with one trigger: everything is a tie.
     let playbook = open();

@@ -8,11 +8,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
+use adage::config::SessionsConfig;
+use adage::model::CancelToken;
+use adage::sessions::NotDue;
+use adage::sessions::{DueSessions, Ineligible, LeftOutReason, ReadState, RunEnd, RunOutcome};
 use adage::transcript::{Owner, Reading};
-use adage::{
-    CancelToken, Config, Due, Ineligible, LeftOutReason, ManualClock, Playbook, Ran, RunEnd, SessionEntry,
-    SessionsConfig, Standing, Waiting,
-};
+use adage::{Config, ManualClock, Playbook, sessions};
 use serde_json::json;
 
 fn at(hours: i64) -> DateTime<FixedOffset> {
@@ -68,20 +69,20 @@ impl Desk {
         path
     }
 
-    fn due(&self, playbook: &Playbook) -> Due {
+    fn due(&self, playbook: &Playbook) -> DueSessions {
         let sessions = playbook.sessions();
         sessions.due(&sessions.scan(&self.folder()).unwrap()).unwrap()
     }
 
     fn due_ids(&self, playbook: &Playbook) -> Vec<String> {
         match self.due(playbook) {
-            Due::Sessions(entries) => entries.into_iter().map(|entry| entry.id).collect(),
-            Due::Waiting(waiting) => panic!("{waiting:?}"),
+            DueSessions::Sessions(entries) => entries.into_iter().map(|entry| entry.id).collect(),
+            DueSessions::NotDue(waiting) => panic!("{waiting:?}"),
         }
     }
 
     /// A run in which `mine` fails for the sessions that are named.
-    fn run(&self, playbook: &Playbook, failing: &[&str]) -> Ran {
+    fn run(&self, playbook: &Playbook, failing: &[&str]) -> RunOutcome {
         let mine = |reading: &Reading| {
             let session = reading.transcript.session.as_str();
             if failing.contains(&session) { Err(format!("no luck with {session}")) } else { Ok(2) }
@@ -90,11 +91,11 @@ impl Desk {
     }
 }
 
-fn ids(entries: &[SessionEntry]) -> Vec<&str> {
+fn ids(entries: &[sessions::Entry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-fn standing(playbook: &Playbook, folder: &Path, id: &str) -> Standing {
+fn standing(playbook: &Playbook, folder: &Path, id: &str) -> ReadState {
     let scan = playbook.sessions().scan(folder).unwrap();
     scan.entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no {id}")).standing
 }
@@ -179,30 +180,30 @@ fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
         desk.session(&format!("s{n:02}.jsonl"), -4 - n);
     }
     let playbook = desk.playbook();
-    let Ran::Ended(record) = desk.run(&playbook, &["s00"]) else { panic!("nothing ran") };
+    let RunOutcome::Ended(record) = desk.run(&playbook, &["s00"]) else { panic!("nothing ran") };
     assert_eq!((record.end, record.sessions.len()), (RunEnd::Finished, 10));
     assert_eq!(record.sessions[0].error.as_deref(), Some("no luck with s00"));
     assert_eq!(record.sessions[1].n_candidates, Some(2));
-    assert_eq!(standing(&playbook, &desk.folder(), "s01"), Standing::Read);
-    assert_eq!(standing(&playbook, &desk.folder(), "s00"), Standing::New { n_attempts: 1 });
+    assert_eq!(standing(&playbook, &desk.folder(), "s01"), ReadState::Read);
+    assert_eq!(standing(&playbook, &desk.folder(), "s00"), ReadState::New { n_attempts: 1 });
 
     desk.clock.advance(TimeDelta::minutes(29));
     let until = at(0) + TimeDelta::minutes(30);
-    assert_eq!(desk.due(&playbook), Due::Waiting(Waiting::Throttled { until }));
-    assert_eq!(desk.run(&playbook, &[]), Ran::Waiting(Waiting::Throttled { until }));
+    assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { until }));
+    assert_eq!(desk.run(&playbook, &[]), RunOutcome::NotDue(NotDue::Throttled { until }));
     desk.clock.advance(TimeDelta::minutes(1));
     // The one that failed comes after those that nobody tried, though it is newer.
     assert_eq!(desk.due_ids(&playbook), ["s10", "s11", "s00"]);
     desk.session("s05.jsonl", -3);
-    assert_eq!(standing(&playbook, &desk.folder(), "s05"), Standing::New { n_attempts: 0 });
+    assert_eq!(standing(&playbook, &desk.folder(), "s05"), ReadState::New { n_attempts: 0 });
     assert_eq!(desk.due_ids(&playbook), ["s05", "s10", "s11", "s00"]);
     // Another process sees the same, and a clock that was set back holds nobody up.
     desk.clock.advance(TimeDelta::hours(-1));
     assert_eq!(desk.due_ids(&desk.playbook()), ["s10", "s11", "s00"]);
     desk.clock.advance(TimeDelta::hours(1));
-    assert!(matches!(desk.run(&playbook, &[]), Ran::Ended(_)));
+    assert!(matches!(desk.run(&playbook, &[]), RunOutcome::Ended(_)));
     desk.clock.advance(TimeDelta::hours(1));
-    assert_eq!(desk.run(&playbook, &[]), Ran::Waiting(Waiting::NothingEligible));
+    assert_eq!(desk.run(&playbook, &[]), RunOutcome::NotDue(NotDue::NothingEligible));
     assert_eq!(playbook.sessions().history().unwrap().len(), 2);
 }
 
@@ -212,11 +213,11 @@ fn one_version_is_tried_three_times() {
     desk.session("bad.jsonl", -9);
     let playbook = desk.playbook();
     for _ in 0..3 {
-        assert!(matches!(desk.run(&playbook, &["bad"]), Ran::Ended(_)));
+        assert!(matches!(desk.run(&playbook, &["bad"]), RunOutcome::Ended(_)));
         desk.clock.advance(TimeDelta::minutes(30));
     }
-    assert_eq!(desk.run(&playbook, &["bad"]), Ran::Waiting(Waiting::NothingEligible));
-    assert_eq!(standing(&playbook, &desk.folder(), "bad"), Standing::GivenUp { n_attempts: 3 });
+    assert_eq!(desk.run(&playbook, &["bad"]), RunOutcome::NotDue(NotDue::NothingEligible));
+    assert_eq!(standing(&playbook, &desk.folder(), "bad"), ReadState::GivenUp { n_attempts: 3 });
     let scan = playbook.sessions().scan(&desk.folder()).unwrap();
     assert!(scan.shown()[0].to_string().starts_with("[NEW]"), "it was never read");
     desk.session("bad.jsonl", -4);
@@ -263,12 +264,12 @@ fn a_cancelled_run_stops_between_sessions() {
         cancel.cancel();
         Ok::<_, io::Error>(0)
     };
-    let Ran::Ended(record) = playbook.sessions().run(&desk.folder(), &cancel, mine).unwrap() else {
+    let RunOutcome::Ended(record) = playbook.sessions().run(&desk.folder(), &cancel, mine).unwrap() else {
         panic!("nothing ran")
     };
     assert_eq!((record.end, record.sessions.len()), (RunEnd::Cancelled, 1));
-    assert_eq!(standing(&playbook, &desk.folder(), "s1"), Standing::New { n_attempts: 0 });
-    assert!(matches!(desk.due(&playbook), Due::Waiting(Waiting::Throttled { .. })), "the rest is not queued");
+    assert_eq!(standing(&playbook, &desk.folder(), "s1"), ReadState::New { n_attempts: 0 });
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })), "the rest is not queued");
     desk.clock.advance(TimeDelta::minutes(30));
     assert_eq!(desk.due_ids(&playbook), ["s1", "s2"]);
 }
@@ -282,21 +283,21 @@ fn two_handles_do_not_run_at_once_and_a_dropped_run_is_taken_up() {
     let scan = first.sessions().scan(&desk.folder()).unwrap();
     let mut run = first.sessions().begin_run(&scan).unwrap().unwrap_or_else(|waiting| panic!("{waiting:?}"));
     run.read_next(|_| Ok::<_, io::Error>(1)).unwrap().unwrap();
-    let Due::Waiting(Waiting::Locked { owner: Some(owner) }) = desk.due(&second) else { panic!("not locked") };
+    let DueSessions::NotDue(NotDue::Locked { owner: Some(owner) }) = desk.due(&second) else { panic!("not locked") };
     assert_eq!((owner.pid, owner.started), (std::process::id(), at(0)));
-    assert!(matches!(desk.run(&second, &[]), Ran::Waiting(Waiting::Locked { .. })));
-    assert!(matches!(desk.run(&first, &[]), Ran::Waiting(Waiting::Locked { .. })));
+    assert!(matches!(desk.run(&second, &[]), RunOutcome::NotDue(NotDue::Locked { .. })));
+    assert!(matches!(desk.run(&first, &[]), RunOutcome::NotDue(NotDue::Locked { .. })));
     assert_eq!(run.to_read().count(), 1);
     drop(run);
 
     // Without a wait: it was begun and not ended.
     assert_eq!(desk.due_ids(&second), ["two"]);
-    let Ran::Ended(record) = desk.run(&second, &[]) else { panic!("nothing ran") };
+    let RunOutcome::Ended(record) = desk.run(&second, &[]) else { panic!("nothing ran") };
     assert_eq!(record.sessions.len(), 1);
     let history = second.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end).collect::<Vec<_>>(), [RunEnd::Died, RunEnd::Finished]);
     assert_eq!(history[0].sessions[0].n_candidates, Some(1));
-    assert!(matches!(desk.due(&second), Due::Waiting(Waiting::Throttled { .. })));
+    assert!(matches!(desk.due(&second), DueSessions::NotDue(NotDue::Throttled { .. })));
 }
 
 #[test]
@@ -309,11 +310,11 @@ fn a_queued_session_is_read_at_once_and_once() {
     playbook.sessions().queue(&fresh).unwrap();
     playbook.sessions().queue(&fresh).unwrap();
     assert_eq!(desk.due_ids(&playbook), ["elsewhere"]);
-    assert!(matches!(desk.run(&playbook, &[]), Ran::Ended(_)));
-    assert!(matches!(desk.due(&playbook), Due::Waiting(Waiting::Throttled { .. })));
+    assert!(matches!(desk.run(&playbook, &[]), RunOutcome::Ended(_)));
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })));
     playbook.sessions().queue(&fresh).unwrap();
     fs::remove_file(&fresh).unwrap();
-    assert!(matches!(desk.due(&playbook), Due::Waiting(Waiting::Throttled { .. })), "what is gone is not due");
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })), "what is gone is not due");
 }
 
 #[test]
@@ -359,7 +360,9 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "reading"));
         let playbook = desk.playbook();
-        let Due::Waiting(Waiting::Locked { owner: Some(owner) }) = desk.due(&playbook) else { panic!("not locked") };
+        let DueSessions::NotDue(NotDue::Locked { owner: Some(owner) }) = desk.due(&playbook) else {
+            panic!("not locked")
+        };
         assert_eq!(owner.pid, child.id());
         child.kill().unwrap();
         child.wait().unwrap();
@@ -367,8 +370,8 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
         assert_eq!(desk.due_ids(&playbook), expected, "round {round}: no wait, and the lock is free");
     }
     let playbook = desk.playbook();
-    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), Standing::GivenUp { n_attempts: 3 });
-    let Ran::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
+    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
+    let RunOutcome::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
     assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
     let history = playbook.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end == RunEnd::Died).collect::<Vec<_>>(), [true, true, true, false]);

@@ -10,7 +10,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use adage::{Lesson, Listing, Playbook, Quality, Skill, SkillName, SkillRefused, Trust, build_lesson};
+use adage::lesson::Trust;
+use adage::skills::{Quality, Skill};
+use adage::{Lesson, Listing, Playbook, build_lesson, skills};
 use serde_json::Value;
 
 /// The folder of each collected skill and its text.
@@ -59,7 +61,7 @@ fn nasty() -> Vec<Skill> {
     texts
         .into_iter()
         .map(|text| {
-            let name = text.parse().ok().or_else(|| SkillName::slug(text)).unwrap_or("nameless".parse().unwrap());
+            let name = text.parse().ok().or_else(|| skills::Name::slug(text)).unwrap_or("nameless".parse().unwrap());
             let mut skill = Skill::new(name, format!("{text} {text}"));
             skill.license = Some(text.to_owned());
             skill.compatibility = Some(text.to_owned());
@@ -157,7 +159,7 @@ fn damage_is_mended_or_refused_with_a_reason() {
                     assert_eq!(reading.skill.metadata["hint"], "use when: always");
                 }
             }
-            Err(SkillRefused::Unclosed | SkillRefused::NoBody) if place % 5 == 3 => {}
+            Err(skills::Refused::Unclosed | skills::Refused::NoBody) if place % 5 == 3 => {}
             Err(reason) => panic!("{folder}, damage {}: {reason}", place % 5),
         }
     }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use adage::config::MatchConfig;
+use adage::embed::{EmbedError, Role};
+use adage::lesson::Trust;
 use adage::ndarray::Array2;
-use adage::{
-    Config, EmbedError, Embedder, Fallback, IndexedSkill, MatchConfig, MatchTier, MatchedBy, NoMatch, Playbook, Role,
-    Skill, SkillIndex, Skills, TextHash, Trust, match_skills,
-};
+use adage::skills::{Fallback, MatchTier, MatchedBy, NoMatch, Skill, Skills, match_skills};
+use adage::{Config, Embedder, Playbook, TextHash, skills};
 use parking_lot::Mutex;
 
 use crate::bench::Bench;
@@ -162,8 +163,8 @@ fn questions_on_something_else_ask_for_no_skill() {
         .iter()
         .filter_map(|row| Some(Skill::read(row["text"].as_str()?.as_bytes(), None).ok()?.skill))
         .collect();
-    let indexed = skills.iter().map(|skill| IndexedSkill { skill, is_matchable: true });
-    let (index, config) = (SkillIndex::new(indexed), MatchConfig::default());
+    let indexed = skills.iter().map(|skill| skills::Indexed { skill, is_matchable: true });
+    let (index, config) = (skills::Index::new(indexed), MatchConfig::default());
     let n_found = |queries: &[String]| {
         let found = queries.iter().filter(|query| !match_skills(query, &index, &config).matches.is_empty());
         found.count() as f64 / queries.len() as f64

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use adage::{
-    Error, ImportedSkill, Listing, ManualClock, NotListed, Playbook, Quality, SavedSkill, Skill, SkillName, SkillNote,
-    SkillPlace, SkillRefused, Trust, Verification, build_lesson,
-};
+use adage::lesson::Trust;
+use adage::skills::{NotListed, Quality, Skill};
+use adage::{Error, Listing, ManualClock, Playbook, Verification, build_lesson, skills};
 
 struct Home {
     temp: tempfile::TempDir,
@@ -42,7 +41,7 @@ fn put(root: &Path, folder: &str, text: &str) -> PathBuf {
 }
 
 fn skill(name: &str, body: &str) -> Skill {
-    let named = Skill::new(name.parse::<SkillName>().unwrap(), format!("about {name}"));
+    let named = Skill::new(name.parse::<skills::Name>().unwrap(), format!("about {name}"));
     Skill { body: body.to_owned(), ..named }
 }
 
@@ -56,15 +55,15 @@ fn the_first_of_a_name_counts_and_the_others_are_said() {
     }
     put(&home.path("extra"), "broken", "---\nname: x\n");
     let listing = playbook.skills().list().unwrap();
-    let listed: Vec<(&str, SkillPlace)> =
+    let listed: Vec<(&str, skills::Place)> =
         listing.skills.iter().map(|listed| (listed.skill.name.as_str(), listed.place)).collect();
     assert_eq!(
         listed,
         [
-            ("one", SkillPlace::Project),
-            ("project", SkillPlace::Project),
-            ("memory", SkillPlace::User),
-            ("extra", SkillPlace::Extra)
+            ("one", skills::Place::Project),
+            ("project", skills::Place::Project),
+            ("memory", skills::Place::User),
+            ("extra", skills::Place::Extra)
         ]
     );
     let shadowed: Vec<(&str, bool)> = listing
@@ -73,10 +72,14 @@ fn the_first_of_a_name_counts_and_the_others_are_said() {
         .map(|(listed, by)| (listed.skill.body.as_str(), *by == listing.skills[0].path))
         .collect();
     assert_eq!(shadowed, [("U.", true), ("E.", true)]);
-    assert!(matches!(listing.refused[..], [(_, NotListed::Refused(SkillRefused::Unclosed))]), "{:?}", listing.refused);
+    assert!(
+        matches!(listing.refused[..], [(_, NotListed::Refused(skills::Refused::Unclosed))]),
+        "{:?}",
+        listing.refused
+    );
     assert_eq!(
         playbook.skills().get("one").unwrap().notes,
-        [SkillNote::NoFrontMatter, SkillNote::NoName, SkillNote::NoDescription]
+        [skills::Note::NoFrontMatter, skills::Note::NoName, skills::Note::NoDescription]
     );
     assert!(matches!(playbook.skills().get("two"), Err(Error::NoSuchSkill { .. })));
 }
@@ -125,7 +128,8 @@ fn what_is_imported_waits_and_comes_once() {
         "---\nname: Some_Skill\ndescription: d\nauto_load: true\nmetadata:\n  \
         adage-auto-load: true\n  adage-lessons: 00000000-0000-7000-8000-000000000000\n---\nBody.",
     );
-    let ImportedSkill::Saved { saved: SavedSkill::Written { name, path }, notes } = skills.import(&source).unwrap()
+    let skills::Imported::Saved { saved: skills::Saved::Written { name, path }, notes } =
+        skills.import(&source).unwrap()
     else {
         panic!()
     };
@@ -140,15 +144,15 @@ fn what_is_imported_waits_and_comes_once() {
     // Again: the folder this time; nothing changes.
     let before = fs::read(&path).unwrap();
     let again = skills.import(source.parent().unwrap()).unwrap();
-    assert!(matches!(again, ImportedSkill::Saved { saved: SavedSkill::Unchanged { .. }, .. }), "{again:?}");
+    assert!(matches!(again, skills::Imported::Saved { saved: skills::Saved::Unchanged { .. }, .. }), "{again:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
     fs::write(&source, "---\nname: Some_Skill\n---\nOther.").unwrap();
     assert!(matches!(skills.import(&source), Err(Error::SkillExists { .. })));
     fs::write(&source, "---\nname: Some_Skill\n---\n").unwrap();
-    assert_eq!(skills.import(&source).unwrap(), ImportedSkill::Refused { reason: SkillRefused::NoBody });
+    assert_eq!(skills.import(&source).unwrap(), skills::Imported::Refused { reason: skills::Refused::NoBody });
     fs::write(&source, "x".repeat((1 << 20) + 7)).unwrap();
-    let large = SkillRefused::TooLarge { n_bytes: (1 << 20) + 7, max: 1 << 20 };
-    assert_eq!(skills.import(&source).unwrap(), ImportedSkill::Refused { reason: large });
+    let large = skills::Refused::TooLarge { n_bytes: (1 << 20) + 7, max: 1 << 20 };
+    assert_eq!(skills.import(&source).unwrap(), skills::Imported::Refused { reason: large });
     assert!(matches!(skills.import(&home.path("nowhere")), Err(Error::Io { .. })));
 }
 
@@ -173,14 +177,14 @@ fn a_name_that_is_taken_is_not_overwritten() {
     let home = Home::new();
     let skills = home.open().skills();
     assert!(
-        matches!(skills.save(&skill("Some_Name", "a")).unwrap(), SavedSkill::Written { name, .. } if name.as_str() == "some-name")
+        matches!(skills.save(&skill("Some_Name", "a")).unwrap(), skills::Saved::Written { name, .. } if name.as_str() == "some-name")
     );
     assert!(
         matches!(skills.save(&skill("some-name", "a")), Err(Error::SkillExists { .. })),
         "its description is another"
     );
-    assert!(matches!(skills.save(&skill("Some_Name", "a")).unwrap(), SavedSkill::Unchanged { .. }));
-    assert!(matches!(skills.replace(&skill("some-name", "b")).unwrap(), SavedSkill::Written { .. }));
+    assert!(matches!(skills.save(&skill("Some_Name", "a")).unwrap(), skills::Saved::Unchanged { .. }));
+    assert!(matches!(skills.replace(&skill("some-name", "b")).unwrap(), skills::Saved::Written { .. }));
     assert_eq!(skills.get("some-name").unwrap().skill.body, "b");
     let large = skills.save(&skill("large", &"x".repeat(1 << 20)));
     assert!(matches!(large, Err(Error::SkillTooLarge { max: 1_048_576, .. })), "{large:?}");

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use adage::learn::Undone;
 use adage::redact::one_line;
-use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Undone, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Verification};
 use clap::ValueEnum;
 use serde_json::json;
 

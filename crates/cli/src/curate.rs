@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use adage::{ChangeId, CurationPlan, CurationStep};
+use adage::ChangeId;
+use adage::skills::{CurationPlan, CurationStep};
 use clap::Args;
 use serde_json::{Value, json};
 

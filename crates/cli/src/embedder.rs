@@ -20,7 +20,8 @@ pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<Playbo
 
 #[cfg(any(feature = "rten", feature = "ort"))]
 fn with_model(global: &Global, builder: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
-    use adage::{Model, OnnxEmbedder};
+    use adage::OnnxEmbedder;
+    use adage::embed::Model;
     let engine = engine(global)?;
     let model = match model {
         #[cfg(feature = "bundled-model")]
@@ -37,14 +38,14 @@ fn with_model(_: &Global, _: PlaybookBuilder, model: &str) -> Result<PlaybookBui
 
 #[cfg(any(feature = "rten", feature = "ort"))]
 #[allow(clippy::unnecessary_wraps, reason = "a build with both engines refuses neither")]
-fn engine(global: &Global) -> Result<adage::Engine, Usage> {
+fn engine(global: &Global) -> Result<adage::embed::Engine, Usage> {
     match &global.onnxruntime {
         #[cfg(feature = "ort")]
-        Some(library) => Ok(adage::Engine::OnnxRuntime(library.clone())),
+        Some(library) => Ok(adage::embed::Engine::OnnxRuntime(library.clone())),
         #[cfg(not(feature = "ort"))]
         Some(_) => Err(Usage("this build cannot load ONNX Runtime".to_owned())),
         #[cfg(feature = "rten")]
-        None => Ok(adage::Engine::Portable),
+        None => Ok(adage::embed::Engine::Portable),
         #[cfg(not(feature = "rten"))]
         None => Err(Usage("this build has no built-in engine: name an ONNX Runtime with --onnxruntime".to_owned())),
     }

@@ -5,7 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::{ChangeId, ExchangeFormat, LearnOutcome, LessonDraft, Listing, Refusal, read_lessons};
+use adage::exchange::read_lessons;
+use adage::lesson::Refusal;
+use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
 use clap::Args;
 use serde_json::json;
 
@@ -22,14 +24,14 @@ pub(crate) struct Import {
     file: PathBuf,
     /// jsonl, memory, agents or ace; detected from the file if omitted
     #[arg(long)]
-    format: Option<ExchangeFormat>,
+    format: Option<exchange::Format>,
 }
 
 #[derive(Args)]
 pub(crate) struct Export {
     /// jsonl, memory, agents or ace
     #[arg(long, default_value = "jsonl")]
-    format: ExchangeFormat,
+    format: exchange::Format,
     /// Write into this file; in a Markdown file only the marked section changes
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
@@ -107,7 +109,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let format = asked.format.or_else(|| ExchangeFormat::detect(&text)).ok_or(adage::Error::UnknownExchange)?;
+    let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(adage::Error::UnknownExchange)?;
     let mut drafts = Vec::new();
     for read in read_lessons(format, &text) {
         match read {

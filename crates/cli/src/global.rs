@@ -4,7 +4,8 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adage::{Config, DedupPolicy, ManualClock, Playbook, PlaybookBuilder, Realm};
+use adage::config::DedupPolicy;
+use adage::{Config, ManualClock, Playbook, PlaybookBuilder, Realm};
 use chrono::{DateTime, FixedOffset};
 use clap::{Args, ValueEnum};
 

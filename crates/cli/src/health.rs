@@ -31,7 +31,8 @@ pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
 /// Tests what a call needs, one part after another, and prints how long each took.
 pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
     let mut report = Report { out, is_fine: true };
-    report.add("adage", Ok(format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::SCHEMA_VERSION)))?;
+    report
+        .add("adage", Ok(format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::lesson::SCHEMA_VERSION)))?;
     let engine = embedder::check_library(global).map(|()| embedder::engine_in_words(global));
     report.add("engine", engine.map_err(|error| chain(error.as_ref())))?;
     let has_engine = report.is_fine;
@@ -96,7 +97,7 @@ impl Report<'_> {
             return self.add("embedder", Ok("none: retrieval by words".to_owned()));
         }
         let (loaded, load_time) = timed(|| playbook.warm_up());
-        let request = Request::about("is the doctor in").tier(adage::TierChoice::Vector).peek();
+        let request = Request::about("is the doctor in").tier(adage::retrieve::TierChoice::Vector).peek();
         let (recalled, recall_time) = timed(|| playbook.get_playbook_context(request));
         let text = loaded.and_then(|n_texts| recalled.map(|_| n_texts)).map(|n_texts| {
             let (load, recall) = (load_time.as_millis(), recall_time.as_secs_f64() * 1e3);

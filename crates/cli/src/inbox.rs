@@ -4,8 +4,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use adage::redact::one_line;
-use adage::{ChangeId, Inbox as ReviewInbox, Playbook, Proposal, ProposalKind, ProposalName};
+use adage::{ChangeId, Playbook};
 use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};

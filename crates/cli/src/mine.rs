@@ -6,12 +6,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::config::Selection;
+use adage::extract::Extraction;
+use adage::heuristics::Candidate;
+use adage::model::CancelToken;
 use adage::redact::one_line;
+use adage::sessions::{DueSessions, Mined, NotDue, RunEnd, SkipSelection};
+use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
-use adage::{
-    AutoSaved, CancelToken, Candidate, Due, Extraction, LanguageModel, LearnOutcome, Mined, Playbook, RunEnd,
-    SavedSkill, Selection, SessionLessons, SkipSelection, Waiting,
-};
+use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
 use clap::Args;
 use flate2::read::MultiGzDecoder;
 use indicatif::ProgressBar;
@@ -63,7 +66,7 @@ impl Mine {
     #[cfg(feature = "http-llm")]
     fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
         let ModelArgs { model_url: Some(url), model_name: Some(name) } = &self.model else { return Ok(None) };
-        let model = adage::HttpModel::new(url, name)?;
+        let model = adage::model::HttpModel::new(url, name)?;
         #[expect(clippy::disallowed_methods, reason = "the library takes a key; this is the program's own setting")]
         let key = std::env::var("ADAGE_MODEL_KEY").unwrap_or_default();
         Ok(Some(Box::new(if key.is_empty() { model } else { model.with_key(&key)? })))
@@ -151,8 +154,8 @@ impl Miner<'_> {
         let scan = sessions.scan(folder)?;
         if self.is_dry {
             match sessions.due(&scan)? {
-                Due::Waiting(waiting) => say(&why(&waiting)),
-                Due::Sessions(due) => {
+                DueSessions::NotDue(waiting) => say(&why(&waiting)),
+                DueSessions::Sessions(due) => {
                     let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
                     self.read_files(&files, Format::default());
                 }
@@ -229,12 +232,12 @@ impl Miner<'_> {
     }
 
     /// What a session teaches; nothing is learned on a dry run.
-    fn lessons(&self, transcript: &Transcript) -> Result<SessionLessons, Box<dyn Error>> {
+    fn lessons(&self, transcript: &Transcript) -> Result<sessions::Lessons, Box<dyn Error>> {
         let model = self.model.as_deref();
         if !self.is_dry {
             return Ok(self.playbook.learn_from_session(transcript, model, &self.cancel)?);
         }
-        let mut lessons = SessionLessons::default();
+        let mut lessons = sessions::Lessons::default();
         lessons.suggested = self.playbook.mine(transcript)?;
         lessons.extraction = match model {
             Some(model) => Some(self.playbook.extract(model, transcript, &self.cancel)?),
@@ -281,11 +284,11 @@ impl Outcome {
 }
 
 /// Why nothing is read: a normal result.
-fn why(waiting: &Waiting) -> String {
+fn why(waiting: &NotDue) -> String {
     match waiting {
-        Waiting::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
-        Waiting::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
-        Waiting::Locked { owner: None } => "another process is reading sessions".to_owned(),
+        NotDue::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
+        NotDue::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
+        NotDue::Locked { owner: None } => "another process is reading sessions".to_owned(),
         _ => "no session is due; `sessions DIR --all` prints the reasons".to_owned(),
     }
 }
@@ -360,7 +363,7 @@ fn print(
 /// The skills drafted from a session's procedures, and why others were not.
 fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
     for saved in &skills.saved {
-        let (SavedSkill::Written { name, path } | SavedSkill::Unchanged { name, path }) = saved else { continue };
+        let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
         out.object(&json!({"skill": name.as_str(), "path": path}))?;
         out.line(&format!("draft skill {name}\n  {}", path.display()))?;
     }

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use adage::{ChangeId, Inbox, Proposal};
+use adage::ChangeId;
+use adage::inbox::{Inbox, Proposal};
 
 use crate::editor;
 use crate::global::{Access, Global};
@@ -167,7 +168,7 @@ fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
 }
 
 fn edited(inbox: &Inbox, proposal: &Proposal, edit: &mut Edit<'_>) -> Result<Option<Proposal>, Box<dyn Error>> {
-    if matches!(proposal.name, adage::ProposalName::Lesson(_)) {
+    if matches!(proposal.name, adage::inbox::ProposalName::Lesson(_)) {
         return Err("a lesson is not edited here: dismiss it, and learn a better one".into());
     }
     let text = inbox.text(proposal)?;
@@ -178,7 +179,7 @@ fn edited(inbox: &Inbox, proposal: &Proposal, edit: &mut Edit<'_>) -> Result<Opt
 }
 
 fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
-    let is_skill = matches!(proposal.name, adage::ProposalName::Skill(_));
+    let is_skill = matches!(proposal.name, adage::inbox::ProposalName::Skill(_));
     editor::edit(text, if is_skill { ".md" } else { ".patch" })
 }
 
@@ -188,7 +189,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use adage::{PatchKind, Playbook, Trust, build_lesson};
+    use adage::inbox::PatchKind;
+    use adage::lesson::Trust;
+    use adage::{Playbook, build_lesson};
 
     fn inbox(folder: &Path) -> Inbox {
         let playbook = Playbook::builder(folder).without_embedder().open().unwrap();

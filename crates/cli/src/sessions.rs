@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use adage::{SessionEntry, Standing};
+use adage::sessions;
+use adage::sessions::ReadState;
 use serde_json::{Value, json};
 
 use crate::global::Global;
@@ -34,11 +35,11 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(entry: &SessionEntry) -> Value {
+fn row(entry: &sessions::Entry) -> Value {
     let (standing, n_attempts) = match entry.standing {
-        Standing::New { n_attempts } => ("new", n_attempts),
-        Standing::GivenUp { n_attempts } => ("given_up", n_attempts),
-        Standing::Read => ("read", 0),
+        ReadState::New { n_attempts } => ("new", n_attempts),
+        ReadState::GivenUp { n_attempts } => ("given_up", n_attempts),
+        ReadState::Read => ("read", 0),
     };
     let mut row = json!({
         "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": standing,

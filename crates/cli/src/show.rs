@@ -4,8 +4,10 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
+use adage::playbook::Window;
 use adage::redact::one_line;
-use adage::{Lesson, Listing, Playbook, Request, Scored, TierChoice, Window};
+use adage::retrieve::TierChoice;
+use adage::{Lesson, Listing, Playbook, Request, Scored};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use adage::{MatchTier, MatchedBy, SkillMatch, Skills};
+use adage::skills;
+use adage::skills::{MatchTier, MatchedBy, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
         MatchTier::Meaning => "meaning",
         MatchTier::Words => "words",
     };
-    let names = |names: &[adage::SkillName]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names = |names: &[adage::skills::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let left_out: Vec<Value> =
         task.block.left_out.iter().map(|(name, tokens)| json!({"name": name.as_str(), "tokens": tokens})).collect();
     out.object(&json!({
@@ -66,7 +67,7 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(found: &SkillMatch) -> Value {
+fn row(found: &skills::Match) -> Value {
     match &found.by {
         MatchedBy::Words { score, points } => {
             let points: Vec<Value> = points.iter().map(|point| json!({

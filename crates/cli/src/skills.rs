@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::lesson::Trust;
 use adage::redact::one_line;
-use adage::{ImportedSkill, ListedSkill, SavedSkill, SkillName, Skills, TextHash, Trust};
+use adage::skills::Skills;
+use adage::{TextHash, skills};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -30,7 +32,7 @@ pub(crate) enum Command {
         to: PathBuf,
         /// Name of the skill; derived from the lessons if omitted
         #[arg(long)]
-        name: Option<SkillName>,
+        name: Option<skills::Name>,
     },
     /// Copy a SKILL.md, or the one in a folder, into the memory; it awaits review
     Import { path: PathBuf },
@@ -131,7 +133,7 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&SkillName>, out: &mut Output) -> Done {
+fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
     let skills = global.open()?.skills();
     let exported = match name {
         Some(name) => skills.export_as(lessons, name, to)?,
@@ -144,8 +146,8 @@ fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&SkillN
 
 fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     let (saved, notes) = match global.open()?.skills().import(path)? {
-        ImportedSkill::Saved { saved, notes } => (saved, notes),
-        ImportedSkill::Refused { reason } => {
+        skills::Imported::Saved { saved, notes } => (saved, notes),
+        skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
             say(&format!("{}: {reason}", on_a_line(path)));
             return Ok(ExitCode::FAILURE);
@@ -153,8 +155,8 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
         _ => return Ok(ExitCode::FAILURE),
     };
     let (outcome, name, file) = match &saved {
-        SavedSkill::Unchanged { name, path } => ("unchanged", name, path),
-        SavedSkill::Written { name, path } => ("saved", name, path),
+        skills::Saved::Unchanged { name, path } => ("unchanged", name, path),
+        skills::Saved::Written { name, path } => ("saved", name, path),
         _ => return Ok(ExitCode::FAILURE),
     };
     let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
@@ -172,7 +174,7 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(listed: &ListedSkill) -> Value {
+fn row(listed: &skills::Listed) -> Value {
     let skill = &listed.skill;
     let trust = if skill.provenance.trust == Trust::Tainted { "tainted" } else { "trusted" };
     let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();

@@ -91,7 +91,7 @@ pub enum NoEvidence {
 ///
 /// ```
 /// use adage::transcript::{Transcript, Turn};
-/// use adage::{NoEvidence, find_evidence};
+/// use adage::extract::{NoEvidence, find_evidence};
 ///
 /// let transcript = Transcript {
 ///     turns: vec![Turn::Assistant("I run npm install.".into()), Turn::User("No. Use pnpm\nhere, always.".into())],

@@ -11,10 +11,11 @@ mod record;
 mod reply;
 mod tags;
 
+use super::NoEvidence;
 use super::evidence::UserTurns;
-use super::{CancelToken, Completion, LanguageModel, ModelError, NoEvidence};
 use crate::config::ExtractConfig;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm};
+use crate::model::{CancelToken, Completion, LanguageModel, ModelError};
 use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
@@ -153,7 +154,9 @@ pub enum RefusedBecause {
 ///
 /// ```
 /// use adage::transcript::{Transcript, Turn};
-/// use adage::{ExtractConfig, ExtractRequest, Extraction, ScriptedModel, extract_lessons};
+/// use adage::config::ExtractConfig;
+/// use adage::extract::{ExtractRequest, Extraction, extract_lessons};
+/// use adage::model::ScriptedModel;
 ///
 /// let transcript = Transcript {
 ///     turns: vec![

@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::error_line::{blames_the_command, error_line, is_finding};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::listed;
-use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -56,7 +56,7 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
         if let Ok((candidate, _)) = &trial.result
             && is_answered_later
         {
-            trial.result = Err(Hurdle::Outdone { score: candidate.score, best: candidate.score });
+            trial.result = Err(RejectedBecause::Outdone { score: candidate.score, best: candidate.score });
         }
     }
 }
@@ -72,7 +72,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     });
     // The nearest; one that only shares the program gives way to any that does the same.
     let Some((_, before, relation, fixed)) = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)) else {
-        return Trial::refused(failed.turn, Hurdle::NothingRelated { n_looked_at: next.len(), window });
+        return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
     let between = next.iter().take(before).copied();
     let error = error_line(failed.output());
@@ -92,7 +92,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
     }
-    let ground = Ground::Recovered { relation, distance: recovery.distance, n_edited: recovery.edited.len() };
+    let ground = FiredBecause::Recovered { relation, distance: recovery.distance, n_edited: recovery.edited.len() };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
 }
 
@@ -121,38 +121,38 @@ fn changes(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>, error: Option<&s
 
 impl Recovery<'_, '_> {
     /// What speaks against it.
-    fn hurdle(&self) -> Option<Hurdle> {
+    fn hurdle(&self) -> Option<RejectedBecause> {
         let is_blamed = self.error.is_some_and(blames_the_command);
         if !self.failed.acts() && !is_blamed {
             // That a file was not here but there teaches nothing; that a flag is not known here does.
-            return Some(Hurdle::OnlyLooked);
+            return Some(RejectedBecause::OnlyLooked);
         }
         if let Some(turn) = self.said_between {
-            return Some(Hurdle::SaidBetween { turn });
+            return Some(RejectedBecause::SaidBetween { turn });
         }
         // A script for one occasion cannot be shown whole.
         let shown = || [self.failed, self.fixed].into_iter().chain(self.remedies.iter().copied());
         if let Some(script) = shown().map(|call| self.text(call)).find(|text| is_script(text)) {
-            return Some(Hurdle::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
+            return Some(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests = !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
         if only_tests && self.remedies.is_empty() {
-            return Some(Hurdle::OnlyTestsChanged { n_edited: self.edited.len() });
+            return Some(RejectedBecause::OnlyTestsChanged { n_edited: self.edited.len() });
         }
-        let Some(error) = self.error else { return Some(Hurdle::NoError) };
+        let Some(error) = self.error else { return Some(RejectedBecause::NoError) };
         if self.is_other_run() {
             // What was wrong is in the code: that fewer tests pass says nothing of it. After a change, nobody knows which of
             // the two it was.
             let is_about_code = is_finding(error) || self.failed.output().lines().any(outcome::is_failed_test);
             let is_mended_between = !self.edits.is_empty() || !self.remedies.is_empty();
             if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
-                return Some(Hurdle::OtherRun { n_edited: self.edits.len() });
+                return Some(RejectedBecause::OtherRun { n_edited: self.edits.len() });
             }
         }
         let n_between = self.edits.len() + self.remedies.len();
         let is_told = n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some());
         let is_mended = n_between > 0 || self.differs();
-        (!is_told || !is_mended).then_some(Hurdle::NothingTold { n_between, n_changes: self.changes.len() })
+        (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
     }
 
     /// True when the command that passed is not the one that failed.

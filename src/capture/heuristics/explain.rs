@@ -19,15 +19,15 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Because {
     /// It did.
-    Fired(Ground),
+    Fired(FiredBecause),
     /// It did not.
-    Refused(Hurdle),
+    Refused(RejectedBecause),
 }
 
 /// Why a rule fired.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Ground {
+pub enum FiredBecause {
     /// Commands succeeded in a row.
     Run {
         /// How many.
@@ -66,7 +66,7 @@ pub enum Ground {
 /// Why a rule did not fire.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Hurdle {
+pub enum RejectedBecause {
     /// The run is too short.
     ShortRun {
         /// How many commands succeeded in a row.

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::session::{Session, TerminalCall};
 use super::wording::{char_range, sentences};
-use super::{Candidate, Ground, Heuristic, Trial, mined};
+use super::{Candidate, FiredBecause, Heuristic, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_COMMANDS: usize = 8;
@@ -65,7 +65,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
         turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
         score: 1.0,
     };
-    Some(Trial::fired(turn, candidate, Ground::Instructed { n_commands: commands.len() }))
+    Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
 }
 
 /// What may follow "as" or "about" without being a name.

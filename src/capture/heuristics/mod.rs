@@ -18,7 +18,7 @@ mod wording;
 use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
-pub use explain::{Because, Explanation, Ground, Hurdle};
+pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
 pub(in crate::capture) use wording::first_request;
 
 use adage_transcript::Transcript;
@@ -92,7 +92,8 @@ pub struct Suggestions {
 ///
 /// ```
 /// use adage::transcript::{Status, ToolCall, Transcript, Turn};
-/// use adage::{CaptureConfig, suggest};
+/// use adage::config::CaptureConfig;
+/// use adage::heuristics::suggest;
 ///
 /// let run = |command: &str, result: &str, status| {
 ///     let input = serde_json::json!({ "command": command });
@@ -129,15 +130,15 @@ pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
 /// What a rule made of one place in a transcript.
 struct Trial {
     turn: usize,
-    result: Result<(Candidate, Ground), Hurdle>,
+    result: Result<(Candidate, FiredBecause), RejectedBecause>,
 }
 
 impl Trial {
-    fn fired(turn: usize, candidate: Candidate, ground: Ground) -> Self {
+    fn fired(turn: usize, candidate: Candidate, ground: FiredBecause) -> Self {
         Self { turn, result: Ok((candidate, ground)) }
     }
 
-    fn refused(turn: usize, hurdle: Hurdle) -> Self {
+    fn refused(turn: usize, hurdle: RejectedBecause) -> Self {
         Self { turn, result: Err(hurdle) }
     }
 }
@@ -160,9 +161,9 @@ fn take(heuristic: Heuristic, trials: Vec<Trial>, config: &CaptureConfig, sugges
     let best = fired.first().map_or(0.0, |(_, candidate, _)| candidate.score);
     for (place, (turn, candidate, ground)) in fired.into_iter().enumerate() {
         let because = if place >= max_of_rule {
-            Because::Refused(Hurdle::Outdone { score: candidate.score, best })
+            Because::Refused(RejectedBecause::Outdone { score: candidate.score, best })
         } else if suggestions.candidates.len() >= max {
-            Because::Refused(Hurdle::TooMany { max })
+            Because::Refused(RejectedBecause::TooMany { max })
         } else {
             suggestions.candidates.push(candidate);
             Because::Fired(ground)

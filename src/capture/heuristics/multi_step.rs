@@ -7,7 +7,7 @@ use adage_transcript::command::{Step, slug};
 use super::session::{Session, TerminalCall};
 use super::usual::{Usual, occasion, usual};
 use super::wording::listed;
-use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -42,7 +42,7 @@ fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
             steps.is_subset(others) && (steps.len() < others.len() || is_better)
         });
         if let (Some((_, best, _)), Some(trial)) = (wider, trials.get_mut(*place)) {
-            trial.result = Err(Hurdle::Outdone { score: *own, best: *best });
+            trial.result = Err(RejectedBecause::Outdone { score: *own, best: *best });
         }
     }
     trials
@@ -79,15 +79,15 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     let refused = |turn, hurdle| (Trial::refused(turn, hurdle), BTreeSet::new());
     let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
     if run.len() < min {
-        return refused(start, Hurdle::ShortRun { n_calls: run.len(), min });
+        return refused(start, RejectedBecause::ShortRun { n_calls: run.len(), min });
     }
     let steps = steps(session, run);
     let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
     if actions.len() < 2 {
-        return refused(start, Hurdle::FewActions { n_actions: actions.len() });
+        return refused(start, RejectedBecause::FewActions { n_actions: actions.len() });
     }
     if actions.len() > MAX_STEPS {
-        return refused(start, Hurdle::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
+        return refused(start, RejectedBecause::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
     }
     // What was looked at before the first step and after the last is no part of it.
     let is_step = |call: &TerminalCall<'_>| !call.steps.is_empty();
@@ -101,7 +101,10 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
     let span = session.user_turn_before(start).unwrap_or(0)..end;
     if !is_procedure {
-        return refused(start, Hurdle::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() });
+        return refused(
+            start,
+            RejectedBecause::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() },
+        );
     }
     let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
     let intent = session.intent(start);
@@ -133,7 +136,7 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
         score: run.len() as f64,
     };
     let told = steps.into_iter().map(|step| step.usual.text).collect();
-    (Trial::fired(start, candidate, Ground::Run { n_calls: run.len(), n_actions: actions.len() }), told)
+    (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), told)
 }
 
 /// One thing that a run did.

@@ -4,7 +4,7 @@ use adage_transcript::command::{Step, slug};
 
 use super::session::{Session, TerminalCall};
 use super::usual::{occasion, usual};
-use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -20,7 +20,7 @@ struct Group<'s, 't> {
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let n_calls = session.calls.len();
     if n_calls < config.min_calls {
-        return vec![Trial::refused(0, Hurdle::FewCalls { n_calls, min: config.min_calls })];
+        return vec![Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: config.min_calls })];
     }
     // In order of the first one, so that of equals the earliest wins.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
@@ -41,12 +41,12 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     let times = steps.len();
     let (Some((first, _)), Some(usual)) = (uses.first().filter(|_| times >= min), usual(session, &steps)) else {
         let turn = uses.first().map_or(0, |(call, _)| call.turn);
-        return Trial::refused(turn, Hurdle::NotRepeated { times, min });
+        return Trial::refused(turn, RejectedBecause::NotRepeated { times, min });
     };
     // A form that was used once was not repeated; that changes are added, committed and pushed is no news.
     let is_known = steps.iter().all(|step| step.is_version_control()) && !usual.is_specific(form);
     if usual.times < min || is_known {
-        return Trial::refused(first.turn, Hurdle::NeverTheSame { times });
+        return Trial::refused(first.turn, RejectedBecause::NeverTheSame { times });
     }
     let trigger = match (occasion_of_most(session, uses), session.intent(first.turn)) {
         (Some(occasion), _) => format!("{occasion}: running `{form}`"),
@@ -65,7 +65,7 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         turns,
         score: usual.times as f64,
     };
-    Trial::fired(first.turn, candidate, Ground::Repeated { times: usual.times })
+    Trial::fired(first.turn, candidate, FiredBecause::Repeated { times: usual.times })
 }
 
 /// When it is run, where at least half of its uses were on that occasion: since the use before, or since the user spoke.

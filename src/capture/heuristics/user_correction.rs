@@ -11,7 +11,7 @@ use super::objection::{self, Objection};
 use super::request;
 use super::session::{Act, Session};
 use super::wording::{char_range, listed, sentences};
-use super::{Candidate, Ground, Heuristic, Hurdle, Trial, mined};
+use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_WORDS_CHARS: usize = 400;
@@ -46,8 +46,8 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
 fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let objection = objection::read(text)?;
     let result = check(session, turn, text, &objection).and_then(|grounds| {
-        let candidate = candidate(session, turn, text, &objection, &grounds).ok_or(Hurdle::NotWhatWasDone)?;
-        Ok((candidate, Ground::Corrected { objection: objection.weight, direction: objection.direction }))
+        let candidate = candidate(session, turn, text, &objection, &grounds).ok_or(RejectedBecause::NotWhatWasDone)?;
+        Ok((candidate, FiredBecause::Corrected { objection: objection.weight, direction: objection.direction }))
     });
     Some(Trial { turn, result })
 }
@@ -58,12 +58,12 @@ fn check<'s, 't>(
     turn: usize,
     text: &str,
     objection: &Objection,
-) -> Result<Grounds<'s, 't>, Hurdle> {
+) -> Result<Grounds<'s, 't>, RejectedBecause> {
     if !objection.corrects() {
-        return Err(Hurdle::NoCorrection { objection: objection.weight, direction: objection.direction });
+        return Err(RejectedBecause::NoCorrection { objection: objection.weight, direction: objection.direction });
     }
     if sentences(text).last().is_some_and(|last| last.text.ends_with('?')) {
-        return Err(Hurdle::Asks);
+        return Err(RejectedBecause::Asks);
     }
     let start = session.user_turn_before(turn).unwrap_or(0);
     let before = session.acts(start, turn);
@@ -71,19 +71,19 @@ fn check<'s, 't>(
     let after = session.acts(turn, next_user_turn);
     let refused = refused(session, start, turn);
     if before.is_empty() && refused.is_none() {
-        return Err(Hurdle::NothingDoneBefore);
+        return Err(RejectedBecause::NothingDoneBefore);
     }
     let typed: Vec<&str> = sentences(text).iter().map(|sentence| sentence.text).collect();
-    let target = target(&typed.join(" "), refused, &before, &after).ok_or(Hurdle::NotWhatWasDone)?;
-    let words = standing(text, objection, &target, &before, &after).ok_or(Hurdle::NoReferent)?;
-    let Some(last) = after.last() else { return Err(Hurdle::NothingDoneAfter) };
+    let target = target(&typed.join(" "), refused, &before, &after).ok_or(RejectedBecause::NotWhatWasDone)?;
+    let words = standing(text, objection, &target, &before, &after).ok_or(RejectedBecause::NoReferent)?;
+    let Some(last) = after.last() else { return Err(RejectedBecause::NothingDoneAfter) };
     if last.status() != Status::Succeeded {
-        return Err(Hurdle::DoneInVain);
+        return Err(RejectedBecause::DoneInVain);
     }
     let next = session.user_turns().find(|(number, _)| *number == next_user_turn);
     let objects_again = next.and_then(|(_, text)| objection::read(text)).is_some_and(|next| next.rejects());
     if objects_again {
-        return Err(Hurdle::ObjectedAgain { turn: next_user_turn });
+        return Err(RejectedBecause::ObjectedAgain { turn: next_user_turn });
     }
     Ok(Grounds { target, words, before, after })
 }

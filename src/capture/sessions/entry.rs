@@ -23,14 +23,14 @@ pub struct SessionEntry {
     /// What it comes to.
     pub summary: SessionSummary,
     /// Whether this version of it was read.
-    pub standing: Standing,
+    pub standing: ReadState,
     /// Why it is not to be read; none when it is worth it.
     pub hurdle: Option<Ineligible>,
 }
 
 /// How far the reading of one version of a session got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ReadState {
     /// It was not read yet.
     New {
         /// How often it was tried.
@@ -45,7 +45,7 @@ pub enum Standing {
     Read,
 }
 
-impl Standing {
+impl ReadState {
     /// `[NEW]` until it was really read, then `[old]`.
     #[must_use]
     pub fn mark(self) -> &'static str {
@@ -79,13 +79,13 @@ impl SessionEntry {
         let updated = summary.last_record.map_or(modified, |last| last.min(modified));
         let id = if summary.session.is_empty() { path.display().to_string() } else { summary.session.clone() };
         let hurdle = eligibility::hurdle(&summary, updated, now, config);
-        Self { id, path, updated, summary, standing: Standing::New { n_attempts: 0 }, hurdle }
+        Self { id, path, updated, summary, standing: ReadState::New { n_attempts: 0 }, hurdle }
     }
 
     /// True when it waits to be read.
     #[must_use]
     pub fn is_due(&self) -> bool {
-        self.hurdle.is_none() && matches!(self.standing, Standing::New { .. })
+        self.hurdle.is_none() && matches!(self.standing, ReadState::New { .. })
     }
 }
 

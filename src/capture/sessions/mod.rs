@@ -8,7 +8,7 @@ mod summary;
 mod workflow;
 
 pub use eligibility::Ineligible;
-pub use entry::{SessionEntry, Standing, index};
+pub use entry::{ReadState, SessionEntry, index};
 pub use recurrence::{Recurrence, Ripeness, recurring};
 pub use summary::SessionSummary;
 

@@ -10,10 +10,10 @@ use super::{intent, workflow};
 ///
 /// ```
 /// use adage::transcript::{Format, TranscriptReader};
-/// use adage::SessionSummary;
+/// use adage::sessions;
 /// let source = r#"[{"role": "user", "content": "Please make the parser faster."}]"#;
 /// let reading = TranscriptReader::new().read(source.as_bytes(), Format::Auto)?;
-/// let summary = SessionSummary::of(&reading);
+/// let summary = sessions::Summary::of(&reading);
 /// assert_eq!((summary.intent.as_str(), summary.n_user_turns), ("Please make the parser faster.", 1));
 /// # Ok::<(), adage::Error>(())
 /// ```

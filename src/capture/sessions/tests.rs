@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Ineligible, Ripeness, SessionEntry, SessionSummary, Standing, index, intent, recurring, workflow};
+use super::{Ineligible, ReadState, Ripeness, SessionEntry, SessionSummary, index, intent, recurring, workflow};
 use crate::capture::{Candidate, Heuristic};
 use crate::config::SessionsConfig;
 use crate::lesson::build_lesson;
@@ -158,12 +158,12 @@ fn eligible_is_what_a_person_left_alone() {
 fn the_order_is_attempts_then_age_and_copies_count_once() {
     let tried = |entry: SessionEntry, standing| SessionEntry { standing, ..entry };
     let found = index(vec![
-        tried(entry("read", "/r", 4), Standing::Read),
+        tried(entry("read", "/r", 4), ReadState::Read),
         entry("older", "/o", 9),
-        tried(entry("tried", "/t", 4), Standing::New { n_attempts: 1 }),
+        tried(entry("tried", "/t", 4), ReadState::New { n_attempts: 1 }),
         entry("copy", "/copy.json", 30),
         entry("copy", "/new.jsonl", 6),
-        tried(entry("bad", "/b", 4), Standing::GivenUp { n_attempts: 3 }),
+        tried(entry("bad", "/b", 4), ReadState::GivenUp { n_attempts: 3 }),
         entry("", "/without/a/name", 5),
     ]);
     let paths: Vec<&str> = found.iter().map(|entry| entry.path.to_str().unwrap()).collect();
@@ -184,7 +184,7 @@ fn a_sub_agent_does_not_take_its_parents_place() {
 fn lines_are_lines() {
     let mut entry = entry("s", "/a\nb", 4);
     assert_eq!(entry.to_string(), "[NEW] Fix the parser. | workflow: Read -> Bash: cargo (12 user msgs) — /a\u{fffd}b");
-    entry.standing = Standing::Read;
+    entry.standing = ReadState::Read;
     entry.summary.intent.clear();
     entry.summary.workflow.clear();
     assert_eq!(entry.to_string(), "[old] (no request) (12 user msgs) — /a\u{fffd}b");

@@ -18,11 +18,11 @@ use crate::store::undo::undo_within;
 use crate::testing::at;
 
 /// A memory folder and another one.
-struct Ground {
+struct AllowedRoot {
     folder: tempfile::TempDir,
 }
 
-impl Ground {
+impl AllowedRoot {
     fn new() -> Self {
         let ground = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir_all(ground.path("memory")).unwrap();
@@ -108,7 +108,7 @@ fn contents(state: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 
 #[test]
 fn all_files_change_together_and_back() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     let before = ground.state();
     let id = ground.apply(&folder).unwrap();
@@ -132,7 +132,7 @@ fn all_files_change_together_and_back() {
 
 #[test]
 fn a_file_that_changed_is_left_and_so_are_the_others() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     fs::write(ground.path("outside/b.md"), "mine").unwrap();
     let before = ground.state();
@@ -152,7 +152,7 @@ fn a_file_that_changed_is_left_and_so_are_the_others() {
 /// With a fault at operation 1, 2, … of an edit and its undo, until they get through without one.
 fn every_operation(fault: Fault) -> usize {
     for number in 1.. {
-        let ground = Ground::new();
+        let ground = AllowedRoot::new();
         let before = ground.state();
         let done = Arc::new(AtomicUsize::new(0));
         // Opening is not what is tried here.
@@ -201,7 +201,7 @@ fn recovery_survives_failures_too() {
     for died in (1..).step_by(5) {
         let mut is_through = false;
         for number in (1..).step_by(4) {
-            let ground = Ground::new();
+            let ground = AllowedRoot::new();
             let before = ground.state();
             let run = |at: usize, what: &dyn Fn(&Folder) -> Result<()>| {
                 let done = Arc::new(AtomicUsize::new(0));
@@ -232,7 +232,7 @@ fn recovery_survives_failures_too() {
 #[test]
 fn what_somebody_edits_after_a_death_is_theirs() {
     for number in 1.. {
-        let ground = Ground::new();
+        let ground = AllowedRoot::new();
         let mut folder = ground.folder(Box::new(RealDisk));
         folder = folder.with_disk(Box::new(FaultyDisk { fault: Fault::Freeze, at: number, done: Arc::default() }));
         assert!(ground.apply(&folder).is_err());
@@ -264,7 +264,7 @@ fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
     for (what, spoil, left) in spoils {
         let mut n_met = 0;
         for number in 1.. {
-            let ground = Ground::new();
+            let ground = AllowedRoot::new();
             let mut folder = ground.folder(Box::new(RealDisk));
             let done = Arc::new(AtomicUsize::new(0));
             folder =
@@ -299,7 +299,7 @@ fn a_target_that_cannot_be_looked_at_holds_up_nothing() {
 /// Whoever may write to the memory folder can put a journal there; it leads nowhere else.
 #[test]
 fn a_forged_journal_changes_nothing_outside() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let file = |name: &str, before: &str, after: &str| JournalFile {
         path: ground.path(name),
         before: Some(before.as_bytes().to_vec()),
@@ -337,7 +337,7 @@ fn a_forged_journal_changes_nothing_outside() {
 #[cfg(unix)]
 #[test]
 fn a_forged_record_is_not_undone_elsewhere() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     fs::create_dir_all(ground.path("memory/edits")).unwrap();
     fs::create_dir_all(ground.path("roots/x")).unwrap();
@@ -392,7 +392,7 @@ fn a_forged_record_is_not_undone_elsewhere() {
 /// Whatever a record calls itself: a curation is undone among skills, an export in the one file that the caller names.
 #[test]
 fn a_forged_curation_or_export_is_not_undone_elsewhere() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     for folder in ["memory/edits", "memory/skills/x", "memory/skills-archive"] {
         fs::create_dir_all(ground.path(folder)).unwrap();
@@ -433,7 +433,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
 
 #[test]
 fn only_so_many_can_be_undone() {
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     let mut ids = Vec::new();
     for n in 0..40 {
@@ -451,7 +451,7 @@ fn only_so_many_can_be_undone() {
 #[test]
 fn records_go_after_thirty_days() {
     const DAY: i64 = 24 * 60 * 60;
-    let ground = Ground::new();
+    let ground = AllowedRoot::new();
     let folder = ground.folder(Box::new(RealDisk));
     let edit = |n: i64| {
         let edit = ground.edit(&format!("memory/{n}.md"), None, Some("x"));

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use adage::chrono::DateTime;
+use adage::embed::{EmbedError, Role};
 use adage::ndarray::Array2;
-use adage::{EmbedError, Embedder, HashingEmbedder, Role, TextHash};
+use adage::{Embedder, HashingEmbedder, TextHash};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -16,18 +16,20 @@ use graph::Edges;
 use source::Sources;
 
 /// From the bottom to the top. A module may import those of its own layer, as long as there is no cycle.
-const LAYERS: [&[&str]; 6] = [
+const LAYERS: [&[&str]; 7] = [
     // Words.
     &["clock", "config", "document", "error", "hash", "id", "lesson", "sorted_blocks", "testing"],
     // Engines: they know text and numbers, never lessons.
-    &["embed", "lexical"],
+    &["embed", "lexical", "model"],
     // What stages read, and what files are written through.
     &["difference", "folder", "state"],
     // Stages: values in, values out.
-    &["capture", "exchange", "gate", "inbox", "learn", "model", "retrieve", "skills"],
+    &["capture", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
     &["store"],
     // The façade.
-    &["lib", "playbook", "sessions", "vector_memory"],
+    &["playbook", "vector_memory"],
+    // The names by which a host finds it all.
+    &["agent", "extract", "heuristics", "inbox", "index", "lib", "redact", "sessions", "skills", "transcript"],
 ];
 
 #[test]

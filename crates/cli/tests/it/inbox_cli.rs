@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use adage::{PatchKind, Playbook, ProposalName, Trust, build_lesson};
+use adage::inbox::{PatchKind, ProposalName};
+use adage::lesson::Trust;
+use adage::{Playbook, build_lesson};
 use serde_json::{Value, json};
 
 fn adage(folder: &Path, arguments: &[&str]) -> Command {

@@ -1,4 +1,4 @@
-//! The normal form of a command: what it does, without what it does it to (`docs/spec/capture.md`). For comparing, never for showing.
+//! The normal form of a command: what it does, without what it does it to (docs/spec/capture.md, 2.2). For comparing, never for showing.
 
 use super::program::{family, is_plain};
 use super::shell::{Part, Word, base_name};

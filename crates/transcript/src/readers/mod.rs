@@ -1,4 +1,4 @@
-//! Sessions as agents write them down, read into one [`Transcript`] (`docs/spec/capture.md`).
+//! Sessions as agents write them down, read into one [`Transcript`] (docs/spec/capture.md, 1.2 and 1.6).
 //!
 //! A source is read once, front to back, a line or a message at a time; what is kept of it is what people typed and the
 //! heads and tails of the rest, so that memory follows what was said and not what was printed. One bad line costs that

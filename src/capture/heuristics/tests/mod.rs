@@ -140,30 +140,37 @@ fn every_refusal_has_its_reason() {
         let explanations = suggest(&sketch(lines), &CaptureConfig::default()).explanations.into_iter();
         explanations.filter(|explanation| explanation.heuristic == heuristic).map(|found| found.because).collect()
     };
-    let refused = |hurdle: Hurdle| [Because::Refused(hurdle)];
-    assert_eq!(reasons(&["$ make"], Heuristic::MultiStep), refused(Hurdle::ShortRun { n_calls: 1, min: 4 }));
-    assert_eq!(reasons(&["$ make"], Heuristic::RepeatedAction), refused(Hurdle::FewCalls { n_calls: 1, min: 6 }));
+    let refused = |hurdle: RejectedBecause| [Because::Refused(hurdle)];
+    assert_eq!(reasons(&["$ make"], Heuristic::MultiStep), refused(RejectedBecause::ShortRun { n_calls: 1, min: 4 }));
+    assert_eq!(
+        reasons(&["$ make"], Heuristic::RepeatedAction),
+        refused(RejectedBecause::FewCalls { n_calls: 1, min: 6 })
+    );
     assert_eq!(
         reasons(&["! make", "$ npm ci"], Heuristic::ErrorRecovery),
-        refused(Hurdle::NothingRelated { n_looked_at: 1, window: 5 })
+        refused(RejectedBecause::NothingRelated { n_looked_at: 1, window: 5 })
     );
-    assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(Hurdle::NothingDoneBefore));
+    assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(RejectedBecause::NothingDoneBefore));
     assert_eq!(
         reasons(&["! make", "$ mkdir x", "$ make"], Heuristic::ErrorRecovery),
-        [Because::Fired(Ground::Recovered { relation: adage_transcript::Relation::Rerun, distance: 2, n_edited: 0 })]
+        [Because::Fired(FiredBecause::Recovered {
+            relation: adage_transcript::Relation::Rerun,
+            distance: 2,
+            n_edited: 0
+        })]
     );
     for (lines, hurdle) in [
-        (&["! make", "$ make"][..], Hurdle::NothingTold { n_between: 0, n_changes: 0 }),
-        (&["! make # Exit code 2", "$ make"], Hurdle::NoError),
-        (&["! make", "> hm", "$ make"], Hurdle::SaidBetween { turn: 1 }),
-        (&["! git push", "$ git fetch"], Hurdle::OtherRun { n_edited: 0 }),
+        (&["! make", "$ make"][..], RejectedBecause::NothingTold { n_between: 0, n_changes: 0 }),
+        (&["! make # Exit code 2", "$ make"], RejectedBecause::NoError),
+        (&["! make", "> hm", "$ make"], RejectedBecause::SaidBetween { turn: 1 }),
+        (&["! git push", "$ git fetch"], RejectedBecause::OtherRun { n_edited: 0 }),
     ] {
         assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(hurdle), "{lines:?}");
     }
     for (said, hurdle) in [
-        ("> no, use make for the docs. Is it there?", Hurdle::Asks),
-        ("> I don't want that test.", Hurdle::NoReferent),
-        ("> no, put the parser into b.rs and the rest into c.rs", Hurdle::NotWhatWasDone),
+        ("> no, use make for the docs. Is it there?", RejectedBecause::Asks),
+        ("> I don't want that test.", RejectedBecause::NoReferent),
+        ("> no, put the parser into b.rs and the rest into c.rs", RejectedBecause::NotWhatWasDone),
     ] {
         assert_eq!(
             reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection),
@@ -172,10 +179,10 @@ fn every_refusal_has_its_reason() {
         );
     }
     let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
-    let mostly = Hurdle::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };
+    let mostly = RejectedBecause::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };
     assert_eq!(reasons(&looks, Heuristic::MultiStep), refused(mostly));
     let many = ["$ a a", "$ b b", "$ c c", "$ d d", "$ e e", "$ f f", "$ g g", "$ h h", "$ i i"];
-    assert_eq!(reasons(&many, Heuristic::MultiStep), refused(Hurdle::ManyActions { n_actions: 9, max: 8 }));
+    assert_eq!(reasons(&many, Heuristic::MultiStep), refused(RejectedBecause::ManyActions { n_actions: 9, max: 8 }));
 }
 
 #[test]

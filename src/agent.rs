@@ -1,0 +1,17 @@
+//! An agent of the host's that looks through past sessions: its instructions, the sessions as redacted text, and what its tools may touch.
+//!
+//! ```
+//! use adage::Playbook;
+//! use adage::sessions::NotDue;
+//!
+//! # let (folder, recorded) = (tempfile::tempdir()?, tempfile::tempdir()?);
+//! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+//! match playbook.begin_agent(recorded.path())? {
+//!     Ok(run) => println!("{}", run.job().system),
+//!     Err(waiting) => assert_eq!(waiting, NotDue::NothingEligible),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use crate::capture::{AgentJob as Job, AgentTool as Tool, Denied, ToolPolicy};
+pub use crate::playbook::agent_run::{AgentReport as Report, AgentRun as Run, SessionText};

@@ -1,0 +1,18 @@
+//! The five rules that find candidates for lessons in a transcript, without a model.
+//!
+//! ```
+//! use adage::config::CaptureConfig;
+//! use adage::heuristics::{Heuristic, suggest};
+//! use adage::transcript::{Transcript, Turn};
+//!
+//! let transcript = Transcript {
+//!     turns: vec![Turn::User("Remember this: run just fmt before a commit.".into())],
+//!     ..Transcript::default()
+//! };
+//! let suggestions = suggest(&transcript, &CaptureConfig::default());
+//! assert_eq!(suggestions.candidates[0].heuristic, Heuristic::ExplicitInstruction);
+//! ```
+
+pub use crate::capture::{
+    Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Suggestions, suggest,
+};

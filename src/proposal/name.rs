@@ -1,0 +1,145 @@
+//! What proposals are called: by their kind, and by name where a kind has several.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::lesson::LessonId;
+use crate::skill::SkillName;
+
+/// What a patch is for, which decides what it may touch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PatchKind {
+    /// Notes: Markdown files directly in the memory folder.
+    Private,
+    /// The one file for global notes that the host named.
+    Global,
+    /// Existing skills below the roots that the host named as writable. The name is the patch's.
+    Skill(SkillName),
+}
+
+impl PatchKind {
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Global => "global",
+            Self::Skill(_) => "skill",
+        }
+    }
+}
+
+/// What a proposal is called. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, or a lesson's id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProposalName {
+    /// A patch.
+    Patch(PatchKind),
+    /// A new skill.
+    Skill(SkillName),
+    /// A lesson that waits.
+    Lesson(LessonId),
+}
+
+/// The kinds of proposals, in the order in which they are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProposalKind {
+    /// A patch of the notes in the memory folder.
+    Private,
+    /// A patch of the global notes.
+    Global,
+    /// A patch of a skill.
+    SkillPatch,
+    /// A new skill.
+    Skill,
+    /// A lesson.
+    Lesson,
+}
+
+impl ProposalKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Lesson];
+
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Global => "global",
+            Self::SkillPatch => "skill-patch",
+            Self::Skill => "skill",
+            Self::Lesson => "lesson",
+        }
+    }
+}
+
+impl ProposalName {
+    /// Of which kind it is.
+    #[must_use]
+    pub fn kind(&self) -> ProposalKind {
+        match self {
+            Self::Patch(PatchKind::Private) => ProposalKind::Private,
+            Self::Patch(PatchKind::Global) => ProposalKind::Global,
+            Self::Patch(PatchKind::Skill(_)) => ProposalKind::SkillPatch,
+            Self::Skill(_) => ProposalKind::Skill,
+            Self::Lesson(_) => ProposalKind::Lesson,
+        }
+    }
+}
+
+impl fmt::Display for ProposalName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Patch(PatchKind::Skill(name)) => write!(f, "skills/{name}.patch"),
+            Self::Patch(kind) => f.write_str(kind.word()),
+            Self::Skill(name) => write!(f, "skills/{name}"),
+            Self::Lesson(id) => write!(f, "{id}"),
+        }
+    }
+}
+
+/// The text names no proposal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME and ids of lessons")]
+pub struct BadProposalName {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for ProposalName {
+    type Err = BadProposalName;
+
+    fn from_str(text: &str) -> Result<Self, BadProposalName> {
+        let text = text.trim();
+        let bad = || BadProposalName { text: text.to_owned() };
+        if let Some(name) = text.strip_prefix("skills/") {
+            return match name.strip_suffix(".patch") {
+                Some(name) => name.parse().map(|name| Self::Patch(PatchKind::Skill(name))),
+                None => name.parse().map(Self::Skill),
+            }
+            .map_err(|_| bad());
+        }
+        match text {
+            "private" => Ok(Self::Patch(PatchKind::Private)),
+            "global" => Ok(Self::Patch(PatchKind::Global)),
+            id => id.parse().map(Self::Lesson).map_err(|_| bad()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for text in
+            ["private", "global", "skills/deploy.patch", "skills/deploy", "0198c0de-0000-7000-8000-000000000001"]
+        {
+            let name: ProposalName = text.parse().unwrap();
+            assert_eq!(name.to_string(), text);
+        }
+        for text in
+            ["", "Private", "skills/", "skills/.patch", "skills/../x", "skills/a/b", "private/extraction.patch", "x"]
+        {
+            assert_eq!(text.parse::<ProposalName>(), Err(BadProposalName { text: text.to_owned() }), "{text}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Unified diffs of several files: read strictly, applied at exactly the place they name.
+//!
+//! A diff library reads the hunks, applies, makes and merges them. It is asked only after every byte was accounted for and every
+//! hunk was found at its stated lines: left alone, it passes over text between hunks and looks for another place.
+
+mod recount;
+mod scan;
+
+use adage_redact::Redactor;
+use diffy::Line;
+
+use crate::error::{Limit, PatchError};
+
+pub(crate) use recount::recounted;
+
+/// Bytes of a patch.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// Files of a patch.
+const MAX_FILES: usize = 64;
+/// Hunks of a patch.
+const MAX_HUNKS: usize = 1_000;
+/// The number of a line.
+const MAX_LINE: usize = 10_000_000;
+/// Bytes of a file that is patched, and of what it becomes.
+pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// A unified diff of one or several files.
+///
+/// ```
+/// use adage::inbox::Patch;
+///
+/// let patch = Patch::parse(b"--- /m/a.md\n+++ /m/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n")?;
+/// assert_eq!(patch.files()[0].apply(Some(b"one\ntwo\n"))?, b"one\n2\n");
+/// // One line further down the same lines do not count.
+/// assert!(patch.files()[0].apply(Some(b"zero\none\ntwo\n")).is_err());
+/// # Ok::<(), adage::inbox::PatchError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    files: Vec<FilePatch>,
+}
+
+/// The diff of one file. Whether its names may be touched is not decided here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The name behind `---`; none for a new file.
+    old: Option<String>,
+    /// The name behind `+++`.
+    new: String,
+    /// Where the diff begins in the patch, from 1.
+    line: usize,
+    /// Where its first hunk does.
+    first_hunk: usize,
+    /// The text from its first hunk to its last.
+    hunks: Vec<u8>,
+}
+
+impl Patch {
+    /// Reads a patch: at most 1 MiB, 64 files, 1,000 hunks; nothing but diffs, each with its names and exact counts; line ends
+    /// are kept as they are. Files may be made and changed, nothing else.
+    ///
+    /// # Errors
+    /// Every [`PatchError`] that can be told without the files.
+    pub fn parse(text: &[u8]) -> Result<Self, PatchError> {
+        let files = scan::files(text)?;
+        for file in &files {
+            file.diff()?;
+        }
+        Ok(Self { files })
+    }
+
+    /// The diffs, in order. One file may have several: each applies to what the one before makes of it.
+    #[must_use]
+    pub fn files(&self) -> &[FilePatch] {
+        &self.files
+    }
+
+    pub(crate) fn of(files: Vec<FilePatch>) -> Self {
+        Self { files }
+    }
+
+    /// Lines that are added and removed in all.
+    pub(crate) fn line_counts(&self) -> (usize, usize) {
+        let counts = self.files.iter().map(FilePatch::line_counts);
+        counts.fold((0, 0), |(added, removed), (n_added, n_removed)| (added + n_added, removed + n_removed))
+    }
+
+    /// The patch as text; what was parsed, without what git adds.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.files.iter().flat_map(FilePatch::to_bytes).collect()
+    }
+}
+
+impl FilePatch {
+    /// The name behind `---`; none for a new file.
+    #[must_use]
+    pub fn old_name(&self) -> Option<&str> {
+        self.old.as_deref()
+    }
+
+    /// The name behind `+++`.
+    #[must_use]
+    pub fn new_name(&self) -> &str {
+        &self.new
+    }
+
+    /// Where the diff begins in the patch, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// What the file becomes; `None` stands for no file. Every hunk has to fit at its stated line, and to show at least one
+    /// line of context where the file has lines that stay.
+    ///
+    /// # Errors
+    /// [`PatchError::Mismatch`] with both lines, [`PatchError::NoContext`], [`PatchError::NoNewlineInside`],
+    /// [`PatchError::Exists`], [`PatchError::Missing`], [`PatchError::TooLarge`].
+    pub fn apply(&self, base: Option<&[u8]>) -> Result<Vec<u8>, PatchError> {
+        let base = match (&self.old, base) {
+            (Some(_), Some(base)) => base,
+            (None, None) => b"",
+            (Some(_), None) => return Err(PatchError::Missing),
+            (None, Some(base)) => return Err(PatchError::Exists { n_bytes: base.len() }),
+        };
+        check_size(base)?;
+        let diff = self.diff()?;
+        self.check_place(&diff, base)?;
+        let after =
+            diffy::apply_bytes(base, &diff).map_err(|error| PatchError::Engine { reason: error.to_string() })?;
+        check_size(&after)?;
+        Ok(after)
+    }
+
+    /// The diff that makes `after` of `before`; none when they are equal.
+    pub(crate) fn between(name: &str, before: Option<&[u8]>, after: &[u8]) -> Option<Self> {
+        if before == Some(after) || (before.is_none() && after.is_empty()) {
+            return None;
+        }
+        let diff = diffy::create_patch_bytes(before.unwrap_or_default(), after).to_bytes();
+        // The library's own header names no file.
+        let header =
+            diff.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).map_or(0, |(place, _)| place + 1);
+        let hunks = diff.get(header..).unwrap_or_default().to_vec();
+        let old = before.is_some().then(|| name.to_owned());
+        Some(Self { old, new: name.to_owned(), line: 1, first_hunk: 3, hunks })
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let old = self.old.as_deref().unwrap_or("/dev/null");
+        [format!("--- {old}\n+++ {}\n", self.new).as_bytes(), &self.hunks].concat()
+    }
+
+    /// Lines that it adds and removes.
+    fn line_counts(&self) -> (usize, usize) {
+        let diff = self.diff();
+        let lines = diff.iter().flat_map(|diff| diff.hunks()).flat_map(diffy::Hunk::lines);
+        lines.fold((0, 0), |(added, removed), line| match line {
+            Line::Insert(_) => (added + 1, removed),
+            Line::Delete(_) => (added, removed + 1),
+            Line::Context(_) => (added, removed),
+        })
+    }
+
+    /// The same diff under another name of the file.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.old = self.old.map(|_| name.to_owned());
+        name.clone_into(&mut self.new);
+        self
+    }
+
+    fn diff(&self) -> Result<diffy::Patch<'_, [u8]>, PatchError> {
+        diffy::Patch::from_bytes(&self.hunks).map_err(|error| PatchError::Engine { reason: error.to_string() })
+    }
+
+    /// Whether every hunk stands in the file where it says.
+    fn check_place(&self, diff: &diffy::Patch<'_, [u8]>, base: &[u8]) -> Result<(), PatchError> {
+        let lines: Vec<&[u8]> = base.split_inclusive(|byte| *byte == b'\n').collect();
+        let n_gone: usize =
+            diff.hunks().iter().flat_map(diffy::Hunk::lines).map(|line| usize::from(is_gone(line))).sum();
+        let stays_any = lines.len() > n_gone;
+        let mut at = self.first_hunk;
+        for hunk in diff.hunks() {
+            let header = at;
+            at += 1;
+            let range = hunk.old_range();
+            let mut place = if range.is_empty() { range.start() } else { range.start().saturating_sub(1) };
+            let (mut has_context, mut ends_bare) = (false, None);
+            for line in hunk.lines() {
+                let (text, is_old) = match line {
+                    Line::Context(text) | Line::Delete(text) => (*text, true),
+                    Line::Insert(text) => (*text, false),
+                };
+                has_context |= matches!(line, Line::Context(_));
+                if is_old {
+                    let found = lines.get(place).copied();
+                    if found != Some(text) {
+                        let (expected, found) = (shown(text), found.map(shown));
+                        return Err(PatchError::Mismatch { line: at, file_line: place + 1, expected, found });
+                    }
+                    place += 1;
+                }
+                let is_bare = !text.ends_with(b"\n");
+                if is_bare && !is_gone(line) {
+                    ends_bare = Some(at);
+                }
+                // The marker that the line has no newline is a line of the patch too.
+                at += 1 + usize::from(is_bare);
+            }
+            if let Some(line) = ends_bare.filter(|_| place < lines.len()) {
+                return Err(PatchError::NoNewlineInside { line });
+            }
+            if range.is_empty() && place > lines.len() {
+                return Err(PatchError::Start { line: header, side: "old", stated: place, expected: lines.len() });
+            }
+            if stays_any && !has_context {
+                return Err(PatchError::NoContext { line: header });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What two changes of one file come to together.
+///
+/// # Errors
+/// [`PatchError::Conflict`] where both change the same lines and not alike.
+pub(crate) fn merge(base: &[u8], one: &[u8], other: &[u8]) -> Result<Vec<u8>, PatchError> {
+    diffy::merge_bytes(base, one, other).map_err(|_| PatchError::Conflict)
+}
+
+fn is_gone(line: &Line<'_, [u8]>) -> bool {
+    matches!(line, Line::Delete(_))
+}
+
+fn check_size(file: &[u8]) -> Result<(), PatchError> {
+    if file.len() > MAX_FILE_BYTES {
+        return Err(PatchError::TooLarge { what: Limit::FileBytes, found: file.len(), limit: MAX_FILE_BYTES });
+    }
+    Ok(())
+}
+
+/// Characters of a line that an error shows.
+const MAX_SHOWN: usize = 80;
+
+/// A line as an error shows it: without its end, secrets and most of its length.
+fn shown(line: &[u8]) -> String {
+    // Looking for secrets in a line of a megabyte for the sake of its first 80 characters would be slow.
+    let line = line.get(..line.len().min(16 * MAX_SHOWN)).unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    let text = Redactor::shared().redact(text.trim_end_matches(['\n', '\r'])).into_owned();
+    if text.chars().count() <= MAX_SHOWN {
+        return text;
+    }
+    text.chars().take(MAX_SHOWN - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests;

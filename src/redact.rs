@@ -1,0 +1,14 @@
+//! Secrets out of text, by 131 rules that are data.
+//!
+//! ```
+//! use adage::redact::Redactor;
+//!
+//! let token = ["gh", "p_", "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi"].concat();
+//! let text = format!("deploy with {token} please");
+//! assert_eq!(Redactor::shared().redact(&text), "deploy with [REDACTED:github-token] please");
+//! assert_eq!(Redactor::shared().find(&text)[0].rule, "github-token");
+//! ```
+//!
+//! Lessons, transcripts and queries pass it by themselves; the documents of a `VectorMemory` do not.
+
+pub use adage_redact::{Part, Redactor, Secret, Traced, one_line, shorten, strip_invisible, strip_terminal};

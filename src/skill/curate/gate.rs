@@ -1,0 +1,67 @@
+//! What a skill needs before it is saved without a person (docs/spec/skills.md, 3.1).
+
+use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
+use crate::skill::Skill;
+use crate::skill::code::code;
+
+/// The shortest body that says enough, in bytes; the earlier system's.
+const MIN_BODY_BYTES: usize = 200;
+
+/// The shortest rule that says something, in words; chosen.
+const MIN_RULE_WORDS: usize = 3;
+
+/// What a skill lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Shortcoming {
+    /// Nothing stands under a heading "Overview".
+    #[error("it has no overview")]
+    NoOverview,
+    /// Nothing stands under a heading "Common Pitfalls".
+    #[error("it names no common pitfalls")]
+    NoPitfalls,
+    /// It is too short.
+    #[error("its body has {n_bytes} bytes, it needs {min}")]
+    Short {
+        /// How long it is, in bytes.
+        n_bytes: usize,
+        /// How long it has to be.
+        min: usize,
+    },
+    /// It has neither a command nor a rule.
+    #[error("it has neither a command nor a concrete rule")]
+    NothingConcrete,
+}
+
+/// Checks that a skill is worth saving: an overview and common pitfalls, 200 bytes, a command or a concrete rule.
+///
+/// A command is code, in a fence or within a line, of anything but checks and evidence; a concrete rule is a step of three
+/// words.
+///
+/// # Errors
+/// Everything that it lacks.
+pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
+    let sections = sections(&skill.body);
+    let has = |title: &str| sections.iter().any(|section| section.is(title) && section.says_something());
+    let n_bytes = skill.body.trim().len();
+    let tells = sections.iter().filter(|section| !section.is(VERIFICATION) && !section.is(EVIDENCE));
+    let has_command = tells.flat_map(|section| &section.lines).any(|line| match line {
+        Line::Code(line) => !line.trim().is_empty(),
+        Line::Text(line) => has_code(line),
+        Line::Fence(_) => false,
+    });
+    let is_concrete = has_command || steps(&skill.body).iter().any(|step| step.split(' ').count() >= MIN_RULE_WORDS);
+    let checks = [
+        (has(OVERVIEW), Shortcoming::NoOverview),
+        (has(PITFALLS), Shortcoming::NoPitfalls),
+        (n_bytes >= MIN_BODY_BYTES, Shortcoming::Short { n_bytes, min: MIN_BODY_BYTES }),
+        (is_concrete, Shortcoming::NothingConcrete),
+    ];
+    let lacks: Vec<Shortcoming> = checks.into_iter().filter(|(holds, _)| !holds).map(|(_, lack)| lack).collect();
+    if lacks.is_empty() { Ok(()) } else { Err(lacks) }
+}
+
+/// True when a line has code between back-ticks.
+fn has_code(line: &str) -> bool {
+    code(line).iter().any(|code| !code.trim().is_empty())
+}

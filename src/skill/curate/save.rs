@@ -1,0 +1,97 @@
+//! Saving what sessions suggest, without a person: a few a run, and only what passes the gate (docs/spec/skills.md, 3.1).
+
+use super::gate::{Shortcoming, quality_gate};
+use crate::config::AutoSaveConfig;
+use crate::lesson::Refusal;
+use crate::lesson::Trust;
+use crate::skill::{NotWorded, Quality, Skill, SkillName};
+
+/// What becomes of suggested skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AutoSave {
+    /// To be saved, as drafts, under names that are free.
+    pub saved: Vec<Skill>,
+    /// Not to be saved, with the reason.
+    pub declined: Vec<(SkillName, Declined)>,
+}
+
+/// Why a suggested skill is not saved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Declined {
+    /// Skills are not saved without a person.
+    #[error("skills are not saved by themselves here")]
+    Off,
+    /// The gate does not let the lesson in that it is made from.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Untrusted content could have shaped it.
+    #[error("untrusted content could have shaped it")]
+    Tainted,
+    /// It says too little.
+    #[error("{}", list(.0))]
+    Gate(Vec<Shortcoming>),
+    /// No model worded it, and only worded ones are saved here.
+    #[error(transparent)]
+    NotWorded(#[from] NotWorded),
+    /// A skill was made of the same text before; a person may have taken it out since.
+    #[error("skill {0} was made of it before")]
+    MadeBefore(SkillName),
+    /// There is a skill that says the same.
+    #[error("skill {0} says the same")]
+    SameAs(SkillName),
+    /// The run has saved enough.
+    #[error("a run saves at most {max}")]
+    Enough {
+        /// The most that a run saves.
+        max: usize,
+    },
+    /// No free name was found for it.
+    #[error("its name is taken")]
+    NameTaken,
+}
+
+/// Names that are tried for a skill whose own is taken.
+const MAX_NAMES: usize = 100;
+
+/// Sorts suggested skills into those to save and those not, in their order. Declined ones do not count toward the limit. Who
+/// worded them is not looked at: `require_llm` is for who calls this.
+#[must_use]
+pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], config: &AutoSaveConfig) -> AutoSave {
+    let mut outcome = AutoSave::default();
+    for skill in suggested {
+        match consider(skill.clone(), known, &outcome.saved, config) {
+            Ok(draft) => outcome.saved.push(draft),
+            Err(why) => outcome.declined.push((skill.name, why)),
+        }
+    }
+    outcome
+}
+
+fn consider(skill: Skill, known: &[Skill], saved: &[Skill], config: &AutoSaveConfig) -> Result<Skill, Declined> {
+    if !config.enabled {
+        return Err(Declined::Off);
+    }
+    if skill.provenance.trust == Trust::Tainted {
+        return Err(Declined::Tainted);
+    }
+    quality_gate(&skill).map_err(Declined::Gate)?;
+    let others = || known.iter().chain(saved);
+    if let Some(same) = others().find(|other| other.body.trim() == skill.body.trim()) {
+        return Err(Declined::SameAs(same.name.clone()));
+    }
+    if saved.len() >= config.max_per_run {
+        return Err(Declined::Enough { max: config.max_per_run });
+    }
+    let is_free = |name: &SkillName| {
+        let is_same = |other: &Skill| other.name.as_str().eq_ignore_ascii_case(name.as_str());
+        !others().any(is_same)
+    };
+    let name = std::iter::once(skill.name.clone()).chain((2..MAX_NAMES).map(|n| skill.name.numbered(n))).find(is_free);
+    let name = name.ok_or(Declined::NameTaken)?;
+    Ok(Skill { name, quality: Quality::Draft, auto_load: false, ..skill })
+}
+
+fn list(shortcomings: &[Shortcoming]) -> String {
+    shortcomings.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

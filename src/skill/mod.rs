@@ -1,0 +1,31 @@
+//! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
+
+mod code;
+mod compose;
+mod curate;
+mod fields;
+mod front_matter;
+mod keywords;
+mod lines;
+mod matcher;
+mod name;
+mod quoted;
+mod read;
+mod skill;
+mod standard;
+mod wording;
+mod write;
+
+pub use curate::{
+    AutoSave, CurationPlan, CurationStep, Declined, ProtectedBecause, SameBecause, Shortcoming, SkillLife, auto_save,
+    curate, quality_gate,
+};
+pub use matcher::{
+    Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills, SkillIndex,
+    SkillMatch, match_skills, match_skills_by_meaning, render_skills,
+};
+pub use name::{BadSkillName, SkillName};
+pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
+pub use read::{SkillNote, SkillReading, SkillRefused};
+pub use skill::{Quality, Skill, SkillProvenance};
+pub use wording::{NotWorded, word_skill};

@@ -1,0 +1,188 @@
+//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (docs/spec/skills.md, 1.1).
+
+use std::fmt::Write;
+
+use adage_redact::visible;
+
+use super::{Quality, Skill};
+use crate::lesson::Trust;
+
+/// What stands under `metadata` for us. Version and author are the specification's own example; the others begin so that
+/// nobody else has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Version,
+    Author,
+    Topics,
+    Actions,
+    AutoLoad,
+    Quality,
+    Trust,
+    Sources,
+    Lessons,
+}
+
+impl Key {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Version,
+        Self::Author,
+        Self::Topics,
+        Self::Actions,
+        Self::AutoLoad,
+        Self::Quality,
+        Self::Trust,
+        Self::Sources,
+        Self::Lessons,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Author => "author",
+            Self::Topics => "adage-topics",
+            Self::Actions => "adage-actions",
+            Self::AutoLoad => "adage-auto-load",
+            Self::Quality => "adage-quality",
+            Self::Trust => "adage-trust",
+            Self::Sources => "adage-sources",
+            Self::Lessons => "adage-lessons",
+        }
+    }
+
+    /// None when there is nothing to say.
+    fn value(self, skill: &Skill) -> Option<String> {
+        let unless_empty = |text: String| (!text.is_empty()).then_some(text);
+        let provenance = &skill.provenance;
+        match self {
+            Self::Version => unless_empty(skill.version.clone()),
+            Self::Author => unless_empty(skill.author.clone()),
+            Self::Topics => unless_empty(skill.topics.join(" ")),
+            Self::Actions => unless_empty(skill.actions.join(" ")),
+            Self::AutoLoad => skill.auto_load.then(|| "true".to_owned()),
+            Self::Quality => (skill.quality != Quality::default()).then(|| skill.quality.name().to_owned()),
+            Self::Trust => (provenance.trust == Trust::Tainted).then(|| "tainted".to_owned()),
+            Self::Sources => {
+                (!provenance.sources.is_empty()).then(|| serde_json::json!(provenance.sources).to_string())
+            }
+            Self::Lessons => {
+                unless_empty(provenance.lessons.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+impl Skill {
+    /// The skill as a file: front matter with the specification's keys, everything else of ours under `metadata`.
+    ///
+    /// What [`read`](Self::read) makes of the text is the skill again, where it is in the form that
+    /// [`standardised`](Self::standardised) gives it.
+    ///
+    /// ```
+    /// use adage::skills;
+    /// use adage::skills::Skill;
+    ///
+    /// let mut skill = Skill::new("csv-export".parse::<skills::Name>()?, "Use when: a \"CSV\" is written");
+    /// skill.body = "## Overview\n\nQuote it.".to_owned();
+    /// let text = skill.to_text();
+    /// assert!(text.starts_with("---\nname: \"csv-export\"\ndescription: \"Use when: a \\\"CSV\\\" is written\"\n---\n\n## O"));
+    /// assert_eq!(Skill::read(text.as_bytes(), None)?.skill, skill);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = "---\n".to_owned();
+        let mut line = |indent: &str, key: &str, value: &str| {
+            text.push_str(indent);
+            text.push_str(key);
+            text.push_str(": ");
+            quote(value, &mut text);
+            text.push('\n');
+        };
+        line("", "name", self.name.as_str());
+        line("", "description", &self.description);
+        let optional = [
+            ("license", &self.license),
+            ("compatibility", &self.compatibility),
+            ("allowed-tools", &self.allowed_tools),
+        ];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                line("", key, value);
+            }
+        }
+        let own: Vec<(&str, String)> =
+            Key::ALL.into_iter().filter_map(|key| Some((key.name(), key.value(self)?))).collect();
+        if !own.is_empty() || !self.metadata.is_empty() {
+            text.push_str("metadata:\n");
+        }
+        let mut line = |key: &str, value: &str| {
+            text.push_str("  ");
+            text.push_str(key);
+            text.push_str(": ");
+            quote(value, &mut text);
+            text.push('\n');
+        };
+        for (key, value) in own {
+            line(key, &value);
+        }
+        for (key, value) in &self.metadata {
+            let mut quoted = String::new();
+            quote(key, &mut quoted);
+            line(&quoted, value);
+        }
+        text.push_str("---\n\n");
+        text.push_str(&self.body);
+        text.push('\n');
+        text
+    }
+}
+
+/// A YAML text in double quotes, on one line. What a person does not see is escaped, and the third of three hyphens, because
+/// some readers take them for the end of the front matter wherever they stand.
+fn quote(value: &str, text: &mut String) {
+    text.push('"');
+    let mut n_hyphens = 0;
+    for c in value.chars() {
+        n_hyphens = if c == '-' { n_hyphens + 1 } else { 0 };
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '-' if n_hyphens == 3 => {
+                text.push_str("\\x2d");
+                n_hyphens = 0;
+            }
+            c if is_plain(c) => text.push(c),
+            // Writing into a text cannot fail.
+            c => drop(write!(text, "\\U{:08x}", u32::from(c))),
+        }
+    }
+    text.push('"');
+}
+
+/// True for what may stand in a file as it is.
+fn is_plain(c: char) -> bool {
+    let is_nonsense = u32::from(c) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&c);
+    visible(c) == Some(c) && !is_nonsense
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_within_quotes_can_be_taken_for_anything_else() {
+        for (value, expected) in [
+            ("plain", "plain"),
+            ("a: \"b\" \\ 'c' # d", "a: \\\"b\\\" \\\\ 'c' # d"),
+            ("--- ----- -- -", "--\\x2d --\\x2d-- -- -"),
+            ("a\nb\tc\rd\u{7}", "a\\nb\\tc\\U0000000dd\\U00000007"),
+            ("\u{2028}\u{85}\u{feff}\u{202e}\u{ffff}", "\\U00002028\\U00000085\\U0000feff\\U0000202e\\U0000ffff"),
+            ("größe 👩‍💻", "größe 👩‍💻"),
+        ] {
+            let mut text = String::new();
+            quote(value, &mut text);
+            assert_eq!(text, format!("\"{expected}\""), "{value:?}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Sessions as agents record them (Claude Code, Codex, gemini-cli, OpenAI and Anthropic messages), read into one shape.
+//!
+//! ```
+//! use adage::transcript::{Format, TranscriptReader, Turn};
+//!
+//! let source = r#"[{"role": "user", "content": "no, use pnpm"}, {"role": "assistant", "content": "Right."}]"#;
+//! let reading = TranscriptReader::new().read(source.as_bytes(), Format::Auto)?;
+//! assert_eq!(reading.report.format, Format::OpenAi);
+//! assert_eq!(reading.transcript.turns[0], Turn::User("no, use pnpm".into()));
+//! # Ok::<(), adage::transcript::Error>(())
+//! ```
+//!
+//! A `User` turn is what a person typed; what a harness writes in a user's role is a `System` turn. A broken line costs that line and is
+//! reported.
+
+pub use adage_transcript::{
+    Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Status,
+    ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line,
+};
