@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.."
 
 n_parts=3
 limit=10000000
-stage="$(realpath -m "${CARGO_TARGET_DIR:-target}")/package-model"
-rm -rf "$stage/workspace"
+# A folder for each commit: cargo keeps what it unpacked of a package by the path that it came from.
+stage="$(realpath -m "${CARGO_TARGET_DIR:-target}")/package-model/$(git rev-parse --short HEAD)"
+rm -rf "$(dirname "$stage")"
 mkdir -p "$stage/workspace"
 git archive HEAD | tar -x -C "$stage/workspace"
 cd "$stage/workspace"
@@ -58,7 +59,6 @@ grep -q OUT_DIR models/src/lib.rs || { echo "models/src/lib.rs does not include 
 echo "== packages"
 # Each is unpacked and built as a user's cargo does it, with the other packages in the place of the registry's.
 export CARGO_TARGET_DIR="$stage/target"
-rm -rf "$CARGO_TARGET_DIR/package" "$CARGO_TARGET_DIR"/debug/build/adage-minilm-*
 # What is built is only looked at, not run: the dependencies need not be fast.
 cargo package --workspace --allow-dirty --config 'profile.dev.package."*".opt-level=0' "$@"
 

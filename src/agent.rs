@@ -7,7 +7,7 @@
 //! # let (folder, recorded) = (tempfile::tempdir()?, tempfile::tempdir()?);
 //! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 //! match playbook.begin_agent(recorded.path())? {
-//!     Ok(run) => println!("{}", run.job().prompt),
+//!     Ok(run) => println!("{}", run.job().system),
 //!     Err(waiting) => assert_eq!(waiting, NotDue::NothingEligible),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,6 +3,7 @@
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
 //! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
 
+mod embed;
 mod inbox;
 mod patch;
 
@@ -12,6 +13,7 @@ use adage_index::{InvalidSetting, VectorError};
 
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
+pub use embed::{EmbedError, HostError};
 pub use inbox::{BadName, CannotApply, TargetError};
 pub use patch::{Forbidden, Limit, PatchError};
 
@@ -312,71 +314,6 @@ pub enum DocumentError {
     Twice,
 }
 
-/// Why texts could not be embedded.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmbedError {
-    /// The model or its tokenizer could not be loaded.
-    #[error("the embedding model could not be loaded: {reason}")]
-    Load {
-        /// What the engine said.
-        reason: String,
-    },
-    /// ONNX Runtime's library could not be loaded. Name the library itself; in the Python package it is
-    /// `onnxruntime/capi/libonnxruntime.so.*`.
-    #[error("ONNX Runtime could not be loaded from {}: {reason}", path.display())]
-    Runtime {
-        /// The file that was named.
-        path: PathBuf,
-        /// What is the matter with it.
-        reason: String,
-    },
-    /// The library is an ONNX Runtime of the wrong version.
-    #[error("{} is ONNX Runtime {found}, it must be 1.{oldest} or later", path.display())]
-    RuntimeVersion {
-        /// The library.
-        path: PathBuf,
-        /// Its version.
-        found: String,
-        /// The second number of the oldest version that is taken.
-        oldest: u32,
-    },
-    /// The process has loaded ONNX Runtime already, from elsewhere; it takes one, until it ends.
-    #[error(
-        "ONNX Runtime was asked for from {}, but this process has loaded it from {} already",
-        asked.display(),
-        elsewhere(loaded.as_deref())
-    )]
-    RuntimeTaken {
-        /// Where it was loaded from; none if the host did it, through `ort`.
-        loaded: Option<PathBuf>,
-        /// Where it should have been loaded from.
-        asked: PathBuf,
-    },
-    /// The model ran and failed.
-    #[error("the embedding model failed: {reason}")]
-    Run {
-        /// What the engine said.
-        reason: String,
-    },
-    /// The embedder returned another number of rows than it was given texts.
-    #[error("{texts} texts were embedded as {rows} rows")]
-    RowCount {
-        /// Texts given.
-        texts: usize,
-        /// Rows returned.
-        rows: usize,
-    },
-    /// A returned row cannot be used.
-    #[error("the embedder returned an unusable vector for text {row}: {reason}")]
-    BadRow {
-        /// Index of the text.
-        row: usize,
-        /// What is wrong with it.
-        reason: VectorError,
-    },
-}
-
 impl Error {
     /// Wraps an I/O error with what was tried and where.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
@@ -391,8 +328,10 @@ impl From<InvalidSetting> for Error {
     }
 }
 
-fn elsewhere(loaded: Option<&Path>) -> String {
-    loaded.map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
+/// An error with its causes, on one line.
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn content(hash: Option<&TextHash>) -> String {

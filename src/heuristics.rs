@@ -6,7 +6,7 @@
 //! use adage::transcript::{Transcript, Turn};
 //!
 //! let transcript = Transcript {
-//!     turns: vec![Turn::User("Remember to always run just fmt before a commit.".into())],
+//!     turns: vec![Turn::User("Remember this: run just fmt before a commit.".into())],
 //!     ..Transcript::default()
 //! };
 //! let suggestions = suggest(&transcript, &CaptureConfig::default());

@@ -108,7 +108,10 @@ pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     let ours = Side::new(ours);
     let theirs = Side::new(theirs);
     let mut fields = ours.fields.iter().zip(&theirs.fields);
-    fields.find_map(|((field, a), (_, b))| compare(*field, (a, &ours), (b, &theirs))).or_else(|| short(&ours, &theirs))
+    let compare = |((field, a), (_, b)): (&(Field, Vec<Token>), &(Field, Vec<Token>))| {
+        compare(*field, Said { tokens: a, by: &ours }, Said { tokens: b, by: &theirs })
+    };
+    fields.find_map(compare).or_else(|| short(&ours, &theirs))
 }
 
 /// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or
@@ -189,7 +192,23 @@ impl Side {
     }
 }
 
-fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<Difference> {
+/// One field of one lesson.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    tokens: &'a [Token],
+    by: &'a Side,
+}
+
+impl Said<'_> {
+    /// A value of this kind that the other side says nowhere.
+    fn only(self, kind: Kind, other: &Side) -> Option<String> {
+        let own = self.tokens.iter().find(|token| token.kind == kind && !other.says(token));
+        own.map(|token| token.text.clone())
+    }
+}
+
+fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference> {
+    let (a, b) = (ours.tokens, theirs.tokens);
     let words = |tokens: &'_ [Token]| tokens.iter().map(|token| token.normal.clone()).collect::<Vec<_>>();
     let (a_words, b_words) = (words(a), words(b));
     if a_words == b_words {
@@ -198,7 +217,7 @@ fn compare(field: Field, (a, ours): (&[Token], &Side), (b, theirs): (&[Token], &
     if is_reordered(&a_words, &b_words) || direction::is_turned(a, b) {
         return Some(Difference::Order { field });
     }
-    if let Some((kind, ours, theirs)) = conflict((a, ours), (b, theirs)) {
+    if let Some((kind, ours, theirs)) = conflict(ours, theirs) {
         return Some(Difference::Value { field, kind, ours, theirs });
     }
     let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
@@ -216,13 +235,8 @@ fn is_reordered(a: &[String], b: &[String]) -> bool {
 }
 
 /// Values of one kind in the same field, each said by one side only.
-fn conflict((a, ours): (&[Token], &Side), (b, theirs): (&[Token], &Side)) -> Option<(Kind, String, String)> {
-    Kind::VALUES.into_iter().find_map(|kind| {
-        let only = |tokens: &'_ [Token], other: &Side| {
-            tokens.iter().find(|token| token.kind == kind && !other.says(token)).map(|token| token.text.clone())
-        };
-        Some((kind, only(a, theirs)?, only(b, ours)?))
-    })
+fn conflict(ours: Said<'_>, theirs: Said<'_>) -> Option<(Kind, String, String)> {
+    Kind::VALUES.into_iter().find_map(|kind| Some((kind, ours.only(kind, theirs.by)?, theirs.only(kind, ours.by)?)))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ mod rten;
 use adage_index::{UnitVector, VectorError};
 use ndarray::Array2;
 
-pub use crate::error::EmbedError;
+pub use crate::error::{EmbedError, HostError};
 #[cfg(any(feature = "rten", feature = "ort"))]
 pub use engine::Engine;
 pub use hashing::HashingEmbedder;
@@ -53,7 +53,8 @@ pub trait Embedder: Send + Sync {
     /// One row a text, in order, `dimension()` columns; the rows need not be unit length.
     ///
     /// # Errors
-    /// [`EmbedError::Load`] when the model cannot be loaded, [`EmbedError::Run`] when it fails.
+    /// [`EmbedError::Load`] when the model cannot be loaded, [`EmbedError::Run`] when it fails; [`EmbedError::host`] carries an
+    /// error of the host's own.
     fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError>;
 
     /// Names the model. Vectors of two fingerprints are never compared; change it whenever the vectors change.

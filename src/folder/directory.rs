@@ -90,6 +90,11 @@ impl Directory {
         self.run("stat", name, |disk, path| disk.stamp(path))
     }
 
+    /// None when there is nothing. A link is not followed.
+    pub(crate) fn own_stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
+        self.run("stat", name, |disk, path| disk.own_stamp(path))
+    }
+
     /// The file from `offset` on, nothing when there is none.
     pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
         self.run("read", name, |disk, path| match disk.read(path, offset) {

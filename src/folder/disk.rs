@@ -46,7 +46,10 @@ pub(crate) trait Disk: Send + Sync {
     fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
     /// The file as memory. For files that are only appended to or replaced.
     fn map(&self, path: &Path) -> io::Result<Mapped>;
+    /// None when there is nothing. A link is followed.
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
+    /// None when there is nothing. A link is not followed.
+    fn own_stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
     /// Makes a new file; an existing one is replaced.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -146,15 +149,11 @@ impl Disk for RealDisk {
     }
 
     fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let modified = metadata.modified().ok();
-        let now = SystemTime::now();
-        let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
-        Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_racy }))
+        stamp_of(fs::metadata(path))
+    }
+
+    fn own_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        stamp_of(fs::symlink_metadata(path))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
@@ -263,6 +262,19 @@ impl Disk for RealDisk {
         let file = open_lock(path)?;
         unless_held(file.try_lock_shared(), file)
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
+fn stamp_of(metadata: io::Result<fs::Metadata>) -> io::Result<Option<Stamp>> {
+    let metadata = match metadata {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let modified = metadata.modified().ok();
+    let now = SystemTime::now();
+    let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
+    Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_racy }))
 }
 
 fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Option<Lock>> {

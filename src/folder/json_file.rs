@@ -3,11 +3,12 @@
 //! Each is a memory that can be lost: an unreadable file counts as none, and goes to quarantine when it is next changed.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Folder, Name};
+use super::{Folder, Name, Stamp};
 use crate::error::{Error, Result};
 
 /// The content of such a file. Keys that this version does not know are its own to keep.
@@ -21,6 +22,16 @@ pub(crate) trait JsonRecord: Clone + Default + PartialEq + Serialize + Deseriali
 
     /// The version that was read.
     fn schema(&self) -> u64;
+}
+
+/// A record as it was read last, and the stamp of the file then.
+#[derive(Debug)]
+pub(crate) struct KnownJson<R>(Option<(Stamp, Arc<R>)>);
+
+impl<R> Default for KnownJson<R> {
+    fn default() -> Self {
+        Self(None)
+    }
 }
 
 /// A file of the folder with such a content.
@@ -38,6 +49,19 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
     pub(crate) fn read(&self) -> Result<R> {
         let bytes = self.folder.files().read_or_empty(Self::name(), 0)?;
         Ok(parse(&bytes).unwrap_or_default())
+    }
+
+    /// The record, read again only where its stamp does not prove that `known` is it.
+    pub(crate) fn read_unless_known(&self, known: &mut KnownJson<R>) -> Result<Arc<R>> {
+        let Some(stamp) = self.folder.files().stamp(Self::name())? else { return Ok(Arc::default()) };
+        match &known.0 {
+            Some((before, record)) if before.is_surely(&stamp) => Ok(Arc::clone(record)),
+            _ => {
+                let record = Arc::new(self.read()?);
+                known.0 = Some((stamp, Arc::clone(&record)));
+                Ok(record)
+            }
+        }
     }
 
     /// Changes the record, in its newest state. Nothing is written when nothing changes.

@@ -39,6 +39,13 @@ impl<'a> Links<'a> {
         Ok(path.to_owned())
     }
 
+    /// True when the path, or one above it, is a link to something that does not exist: by the time that it is written
+    /// through, it could lead anywhere.
+    pub(crate) fn dangles(&self, path: &Path) -> bool {
+        let is_dangling = |part: &Path| matches!(self.0.entry(part), Ok(Entry::Link)) && self.0.resolve(part).is_err();
+        path.ancestors().any(is_dangling)
+    }
+
     /// The absolute path of a file to be written: where it leads if it is a link. Links above it stay as they are spelled.
     pub(crate) fn target_of(&self, file: &Path) -> Result<PathBuf> {
         let file = std::path::absolute(file).map_err(Error::io("stat", file))?;

@@ -25,7 +25,7 @@ use disk::Disk;
 pub(crate) use disk::{Lock, Stamp};
 use edits::Edits;
 pub(crate) use entry::Entry;
-pub(crate) use json_file::{JsonFile, JsonRecord};
+pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
 pub(crate) use links::Links;
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;

@@ -75,8 +75,7 @@ impl Playbook {
             Err(waiting) => return Ok(Err(waiting)),
         };
         let folder = &inner.store.folder;
-        let memory = folder.path();
-        let memory = memory.canonicalize().map_err(Error::io("find", memory))?;
+        let memory = folder.links().resolve(folder.path()).map_err(Error::io("find", folder.path()))?;
         let inbox = self.inbox();
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());
         let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
@@ -115,14 +114,8 @@ impl AgentRun {
     pub fn may(&self, tool: AgentTool, path: &Path) -> Result<(), Denied> {
         let policy = &self.job.policy;
         policy.check(tool, path)?;
-        let existing = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
-        let resolved = existing.and_then(|(ancestor, real)| {
-            let rest = path.strip_prefix(ancestor).ok()?;
-            Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
-        });
-        // A link that leads nowhere could lead anywhere by the time that it is written through.
-        let dangles = path.ancestors().any(|part| part.is_symlink() && !part.exists());
-        match resolved.filter(|_| !dangles) {
+        let links = self.playbook.0.store.folder.links();
+        match links.resolve_existing(path).ok().filter(|_| !links.dangles(path)) {
             Some(resolved) => policy.check(tool, &resolved),
             None => Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed: "where links end".to_owned() }),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Inner, View};
 use crate::config::DedupPolicy;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
 use crate::lesson::{Lesson, Realm};
 use crate::state::{Book, DedupIndex, Plan, Planned};
@@ -142,7 +142,7 @@ impl Inner {
             Ok(true)
         });
         prepared.unwrap_or_else(|error| {
-            tracing::warn!(%error, "learning without vectors");
+            tracing::warn!(error = with_causes(&error), "learning without vectors");
             false
         })
     }

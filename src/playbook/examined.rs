@@ -1,5 +1,6 @@
 //! The content of the inbox, examined: what applying each part of it would do to the files as they are.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Inbox, Proposal};
@@ -18,7 +19,6 @@ use crate::store::inbox_targets::InboxTargets;
 /// A proposal with what applying it would do.
 pub(super) struct Ready {
     pub(super) proposal: Proposal,
-    pub(super) plan: Plan,
     /// All that it does to files, in order, under the names of the files.
     pub(super) diffs: Vec<FilePatch>,
     /// The files of the inbox that leave with it.
@@ -31,11 +31,24 @@ impl Ready {
     }
 }
 
-/// All that is in the inbox.
+/// All that is in the inbox, each part on its own.
 #[derive(Default)]
 pub(super) struct Survey {
-    pub(super) ready: Vec<Ready>,
+    pub(super) ready: Vec<Surveyed>,
     pub(super) unfit: Vec<(Name, CannotApply)>,
+}
+
+/// A proposal, and what it makes of the files as they are.
+pub(super) struct Surveyed {
+    pub(super) ready: Ready,
+    pub(super) plan: Plan,
+}
+
+/// What is in the inbox, listed once, and where it may lead.
+pub(super) struct Pending<'a> {
+    folder: &'a Folder,
+    written: BTreeMap<ProposalName, Written>,
+    grounds: AllowedRoots,
 }
 
 impl Inbox {
@@ -58,8 +71,9 @@ impl Inbox {
         }
         let grounds = self.grounds()?;
         for written in written {
-            match examine(folder, &grounds, &written, Plan::default()) {
-                Ok(Some(ready)) => survey.ready.push(ready),
+            let mut plan = Plan::default();
+            match examine(folder, &grounds, &written, &mut plan) {
+                Ok(Some(ready)) => survey.ready.push(Surveyed { ready, plan }),
                 Ok(None) => {}
                 Err(reason) => survey.unfit.push((written.name, reason)),
             }
@@ -67,40 +81,48 @@ impl Inbox {
         Ok(survey)
     }
 
-    /// What has a name.
-    pub(super) fn written(&self, name: &ProposalName) -> Result<Option<Written>> {
-        let is_it = |written: &Written| match (&written.what, name) {
-            (InboxItem::Patch(kind), ProposalName::Patch(wanted)) => kind == wanted,
-            (InboxItem::Skill(skill), ProposalName::Skill(wanted)) => skill == wanted,
-            _ => false,
+    /// What can be asked for by name.
+    pub(super) fn pending(&self) -> Result<Pending<'_>> {
+        let named = |written: Written| {
+            let name = match &written.what {
+                InboxItem::Patch(kind) => ProposalName::Patch(kind.clone()),
+                InboxItem::Skill(skill) => ProposalName::Skill(skill.clone()),
+                InboxItem::Extra(_) | InboxItem::Misplaced(_) => return None,
+            };
+            Some((name, written))
         };
-        Ok(self.files().list()?.into_iter().find(is_it))
-    }
-
-    /// # Errors
-    /// `CannotApply`.
-    pub(super) fn ready(&self, written: &Written) -> Result<Ready> {
-        self.ready_after(written, Plan::default())
-    }
-
-    fn ready_after(&self, written: &Written, start: Plan) -> Result<Ready> {
-        let name = || InboxFiles::shown(&written.name);
-        match examine(&self.playbook.0.store.folder, &self.grounds()?, written, start) {
-            Ok(Some(ready)) => Ok(ready),
-            Ok(None) => Err(Error::NoSuchProposal { name: name() }),
-            Err(reason) => Err(Error::CannotApply { name: name(), reason: Box::new(reason) }),
-        }
+        let written = self.files().list()?.into_iter().filter_map(named).collect();
+        Ok(Pending { folder: &self.playbook.0.store.folder, written, grounds: self.grounds()? })
     }
 
     /// A proposal that still is what was listed.
     pub(super) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
-        self.present_after(name, text, Plan::default())
+        self.pending()?.present(name, text, &mut Plan::default())
+    }
+}
+
+impl Pending<'_> {
+    /// What applying a proposal would do after a plan, which it is added to.
+    ///
+    /// # Errors
+    /// `NoSuchProposal`, `CannotApply`.
+    pub(super) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
+        let missing = |name: String| Error::NoSuchProposal { name };
+        let written = self.written.get(name).ok_or_else(|| missing(name.to_string()))?;
+        let shown = || InboxFiles::shown(&written.name);
+        match examine(self.folder, &self.grounds, written, plan) {
+            Ok(Some(ready)) => Ok(ready),
+            Ok(None) => Err(missing(shown())),
+            Err(reason) => Err(Error::CannotApply { name: shown(), reason: Box::new(reason) }),
+        }
     }
 
-    /// The same, applied on top of others.
-    pub(super) fn present_after(&self, name: &ProposalName, text: TextHash, start: Plan) -> Result<Ready> {
-        let written = self.written(name)?.ok_or_else(|| Error::NoSuchProposal { name: name.to_string() })?;
-        let ready = self.ready_after(&written, start)?;
+    /// The same, of a proposal that still is what was listed.
+    ///
+    /// # Errors
+    /// Also `ProposalChanged`.
+    pub(super) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
+        let ready = self.ready(name, plan)?;
         if ready.proposal.text != text {
             let found = ready.proposal.text;
             return Err(Error::ProposalChanged { what: name.to_string(), expected: text, found });
@@ -109,12 +131,12 @@ impl Inbox {
     }
 }
 
-/// What applying something would do, after a plan; none for what is no proposal of its own.
+/// What applying something would do after a plan, which it is added to; none for what is not a proposal of its own.
 fn examine(
     folder: &Folder,
     grounds: &AllowedRoots,
     written: &Written,
-    mut plan: Plan,
+    plan: &mut Plan,
 ) -> Result<Option<Ready>, CannotApply> {
     let inbox = InboxFiles::new(folder);
     match &written.what {
@@ -129,15 +151,15 @@ fn examine(
         },
         InboxItem::Patch(kind) => {
             let bytes = inbox.read(&written.name, MAX_BYTES)?;
-            let (counts, diffs) = plan_patch(folder, kind, grounds, &mut plan, (&written.name, &bytes))?;
+            let Planned { counts, files, diffs } = plan_patch(folder, kind, grounds, plan, (&written.name, &bytes))?;
             let text = content_hash(&bytes);
-            let proposal = patch_proposal(kind, text, &plan, counts);
+            let proposal = patch_proposal(kind, text, files.into_iter().collect(), counts);
             let mut leaving = vec![(written.name.clone(), text)];
             let record = InboxFiles::record_of(&written.name);
             if let Ok(Some(hash)) = inbox.hash_of(&record) {
                 leaving.push((record, hash));
             }
-            Ok(Some(Ready { proposal, plan, diffs, leaving }))
+            Ok(Some(Ready { proposal, diffs, leaving }))
         }
         InboxItem::Skill(name) => {
             let names = inbox.names_in(&written.name).map_err(|_| CannotApply::NotAFile)?;
@@ -154,30 +176,42 @@ fn examine(
             let leaving = vec![(name_of_file, proposal.text)];
             let diffs = FilePatch::between(&target.to_string_lossy(), None, &bytes).into_iter().collect();
             plan.put(target, None, bytes);
-            Ok(Some(Ready { proposal, plan, diffs, leaving }))
+            Ok(Some(Ready { proposal, diffs, leaving }))
         }
     }
 }
 
-/// Adds a patch of the inbox to a plan, pointers and all. The lines that it adds and removes, and everything that it
-/// does: the patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
+/// A patch that was added to a plan.
+struct Planned {
+    /// Lines that it adds and removes.
+    counts: (usize, usize),
+    files: BTreeSet<PathBuf>,
+    /// All that it does, under the names of the files.
+    diffs: Vec<FilePatch>,
+}
+
+/// Adds a patch of the inbox to a plan, pointers and all. The patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
 fn plan_patch(
     folder: &Folder,
     kind: &PatchKind,
     grounds: &AllowedRoots,
     plan: &mut Plan,
     (from, bytes): (&Name, &[u8]),
-) -> Result<((usize, usize), Vec<FilePatch>), CannotApply> {
+) -> Result<Planned, CannotApply> {
     let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
     let bases = InboxFiles::new(folder).bases(from, content_hash(bytes));
     let targets = apply(folder, kind, grounds, plan, (&patch, bases.as_ref()))?;
     let files = patch.files().iter().zip(&targets);
     let mut diffs: Vec<FilePatch> =
         files.map(|(file, target)| file.clone().named(&target.path.to_string_lossy())).collect();
-    if *kind == PatchKind::Private {
-        diffs.extend(add_pointers(folder, grounds, plan)?);
+    let mut files: BTreeSet<PathBuf> = targets.into_iter().map(|target| target.path).collect();
+    if *kind == PatchKind::Private
+        && let Some(diff) = add_pointers(folder, grounds, plan)?
+    {
+        files.insert(grounds.memory.resolved.join(INDEX));
+        diffs.push(diff);
     }
-    Ok((patch.line_counts(), diffs))
+    Ok(Planned { counts: patch.line_counts(), files, diffs })
 }
 
 pub(super) fn apply(
@@ -254,8 +288,12 @@ fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Res
 }
 
 /// `counts` of lines: added and removed by the patch itself.
-pub(super) fn patch_proposal(kind: &PatchKind, text: TextHash, plan: &Plan, counts: (usize, usize)) -> Proposal {
-    let files: Vec<PathBuf> = plan.files().map(|(path, _)| path.to_owned()).collect();
+pub(super) fn patch_proposal(
+    kind: &PatchKind,
+    text: TextHash,
+    files: Vec<PathBuf>,
+    counts: (usize, usize),
+) -> Proposal {
     let (n_added, n_removed) = counts;
     let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };

@@ -11,7 +11,7 @@ use super::skill_curation::AutoSaved;
 use super::{Inner, Playbook, View};
 use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, extract_lessons, taint};
 use crate::embed::{Role, embed_units};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_causes};
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
@@ -165,7 +165,7 @@ impl Inner {
         let said: Vec<&str> = transcript.user_turns().rev().take(MAX_COMPARED_TURNS).map(|(_, text)| text).collect();
         let near = self.near_triggers(view, &said, realm, max).unwrap_or_else(|error| {
             if !matches!(error, Error::NoEmbedder) {
-                tracing::warn!(%error, "known lessons are looked up by words: the vectors failed");
+                tracing::warn!(error = with_causes(&error), "known lessons are looked up by words: the vectors failed");
             }
             view.recall.sharing_words(&said.join("\n"), realm, max)
         });

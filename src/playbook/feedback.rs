@@ -1,4 +1,4 @@
-//! What became of what was shown (docs/spec/playbook.md, 6).
+//! What became of what was shown (playbook 6).
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
 
-/// What recording an outcome came to.
+/// What recording feedback came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credited {
-    /// The retrieval is settled by this outcome.
+    /// The retrieval is settled by this feedback.
     Recorded {
-        /// The lessons it counts for: those shown whose text is still that one.
+        /// The lessons it counts for: those shown whose text is still the same.
         lessons: Vec<LessonId>,
     },
-    /// It was settled before; the first outcome counts.
+    /// It was settled before; the first feedback counts.
     AlreadyRecorded {
-        /// That outcome.
+        /// The first feedback.
         outcome: Feedback,
     },
 }
 
 impl Playbook {
-    /// Says how the task went for which a context was made. Counts for exactly what that receipt showed, once, as far as the
-    /// lessons still have that text.
+    /// Records how a task went, by its receipt. It counts for exactly the lessons that were shown, once, as far as they still
+    /// have that text.
     ///
     /// # Errors
     /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.

@@ -8,12 +8,12 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use super::examined::{Ready, Survey};
+use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
-use crate::proposal::{ProposalKind, ProposalName, SKILL_FILE, for_person};
+use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
@@ -135,7 +135,7 @@ impl Inbox {
     /// [`Error::Io`].
     pub fn list(&self) -> Result<Vec<Proposal>> {
         let survey = self.survey()?;
-        let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|ready| ready.proposal).collect();
+        let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|surveyed| surveyed.ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
         for waiting in self.playbook.waiting_lessons()? {
             proposals.push(Proposal {
@@ -182,10 +182,7 @@ impl Inbox {
         if let Some(found) = self.list()?.into_iter().find(|proposal| proposal.name == *name) {
             return Ok(found);
         }
-        match self.written(name)? {
-            Some(written) => self.ready(&written).map(|ready| ready.proposal),
-            None => Err(Error::NoSuchProposal { name: name.to_string() }),
-        }
+        self.pending()?.ready(name, &mut Plan::default()).map(|ready| ready.proposal)
     }
 
     /// Everything that applying would do, as a person reads it: the diffs of the patch, then the pointers in the table of
@@ -225,13 +222,12 @@ impl Inbox {
         if !files.is_empty() {
             let (change, plan) = inner.store.folder.edits().change(inner.clock.now(), || {
                 self.check_lessons(&lessons)?;
-                let mut ready: Vec<Ready> = Vec::new();
+                let pending = self.pending()?;
+                let (mut plan, mut edits) = (Plan::default(), Vec::new());
                 for proposal in &files {
-                    let start = ready.last().map(|ready| ready.plan.clone()).unwrap_or_default();
-                    ready.push(self.present_after(&proposal.name, proposal.text, start)?);
+                    let ready = pending.present(&proposal.name, proposal.text, &mut plan)?;
+                    edits.extend(ready.leaving(self.files()));
                 }
-                let mut edits: Vec<FileEdit> = ready.iter().flat_map(|ready| ready.leaving(self.files())).collect();
-                let plan = ready.pop().map(|ready| ready.plan).unwrap_or_default();
                 for (path, planned) in plan.files() {
                     if planned.before.as_ref() != Some(&planned.after) {
                         let before = planned.before.as_deref().map(content_hash);
@@ -263,9 +259,10 @@ impl Inbox {
         if !files.is_empty() {
             let (change, ()) = inner.store.folder.edits().change(inner.clock.now(), || {
                 self.check_lessons(&lessons)?;
-                let mut edits = Vec::new();
+                let (pending, mut edits) = (self.pending()?, Vec::new());
                 for proposal in &files {
-                    edits.extend(self.present(&proposal.name, proposal.text)?.leaving(self.files()));
+                    let ready = pending.present(&proposal.name, proposal.text, &mut Plan::default())?;
+                    edits.extend(ready.leaving(self.files()));
                 }
                 let what = format!("dismiss {}", names(&files));
                 Ok((Some(Transaction { what, record: Record::Kept, edits }), ()))
@@ -413,4 +410,46 @@ fn split(proposals: &[Proposal]) -> (Vec<ReviewedLesson>, Vec<&Proposal>) {
 
 fn names(proposals: &[&Proposal]) -> String {
     proposals.iter().map(|proposal| proposal.name.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests read files by themselves")]
+mod tests {
+    use super::*;
+    use crate::folder::faults::CountingDisk;
+
+    /// Proposes so many skills and applies them together: how many operations that takes, without those on the playbook.
+    fn operations_to_apply(n_skills: usize) -> usize {
+        let temp = tempfile::tempdir().unwrap();
+        let disk = CountingDisk::default();
+        let playbook =
+            Playbook::builder(temp.path()).without_embedder().with_disk(Box::new(disk.clone())).open().unwrap();
+        let inbox = playbook.inbox();
+        let text = |n: usize| format!("---\nname: s{n}\ndescription: d\n---\nbody {n}\n");
+        for n in 0..n_skills {
+            inbox.propose_skill(&format!("s{n}").parse().unwrap(), &text(n)).unwrap();
+        }
+        let proposals = inbox.list().unwrap();
+        assert_eq!(proposals.len(), n_skills);
+        disk.take();
+        let applied = inbox.apply(&proposals).unwrap();
+        let n_operations = disk.take().len();
+        assert_eq!(applied.files.len(), n_skills);
+        for n in 0..n_skills {
+            let path = temp.path().join("skills").join(format!("s{n}")).join(SKILL_FILE);
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text(n));
+        }
+        assert!(inbox.list().unwrap().is_empty());
+        assert_eq!(std::fs::read_dir(temp.path().join(".inbox").join("skills")).unwrap().count(), 0);
+        // One change, which one undo takes back.
+        inbox.undo(applied.change.unwrap()).unwrap();
+        assert_eq!(inbox.list().unwrap(), proposals);
+        n_operations
+    }
+
+    #[test]
+    fn applying_takes_as_many_operations_for_each_of_many_proposals_as_of_few() {
+        let (few, many) = (operations_to_apply(50), operations_to_apply(200));
+        assert!(many <= 4 * few, "{few} operations for 50 skills, {many} for 200");
+    }
 }

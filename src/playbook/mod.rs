@@ -52,7 +52,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
-use crate::store::skill_files::SkillShelf;
+use crate::store::skill_shelf::SkillShelf;
 use crate::store::{Snapshot, Store, VectorCache};
 
 use inbox::{Inbox, Notice, Proposal};

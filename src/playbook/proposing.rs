@@ -143,7 +143,8 @@ impl Inbox {
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (patch, text) = (InboxFiles::patch(kind), content_hash(&bytes));
         let record = record_edit(inbox, &patch, text, plan, inner.clock.now()).map_err(unreadable)?;
-        let proposal = patch_proposal(kind, text, plan, whole.line_counts());
+        let files = plan.files().map(|(path, _)| path.to_owned()).collect();
+        let proposal = patch_proposal(kind, text, files, whole.line_counts());
         Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
     }
 }

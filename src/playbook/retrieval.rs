@@ -9,9 +9,11 @@ use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
 use crate::embed::{Role, embed_units};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
-use crate::retrieve::{Context, Query, Ranked, Request, Shown, TierChoice, estimated_tokens, render};
+use crate::retrieve::{
+    Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render,
+};
 use crate::skill::RenderedSkills;
 use crate::state::Triggers;
 use crate::store::{Event, Text};
@@ -75,20 +77,22 @@ impl Inner {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
             return Err(Error::Config { setting, value: threshold.to_string(), expected });
         }
-        let Query::About(query) = &request.query else { return Ok(view.recall.by_time(&request.realm, limit)) };
+        let search = Search { recall: &view.recall, realm: &request.realm, limit, config };
+        let Query::About(query) = &request.query else { return Ok(search.by_time()) };
         if request.tier != Some(TierChoice::Lexical) {
             match self.query_vector(view, query, request) {
                 Ok((vector, triggers)) => {
-                    let (query, sizes) = ((query.as_str(), &vector), (limit, threshold));
-                    return Ok(view.recall.by_vector(&triggers, query, &request.realm, sizes, config));
+                    return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
                 }
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
                 Err(Error::NoEmbedder) => {}
-                Err(error) => tracing::warn!(%error, "retrieving by words: the vectors failed"),
+                Err(error) => {
+                    tracing::warn!(error = with_causes(&error), "retrieving by words: the vectors failed");
+                }
             }
         }
-        Ok(view.recall.by_words(query, &request.realm, limit, config))
+        Ok(search.by_words(query))
     }
 
     /// The query's vector, and those of all triggers.

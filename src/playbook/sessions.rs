@@ -1,6 +1,5 @@
 //! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -98,7 +97,7 @@ impl Sessions {
     /// [`Error::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
         let (inner, config) = (self.inner(), self.config());
-        let folder = fs::canonicalize(folder).map_err(Error::io("look into", folder))?;
+        let folder = inner.store.folder.links().resolve(folder).map_err(Error::io("look into", folder))?;
         let SessionFiles { files, mut left_out } = files(&folder, config)?;
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
@@ -154,7 +153,7 @@ impl Sessions {
     /// # Errors
     /// [`Error::Io`] when there is no such file; those of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
-        let path = fs::canonicalize(path).map_err(Error::io("find", path))?;
+        let path = self.inner().store.folder.links().resolve(path).map_err(Error::io("find", path))?;
         self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);

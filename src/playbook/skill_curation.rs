@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::mining::is_in_force;
 use super::skill_exchange::SavedSkill;
@@ -45,7 +46,7 @@ pub struct AutoSaved {
 /// A skill of the memory itself, with its file and what that says.
 struct Own {
     path: PathBuf,
-    known: Skill,
+    known: Arc<Skill>,
     life: SkillLife,
 }
 
@@ -199,7 +200,7 @@ impl Skills {
         let inner = &self.0.0;
         let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
         // Who has never been seen is known from now on, so that its time unused is counted.
-        let names: Vec<SkillName> = self.own().into_iter().map(|found| found.reading.skill.name.clone()).collect();
+        let names: Vec<SkillName> = self.own().into_iter().map(|found| found.skill.name.clone()).collect();
         self.state().change(|state| {
             for name in &names {
                 state.saved.entry(name.to_string()).or_insert(now);
@@ -249,7 +250,7 @@ impl Skills {
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
         let mut own = BTreeMap::new();
         for found in self.own() {
-            let known = found.reading.skill.clone();
+            let known = Arc::clone(&found.skill);
             let listed = listed(found, SkillPlace::User, &state);
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
             let hold = if state.kept.contains_key(&hash) {
@@ -301,7 +302,6 @@ fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;

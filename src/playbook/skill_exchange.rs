@@ -1,6 +1,6 @@
 //! Skills in and out: kept, imported, made of lessons.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,11 +99,11 @@ impl Skills {
     /// [`Error::SkillExists`] when another text has its name; [`Error::Io`] when it cannot be read; those of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
         let file = skill_file(path);
-        let whole = fs::canonicalize(&file).map_err(Error::io("find", &file))?;
+        let whole = self.0.0.store.folder.links().resolve(&file).map_err(Error::io("find", &file))?;
         let mut bytes = Vec::new();
         let limit = MAX_SKILL_BYTES as u64 + 1;
         let open = File::open(&whole).map_err(Error::io("read", &file))?;
-        let n_bytes = open.metadata().map_err(Error::io("look at", &file))?.len();
+        let n_bytes = open.metadata().map_err(Error::io("stat", &file))?.len();
         open.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", &file))?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let reading = match Skill::read(&bytes, folder) {
@@ -118,9 +118,9 @@ impl Skills {
         skill.provenance.trust = Trust::Tainted;
         // They would be another playbook's.
         skill.provenance.lessons.clear();
-        let own = self.own().into_iter().find(|found| found.reading.skill.name == skill.name);
+        let own = self.own().into_iter().find(|found| found.skill.name == skill.name);
         let saved = match own {
-            Some(found) if found.reading.skill.text_hash() == skill.text_hash() => {
+            Some(found) if found.text_hash == skill.text_hash() => {
                 SavedSkill::Unchanged { name: skill.name, path: found.path }
             }
             _ => self.save(&skill)?,

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use super::skills::{ListedSkill, Skills};
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
-use crate::error::{EmbedError, Result};
+use crate::error::{EmbedError, Result, with_causes};
 use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
     match_skills_by_meaning, render_skills,
@@ -117,10 +117,6 @@ impl Skills {
 
     /// The block of the skills that come with every context, within this many estimated tokens.
     pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
-        // Most memories have none, and every retrieval asks.
-        if !self.may_have_some() {
-            return Ok(RenderedSkills::default());
-        }
         let skills = self.auto_load()?;
         let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
@@ -201,7 +197,7 @@ impl SkillMatcher {
             .spawn(embedding)
             .map_err(|error| failed(error.to_string()))?;
         match receiver.recv_timeout(config.time_limit) {
-            Ok(vector) => vector.map_err(|error| failed(error.to_string())),
+            Ok(vector) => vector.map_err(|error| failed(with_causes(&error))),
             Err(RecvTimeoutError::Timeout) => Err(timed_out),
             Err(RecvTimeoutError::Disconnected) => Err(failed("it panicked".to_owned())),
         }

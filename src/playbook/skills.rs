@@ -110,12 +110,12 @@ impl Skills {
     /// [`Error::Io`] when the record of promotions cannot be read. A folder that cannot be read is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
-        let known = self.state().read()?;
+        let mut shelf = inner.skill_shelf.lock();
+        let known = self.state().read_unless_known(&mut shelf.state)?;
         let mut listing = SkillListing::default();
         let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
-        let mut cache = inner.skill_shelf.lock();
         for (whose, root) in self.roots() {
-            let scanned = root.scan(&mut cache);
+            let scanned = root.scan(&mut shelf);
             listing.refused.extend(scanned.left_out);
             for found in scanned.found {
                 let skill = listed(found, whose, &known);
@@ -221,30 +221,26 @@ impl Skills {
         roots.sort_by_key(|(place, _)| *place);
         roots
     }
-
-    /// False where there is no folder of skills.
-    pub(super) fn may_have_some(&self) -> bool {
-        self.roots().iter().any(|(_, root)| root.exists())
-    }
 }
 
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
-    let FoundSkill { path, reading } = found;
-    let text_hash = reading.skill.text_hash();
+    let FoundSkill { path, mut skill, notes, text_hash } = found;
     let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
         Some(true) => Quality::Verified,
-        Some(false) if reading.skill.quality == Quality::Verified => Quality::Draft,
-        _ => reading.skill.quality,
+        Some(false) if skill.quality == Quality::Verified => Quality::Draft,
+        _ => skill.quality,
     };
     let is_promoted = state.promoted.contains_key(&text_hash);
-    let is_untrusted = place == SkillPlace::Project || reading.skill.provenance.trust == Trust::Tainted;
-    let used = state.used.get(reading.skill.name.as_str()).copied().unwrap_or_default();
-    let skill = Arc::new(Skill { quality, ..reading.skill.clone() });
-    let notes = reading.notes.clone();
+    let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
+    let used = state.used.get(skill.name.as_str()).copied().unwrap_or_default();
+    if quality != skill.quality {
+        Arc::make_mut(&mut skill).quality = quality;
+    }
     ListedSkill { skill, place, path, notes, needs_review: is_untrusted && !is_promoted, text_hash, used }
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests change files by themselves")]
 mod tests {
     use std::fs;
     use std::path::Path;
@@ -252,7 +248,7 @@ mod tests {
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
-    use crate::folder::faults::{Fault, FaultyDisk};
+    use crate::folder::faults::{CountingDisk, Fault, FaultyDisk};
     use crate::testing::at;
     use crate::{Listing, ManualClock, build_lesson};
 
@@ -335,5 +331,108 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Takes a file or a folder out of the time in which its stamp could be that of another content.
+    fn age(path: &Path, seconds: u64) {
+        let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000 - seconds);
+        fs::File::open(path).unwrap().set_modified(then).unwrap();
+    }
+
+    fn age_all(root: &Path) {
+        for entry in fs::read_dir(root).unwrap() {
+            let folder = entry.unwrap().path();
+            for file in fs::read_dir(&folder).unwrap() {
+                age(&file.unwrap().path(), 0);
+            }
+            age(&folder, 0);
+        }
+        age(root, 0);
+    }
+
+    fn names(playbook: &Playbook) -> Vec<String> {
+        let skills = playbook.skills().list().unwrap().skills;
+        skills.iter().map(|listed| format!("{}: {}", listed.skill.name, listed.skill.body.trim())).collect()
+    }
+
+    /// What the recall of a handle asks of the disk below a folder of skills, by kind.
+    fn recall(playbook: &Playbook, disk: &CountingDisk, root: &Path) -> BTreeMap<&'static str, usize> {
+        disk.take();
+        playbook.get_playbook_context("rotate the ssh host keys").unwrap();
+        let mut counts = BTreeMap::new();
+        for (operation, _) in disk.take().iter().filter(|(_, path)| path.starts_with(root)) {
+            *counts.entry(*operation).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn a_recall_with_unchanged_skills_takes_one_stat_of_each_and_sees_every_change() {
+        const N: usize = 30;
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("skills");
+        let disk = CountingDisk::default();
+        let playbook = open(temp.path(), Box::new(disk.clone())).unwrap();
+        for n in 0..N {
+            let skill = Skill { auto_load: n == 0, ..Skill::new(format!("s{n:02}").parse().unwrap(), "d") };
+            playbook.skills().save(&Skill { body: format!("body {n}"), ..skill }).unwrap();
+        }
+        fs::create_dir_all(root.join("empty")).unwrap();
+        age_all(&root);
+        recall(&playbook, &disk, &root);
+        // The root, each file, and the folder without one.
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+
+        let file = |name: &str| root.join(name).join("SKILL.md");
+        let listed = |name: &str| names(&playbook).into_iter().find(|listed| listed.starts_with(&format!("{name}: ")));
+        // Edited: the root does not change.
+        fs::write(file("s01"), "---\nname: s01\n---\nedited").unwrap();
+        assert_eq!(listed("s01").as_deref(), Some("s01: edited"));
+        // Replaced within the tick of the clock by a text of the same length, with the same time and inode.
+        let time = fs::metadata(file("s01")).unwrap().modified().unwrap();
+        fs::write(file("s01"), "---\nname: s01\n---\nEDITED").unwrap();
+        fs::File::open(file("s01")).unwrap().set_modified(time).unwrap();
+        assert_eq!(listed("s01").as_deref(), Some("s01: EDITED"));
+        // Added, also in a folder that had none; removed; renamed.
+        fs::create_dir_all(root.join("new")).unwrap();
+        fs::write(file("new"), "new").unwrap();
+        fs::write(file("empty"), "no longer").unwrap();
+        assert_eq!(
+            (listed("new").as_deref(), listed("empty").as_deref()),
+            (Some("new: new"), Some("empty: no longer"))
+        );
+        fs::remove_dir_all(root.join("s02")).unwrap();
+        fs::remove_file(file("s03")).unwrap();
+        fs::rename(root.join("new"), root.join("newer")).unwrap();
+        let all = names(&playbook);
+        assert_eq!((listed("s02"), listed("s03"), listed("new"), all.len()), (None, None, None, N));
+        assert_eq!(listed("newer").as_deref(), Some("newer: new"));
+        // What comes with every context is seen by the next recall.
+        let text = || playbook.get_playbook_context("rotate the ssh host keys").unwrap().text;
+        assert!(text().contains("body 0"));
+        let edited = fs::read_to_string(file("s00")).unwrap().replace("body 0", "body X");
+        fs::write(file("s00"), edited).unwrap();
+        assert!(text().contains("body X"));
+        // And once nothing is young any more, it costs as little as before.
+        age_all(&root);
+        recall(&playbook, &disk, &root);
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_known_skill_that_becomes_a_link_out_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, outside) = (temp.path().join("memory").join("skills"), temp.path().join("outside.md"));
+        let playbook = open(&temp.path().join("memory"), Box::new(RealDisk)).unwrap();
+        playbook.skills().save(&skill("first")).unwrap();
+        age_all(&root);
+        assert_eq!(names(&playbook), ["one: first"]);
+        // The same file by its inode, length and time.
+        fs::rename(root.join("one").join("SKILL.md"), &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("one").join("SKILL.md")).unwrap();
+        let listing = playbook.skills().list().unwrap();
+        assert!(listing.skills.is_empty());
+        assert_eq!(listing.refused[0].1, NotListed::LeadsOut);
     }
 }

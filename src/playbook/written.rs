@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Inbox;
+use super::examined::Surveyed;
 use super::proposing::{fold, record_edit};
 use crate::error::{CannotApply, Error, Result};
 use crate::folder::Name;
@@ -84,11 +85,11 @@ impl Inbox {
         let now = inner.clock.now();
         let edits = || -> Result<(Option<Transaction>, ())> {
             let mut edits = Vec::new();
-            for ready in self.look_through()?.ready {
+            for Surveyed { ready, plan } in self.look_through()?.ready {
                 let ProposalName::Patch(kind) = &ready.proposal.name else { continue };
                 let patch = InboxFiles::patch(kind);
                 if inbox.bases(&patch, ready.proposal.text).is_none() {
-                    edits.push(record_edit(inbox, &patch, ready.proposal.text, &ready.plan, now)?);
+                    edits.push(record_edit(inbox, &patch, ready.proposal.text, &plan, now)?);
                 }
             }
             let transaction = Transaction { what: "look at the inbox".to_owned(), record: Record::Dropped, edits };

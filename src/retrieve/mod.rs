@@ -27,7 +27,7 @@ use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
 pub(crate) use render::{estimated_tokens, recent_failures, render};
-pub(crate) use tiers::Ranked;
+pub(crate) use tiers::{Ranked, Search, VectorQuery};
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,21 +30,33 @@ pub(crate) struct Ranked {
     pub(crate) considered: Vec<Scored>,
 }
 
-impl RecallIndex {
+/// What a request asks of a tier.
+#[derive(Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub(crate) recall: &'a RecallIndex,
+    pub(crate) realm: &'a Realm,
+    pub(crate) limit: usize,
+    pub(crate) config: &'a RetrievalConfig,
+}
+
+/// What the triggers are compared with.
+#[derive(Clone, Copy)]
+pub(crate) struct VectorQuery<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) vector: &'a UnitVector,
+    /// A trigger has to be nearer than this.
+    pub(crate) threshold: f32,
+}
+
+impl Search<'_> {
     /// Nearest triggers (tier 1). A lesson without a vector is not found.
-    pub(crate) fn by_vector(
-        &self,
-        triggers: &Triggers,
-        (query, vector): (&str, &UnitVector),
-        realm: &Realm,
-        (limit, threshold): (usize, f32),
-        config: &RetrievalConfig,
-    ) -> Ranked {
-        let n_neighbours = limit.saturating_mul(2).max(config.min_neighbours);
-        let (nearest, by) = triggers.nearest(realm, vector, n_neighbours);
-        let words: BTreeSet<String> = content_words(query).collect();
+    pub(crate) fn by_vector(self, triggers: &Triggers, query: VectorQuery<'_>) -> Ranked {
+        let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
+        let (nearest, by) = triggers.nearest(self.realm, query.vector, n_neighbours);
+        let words: BTreeSet<String> = content_words(query.text).collect();
+        let threshold = query.threshold;
         let mut considered: Vec<Scored> =
-            nearest.iter().filter_map(|near| self.consider(*near, &words, threshold, config.overlap_weight)).collect();
+            nearest.iter().filter_map(|near| self.score(*near, &words, threshold)).collect();
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let none_because = match nearest.first() {
             None => Some(NoMatchReason::NoLessons),
@@ -53,27 +65,27 @@ impl RecallIndex {
             }
             Some(_) => None,
         };
-        Ranked { index: Some(by), ..self.rank(Tier::Vector, considered, limit, none_because) }
+        Ranked { index: Some(by), ..self.rank(Tier::Vector, considered, none_because) }
     }
 
-    fn consider(&self, near: Near, words: &BTreeSet<String>, threshold: f32, weight: f32) -> Option<Scored> {
-        let lesson = self.book.get(near.id)?;
+    fn score(self, near: Near, words: &BTreeSet<String>, threshold: f32) -> Option<Scored> {
+        let lesson = self.recall.book.get(near.id)?;
         let overlap = overlap(words, &lesson.trigger);
         Some(Scored {
             id: lesson.id,
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
             overlap,
-            score: (1.0 - near.distance) + weight * overlap,
+            score: (1.0 - near.distance) + self.config.overlap_weight * overlap,
             passed: near.distance < threshold,
         })
     }
 
     /// BM25 over trigger, mistake and solution (tier 2).
-    pub(crate) fn by_words(&self, query: &str, realm: &Realm, limit: usize, config: &RetrievalConfig) -> Ranked {
-        let lexicon = self.lexicon();
-        let floor = config.lexical_floor;
-        let hits = lexicon.search(query, realm);
+    pub(crate) fn by_words(self, query: &str) -> Ranked {
+        let lexicon = self.recall.lexicon();
+        let floor = self.config.lexical_floor;
+        let hits = lexicon.search(query, self.realm);
         let best = hits.iter().map(|(hit, _)| cover(hit)).fold(0.0, f32::max);
         let considered: Vec<Scored> = hits
             .into_iter()
@@ -88,33 +100,33 @@ impl RecallIndex {
             .collect();
         let none_because = if considered.iter().any(|considered| considered.passed) {
             None
-        } else if self.visible(realm).next().is_none() {
+        } else if self.recall.visible(self.realm).next().is_none() {
             Some(NoMatchReason::NoLessons)
         } else {
             Some(NoMatchReason::NothingMatched { best, floor })
         };
-        self.rank(Tier::Lexical, considered, limit, none_because)
+        self.rank(Tier::Lexical, considered, none_because)
     }
 
     /// The newest (tier 3); only without a query.
-    pub(crate) fn by_time(&self, realm: &Realm, limit: usize) -> Ranked {
-        let newest = self.visible(realm).take(limit);
+    pub(crate) fn by_time(self) -> Ranked {
+        let newest = self.recall.visible(self.realm).take(self.limit);
         let hits: Vec<Hit> =
             newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
-        let none_because = match self.visible(realm).next() {
+        let none_because = match self.recall.visible(self.realm).next() {
             None => Some(NoMatchReason::NoLessons),
-            Some(_) => (limit == 0).then_some(NoMatchReason::LimitZero),
+            Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
         };
         Ranked { tier: Tier::Recency, index: None, hits, none_because, considered: Vec::new() }
     }
 
-    fn rank(&self, tier: Tier, considered: Vec<Scored>, limit: usize, none_because: Option<NoMatchReason>) -> Ranked {
+    fn rank(self, tier: Tier, considered: Vec<Scored>, none_because: Option<NoMatchReason>) -> Ranked {
         let hits = considered
             .iter()
             .filter(|considered| considered.passed)
-            .take(limit)
+            .take(self.limit)
             .filter_map(|considered| {
-                let lesson = Arc::clone(self.book.get(considered.id)?);
+                let lesson = Arc::clone(self.recall.book.get(considered.id)?);
                 Some(Hit { lesson, distance: considered.distance, score: Some(considered.score) })
             })
             .collect();
@@ -146,6 +158,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
     use std::convert::Infallible;
+    use std::sync::LazyLock;
 
     use crate::lesson::Trust;
     use crate::state::Book;
@@ -169,14 +182,20 @@ mod tests {
         (RecallIndex::new(Arc::new(book)), vector_of)
     }
 
+    static CONFIG: LazyLock<RetrievalConfig> = LazyLock::new(RetrievalConfig::default);
+    static GLOBAL: LazyLock<Realm> = LazyLock::new(Realm::default);
+
+    fn search(recall: &RecallIndex, limit: usize) -> Search<'_> {
+        Search { recall, realm: &GLOBAL, limit, config: &CONFIG }
+    }
+
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
         let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
-        let config = RetrievalConfig::default();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
         let triggers = recall.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
-        let sizes = (limit, threshold);
-        let ranked = recall.by_vector(&triggers, (query, &vector), &Realm::default(), sizes, &config);
+        let query = VectorQuery { text: query, vector: &vector, threshold };
+        let ranked = search(&recall, limit).by_vector(&triggers, query);
         assert_eq!(ranked.index, Some(IndexKind::Exact));
         (ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect(), ranked.none_because)
     }
@@ -218,8 +237,7 @@ mod tests {
     #[test]
     fn words_must_cover_three_tenths_of_the_query() {
         let (recall, _) = recall(&[("rotate ssh keys", 0.0), ("parse csv files", 0.0)]);
-        let config = RetrievalConfig::default();
-        let ask = |query: &str| recall.by_words(query, &Realm::default(), 5, &config);
+        let ask = |query: &str| search(&recall, 5).by_words(query);
         assert_eq!(ask("how do I rotate keys?").hits.len(), 1);
         // idf of a term in one of two lessons: ln(1 + 1.5/1.5) = 0.693; of an unknown one: ln(1 + 2.5/0.5) = 1.792.
         // One known, one unknown: 0.693/2.485 = 0.279 < 0.30.
@@ -254,9 +272,8 @@ mod tests {
         let mut book = Book::default();
         book.put(lesson);
         let recall = RecallIndex::new(Arc::new(book));
-        let config = RetrievalConfig::default();
         for query in ["which zone?", "guessed the format", "dates"] {
-            assert_eq!(recall.by_words(query, &Realm::default(), 5, &config).hits.len(), 1, "{query}");
+            assert_eq!(search(&recall, 5).by_words(query).hits.len(), 1, "{query}");
         }
     }
 
@@ -285,21 +302,25 @@ mod tests {
         let recall = RecallIndex::new(Arc::new(book));
         let seen = |project: &str| {
             let realm = Realm { project: project.into(), role: String::new() };
-            let mut seen: Vec<String> =
-                recall.by_time(&realm, 9).hits.iter().map(|hit| hit.lesson.trigger.clone()).collect();
+            let mut seen: Vec<String> = Search { realm: &realm, ..search(&recall, 9) }
+                .by_time()
+                .hits
+                .iter()
+                .map(|hit| hit.lesson.trigger.clone())
+                .collect();
             seen.sort();
             seen
         };
         assert_eq!(seen("mine"), ["global", "here", "promoted"]);
         assert_eq!(seen(""), ["global", "promoted"]);
-        let none = RecallIndex::default().by_words("anything", &Realm::default(), 5, &RetrievalConfig::default());
+        let none = search(&RecallIndex::default(), 5).by_words("anything");
         assert_eq!(none.none_because, Some(NoMatchReason::NoLessons));
     }
 
     #[test]
     fn recency_is_newest_first_up_to_the_limit() {
         let (recall, _) = recall(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
-        let hits = recall.by_time(&Realm::default(), 2).hits;
+        let hits = search(&recall, 2).by_time().hits;
         assert_eq!(hits.iter().map(|hit| hit.lesson.trigger.as_str()).collect::<Vec<_>>(), ["third", "second"]);
     }
 }

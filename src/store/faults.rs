@@ -2,16 +2,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 
-use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::faults::{Fault, FaultyDisk};
-use crate::folder::{Entry, Lock, Mapped, Stamp};
+use crate::folder::faults::{Fault, FaultyDisk, UnsyncedDisk};
 use crate::testing::at;
 use crate::{Config, Error, Feedback, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson};
 
@@ -192,77 +189,8 @@ fn recovery_survives_failures_too() {
 
 #[test]
 fn after_a_failed_sync_the_handle_writes_no_more() {
-    struct Unsafe;
-    impl Disk for Unsafe {
-        fn create_folder(&self, path: &Path) -> io::Result<()> {
-            RealDisk.create_folder(path)
-        }
-        fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-            RealDisk.read(path, offset)
-        }
-        fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
-            RealDisk.read_start(path, length)
-        }
-        fn map(&self, path: &Path) -> io::Result<Mapped> {
-            RealDisk.map(path)
-        }
-        fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-            RealDisk.stamp(path)
-        }
-        fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-            RealDisk.list(folder)
-        }
-        fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-            RealDisk.create(path, bytes)
-        }
-        fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-            RealDisk.append(path, bytes)
-        }
-        fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-            RealDisk.truncate(path, length)
-        }
-        fn sync(&self, _: &Path) -> io::Result<()> {
-            Err(io::Error::other("injected"))
-        }
-        fn sync_folder(&self, path: &Path) -> io::Result<()> {
-            RealDisk.sync_folder(path)
-        }
-        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            RealDisk.rename(from, to)
-        }
-        fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-            RealDisk.link(from, to)
-        }
-        fn remove(&self, path: &Path) -> io::Result<()> {
-            RealDisk.remove(path)
-        }
-        fn remove_folder(&self, path: &Path) -> io::Result<()> {
-            RealDisk.remove_folder(path)
-        }
-        fn entry(&self, path: &Path) -> io::Result<Entry> {
-            RealDisk.entry(path)
-        }
-        fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-            RealDisk.resolve(path)
-        }
-        fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
-            RealDisk.mode(path)
-        }
-        fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
-            RealDisk.set_mode(path, mode)
-        }
-        fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
-            RealDisk.lock_exclusive(path)
-        }
-        fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
-            RealDisk.try_lock_exclusive(path)
-        }
-        fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
-            RealDisk.try_lock_shared(path)
-        }
-    }
     let folder = tempfile::tempdir().unwrap();
-    let playbook = open(folder.path(), Box::new(Unsafe)).unwrap();
+    let playbook = open(folder.path(), Box::new(UnsyncedDisk)).unwrap();
     let learn = || playbook.learn_lesson(build_lesson("t", "s"));
     assert!(matches!(learn(), Err(Error::Io { action: "sync", .. })));
     assert!(matches!(learn(), Err(Error::WritesStopped { .. })));

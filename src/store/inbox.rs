@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CannotApply, Error, Result};
+use crate::error::{CannotApply, Error, Result, with_causes};
 use crate::folder::edits::{FileEdit, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::hash::TextHash;
@@ -292,6 +292,5 @@ fn own_name(text: &str) -> Option<SkillName> {
 /// An error while a proposal is read concerns that proposal only.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unreadable(error: Error) -> CannotApply {
-    let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
-    CannotApply::Unreadable { reason: causes.map(ToString::to_string).collect::<Vec<_>>().join(": ") }
+    CannotApply::Unreadable { reason: with_causes(&error) }
 }

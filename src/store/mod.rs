@@ -16,6 +16,7 @@ mod playbook_file;
 mod recover;
 pub(crate) mod sections;
 pub(crate) mod skill_files;
+pub(crate) mod skill_shelf;
 pub(crate) mod skill_state;
 pub(crate) mod undo;
 mod usage;

@@ -1,23 +1,19 @@
 //! Skills as files, `<root>/<name>/SKILL.md`: found, read once while they do not change, written whole.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::skill_shelf::{FILE_NAMES, SkillShelf};
 use crate::error::{Error, Result};
-use crate::folder::{Directory, Entry, Folder, Name, Stamp, TEMPORARY};
-use crate::skill::{MAX_SKILL_BYTES, Skill, SkillName, SkillReading, SkillRefused};
+use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
+use crate::hash::TextHash;
+use crate::skill::{Skill, SkillName, SkillNote, SkillRefused};
 
 /// The memory's own folder of skills.
 pub(crate) const OWN_SKILLS: &str = "skills";
 /// What the file is called.
-const FILE: &str = "SKILL.md";
-/// What the file is called, and what some call it.
-const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
-/// Folders of a root that are read.
-const MAX_FOLDERS: usize = 5_000;
+pub(super) const FILE: &str = "SKILL.md";
 
 /// Why a file that is called a skill is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,22 +50,10 @@ pub(crate) struct SkillRoot {
 #[derive(Clone, Debug)]
 pub(crate) struct FoundSkill {
     pub(crate) path: PathBuf,
-    pub(crate) reading: Arc<SkillReading>,
-}
-
-/// What a handle has read of skills, so that it reads it once.
-#[derive(Debug, Default)]
-pub(crate) struct SkillShelf {
-    known: BTreeMap<PathBuf, Known>,
-    /// How many files were parsed.
-    #[cfg(test)]
-    n_parsed: usize,
-}
-
-#[derive(Debug)]
-struct Known {
-    stamp: Stamp,
-    parsed: Result<Arc<SkillReading>, SkillRefused>,
+    pub(crate) skill: Arc<Skill>,
+    /// What had to be mended while it was read.
+    pub(crate) notes: Vec<SkillNote>,
+    pub(crate) text_hash: TextHash,
 }
 
 /// Whether a file that is there with another text is replaced.
@@ -111,94 +95,9 @@ impl<'a> SkillFiles<'a> {
         Self { folder, root, is_own }
     }
 
-    /// False where there is no folder.
-    pub(crate) fn exists(&self) -> bool {
-        self.root.stamp(Name::TOP).is_ok_and(|stamp| stamp.is_some())
-    }
-
     /// The skills; none where there is no folder. Hidden folders and those without a skill are passed over.
-    pub(crate) fn scan(&self, cache: &mut SkillShelf) -> SkillRoot {
-        let mut scanned = SkillRoot::default();
-        let links = self.folder.links();
-        let real = match links.resolve(self.root.path()) {
-            Ok(real) => real,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return scanned,
-            Err(error) => {
-                scanned.left_out.push((self.root.path().to_owned(), unreadable(&error)));
-                return scanned;
-            }
-        };
-        let root = self.folder.elsewhere(&real);
-        let names = match root.list(Name::TOP) {
-            Ok(names) => names,
-            Err(error) => {
-                scanned.left_out.push((self.root.path().to_owned(), error.into()));
-                return scanned;
-            }
-        };
-        let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-        let is_folder = |name: &Name| match root.entry(name) {
-            Ok(Entry::Link) => {
-                let resolved = links.resolve(&root.path_of(name));
-                resolved.is_ok_and(|path| matches!(self.folder.elsewhere(&path).entry(Name::TOP), Ok(Entry::Folder)))
-            }
-            entry => matches!(entry, Ok(Entry::Folder)),
-        };
-        let mut present = BTreeSet::new();
-        let folders = names.iter().filter(|name| !is_hidden(name)).map(|name| Name::from(name.as_os_str()));
-        for (place, folder) in folders.filter(|folder| is_folder(folder)).enumerate() {
-            if place >= MAX_FOLDERS {
-                scanned.left_out.push((root.path_of(folder), NotListed::TooMany { max: MAX_FOLDERS }));
-                break;
-            }
-            // A link that leads nowhere is there, too.
-            let is_there = |file: &Name| root.entry(file).is_ok_and(|entry| entry != Entry::Missing);
-            let Some(file) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(is_there) else { continue };
-            let path = root.path_of(&file);
-            match self.read(&root, &folder, &path, cache, &mut present) {
-                Ok(reading) => scanned.found.push(FoundSkill { path, reading }),
-                Err(reason) => scanned.left_out.push((path, reason)),
-            }
-        }
-        let is_here = |path: &Path| path.parent().and_then(Path::parent) == Some(&real);
-        cache.known.retain(|path, _| !is_here(path) || present.contains(path));
-        scanned
-    }
-
-    fn read(
-        &self,
-        root: &Directory,
-        folder: &Name,
-        file: &Path,
-        cache: &mut SkillShelf,
-        present: &mut BTreeSet<PathBuf>,
-    ) -> Result<Arc<SkillReading>, NotListed> {
-        let real = self.folder.links().resolve(file).map_err(|error| unreadable(&error))?;
-        if !real.starts_with(root.path()) {
-            return Err(NotListed::LeadsOut);
-        }
-        let (directory, name) = self.folder.locate(&real);
-        if !matches!(directory.entry(&name)?, Entry::File { .. }) {
-            return Err(NotListed::NotAFile);
-        }
-        let stamp = directory.stamp(&name)?.ok_or_else(|| unreadable(&io::ErrorKind::NotFound.into()))?;
-        if stamp.length > MAX_SKILL_BYTES as u64 {
-            return Err(SkillRefused::TooLarge { n_bytes: stamp.length, max: MAX_SKILL_BYTES as u64 }.into());
-        }
-        // The name that a nameless skill takes is its folder's: under another link it is another skill.
-        let key = root.path_of(folder).join(real.file_name().unwrap_or_default());
-        present.insert(key.clone());
-        if let Some(known) = cache.known.get(&key).filter(|known| known.stamp.is_surely(&stamp)) {
-            return known.parsed.clone().map_err(NotListed::from);
-        }
-        let bytes = directory.read_start(name, MAX_SKILL_BYTES + 1)?;
-        let parsed = Skill::read(&bytes, folder.as_path().to_str()).map(Arc::new);
-        #[cfg(test)]
-        {
-            cache.n_parsed += 1;
-        }
-        cache.known.insert(key, Known { stamp, parsed: parsed.clone() });
-        Ok(parsed?)
+    pub(crate) fn scan(&self, shelf: &mut SkillShelf) -> SkillRoot {
+        shelf.scan(self.folder, self.root.path())
     }
 
     /// Writes a skill, under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
@@ -254,7 +153,7 @@ impl<'a> SkillFiles<'a> {
     }
 }
 
-fn unreadable(error: &io::Error) -> NotListed {
+pub(super) fn unreadable(error: &io::Error) -> NotListed {
     NotListed::Unreadable(error.to_string())
 }
 
@@ -282,6 +181,7 @@ mod tests {
     use super::*;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
+    use crate::skill::MAX_SKILL_BYTES;
 
     fn open(folder: &Path) -> Folder {
         Folder::open(folder.to_owned(), Box::new(RealDisk), Access::ReadWrite).unwrap()
@@ -305,7 +205,7 @@ mod tests {
     }
 
     fn names(root: &SkillRoot) -> Vec<&str> {
-        root.found.iter().map(|found| found.reading.skill.name.as_str()).collect()
+        root.found.iter().map(|found| found.skill.name.as_str()).collect()
     }
 
     fn reasons(root: &SkillRoot) -> Vec<String> {
@@ -407,10 +307,10 @@ mod tests {
         fs::write(&paths[1], "---\nname: b\n---\nOther.").unwrap();
         age(&paths[1], 30);
         let changed = scan(&folder, &root, &mut cache);
-        assert_eq!((changed.found[1].reading.skill.body.as_str(), cache.n_parsed), ("Other.", 4));
+        assert_eq!((changed.found[1].skill.body.as_str(), cache.n_parsed), ("Other.", 4));
         fs::remove_dir_all(root.join("b")).unwrap();
         assert_eq!(names(&scan(&folder, &root, &mut cache)), ["a", "c"]);
-        assert_eq!((cache.known.len(), cache.n_parsed), (2, 4));
+        assert_eq!((cache.n_known(), cache.n_parsed), (2, 4));
     }
 
     #[test]

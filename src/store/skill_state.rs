@@ -5,13 +5,14 @@
 //! read and replaced whole.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
-use crate::folder::{Folder, JsonFile, JsonRecord};
+use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
 use crate::hash::TextHash;
 
 /// Skills whose use is on record; of more, those used longest ago are forgotten.
@@ -93,6 +94,11 @@ impl<'a> SkillStateFile<'a> {
 
     pub(crate) fn read(&self) -> Result<SkillState> {
         self.0.read()
+    }
+
+    /// The state, read again only where it may have changed since `known` was read.
+    pub(crate) fn read_unless_known(&self, known: &mut KnownJson<SkillState>) -> Result<Arc<SkillState>> {
+        self.0.read_unless_known(known)
     }
 
     /// Changes the state, in its newest version.

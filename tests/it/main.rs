@@ -12,6 +12,7 @@
 
 mod agent;
 mod bench;
+mod contention;
 mod curation;
 mod exchange;
 mod extract;

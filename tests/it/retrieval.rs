@@ -357,6 +357,43 @@ fn insisting_on_vectors_where_there_are_none_is_an_error() {
     }
 }
 
+/// What the host's own embedder fails with.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("status {status}")]
+struct Refused {
+    status: u16,
+}
+
+struct Refusing;
+
+impl Embedder for Refusing {
+    fn embed(&self, _: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+        Err(EmbedError::host(Refused { status: 429 }))
+    }
+
+    fn fingerprint(&self) -> TextHash {
+        TextHash::of(&["refusing"])
+    }
+
+    fn dimension(&self) -> Result<usize, EmbedError> {
+        Ok(3)
+    }
+}
+
+#[test]
+fn an_error_of_the_hosts_embedder_is_the_source_of_ours() {
+    let bench = Bench::new();
+    let playbook = bench.builder().with_embedder(Arc::new(Refusing)).open().unwrap();
+    // Learning goes on without vectors.
+    stock(&bench, &playbook);
+    let request = Request::about("parsing CSV exports").tier(TierChoice::Vector);
+    let error = playbook.get_playbook_context(request).unwrap_err();
+    assert_eq!(error.to_string(), "the embedder failed");
+    let causes = std::iter::successors(std::error::Error::source(&error), |error| error.source());
+    let causes: Vec<Option<&Refused>> = causes.map(|cause| cause.downcast_ref()).collect();
+    assert_eq!(causes, [Some(&Refused { status: 429 })]);
+}
+
 #[test]
 fn when_the_embedder_fails_words_answer_and_lessons_are_learned_all_the_same() {
     for is_total in [true, false] {

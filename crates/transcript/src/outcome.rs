@@ -1,6 +1,6 @@
 //! How a call ended (docs/spec/capture.md, 1.4): what the source says of it first, then what its output says.
 //!
-//! The signs of a failure are the one list in [`SIGNS`]. They are read line by line, whole words, in any case; a line that
+//! The signs of a failure are the one list in `SIGNS`. They are read line by line, whole words, in any case; a line that
 //! calls itself a warning, a count of nothing ("0 errors", "error: none") and a line of source code that was printed are no
 //! failures. Where a test runner says at the end that all went well, the errors before it are what the tests made. *Measured* (`tests/it/transcripts.rs` of adage): 179 of 211 recorded outputs of failing commands are recognised; of 302
 //! commands of real sessions whose harness told the status, the output alone takes 4 successes for failures and misses 5 failures.

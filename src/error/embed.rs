@@ -1,0 +1,112 @@
+//! Why texts could not be embedded.
+
+use std::error::Error;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adage_index::VectorError;
+
+/// Why texts could not be embedded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The model or its tokenizer could not be loaded.
+    #[error("the embedding model could not be loaded: {reason}")]
+    Load {
+        /// What the engine said.
+        reason: String,
+    },
+    /// ONNX Runtime's library could not be loaded. Name the library itself; in the Python package it is
+    /// `onnxruntime/capi/libonnxruntime.so.*`.
+    #[error("ONNX Runtime could not be loaded from {}: {reason}", path.display())]
+    Runtime {
+        /// The file that was named.
+        path: PathBuf,
+        /// What is the matter with it.
+        reason: String,
+    },
+    /// The library is an ONNX Runtime of the wrong version.
+    #[error("{} is ONNX Runtime {found}, it must be 1.{oldest} or later", path.display())]
+    RuntimeVersion {
+        /// The library.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+        /// The second number of the oldest version that is taken.
+        oldest: u32,
+    },
+    /// The process has loaded ONNX Runtime already, from elsewhere; it takes one, until it ends.
+    #[error(
+        "ONNX Runtime was asked for from {}, but this process has loaded it from {} already",
+        asked.display(),
+        elsewhere(loaded.as_deref())
+    )]
+    RuntimeTaken {
+        /// Where it was loaded from; none if the host did it, through `ort`.
+        loaded: Option<PathBuf>,
+        /// Where it should have been loaded from.
+        asked: PathBuf,
+    },
+    /// The model ran and failed.
+    #[error("the embedding model failed: {reason}")]
+    Run {
+        /// What the engine said.
+        reason: String,
+    },
+    /// The embedder returned another number of rows than it was given texts.
+    #[error("{texts} texts were embedded as {rows} rows")]
+    RowCount {
+        /// Texts given.
+        texts: usize,
+        /// Rows returned.
+        rows: usize,
+    },
+    /// A returned row cannot be used.
+    #[error("the embedder returned an unusable vector for text {row}: {reason}")]
+    BadRow {
+        /// Index of the text.
+        row: usize,
+        /// What is wrong with it.
+        reason: VectorError,
+    },
+    /// The host's embedder failed with an error of its own: see [`EmbedError::host`].
+    #[error("the embedder failed")]
+    Host {
+        /// That error, also reached by [`source`](std::error::Error::source).
+        source: HostError,
+    },
+}
+
+impl EmbedError {
+    /// Wraps an error of a host's own [`Embedder`](crate::Embedder), which becomes the source.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use adage::embed::EmbedError;
+    ///
+    /// let error = EmbedError::host(std::io::Error::other("the server is down"));
+    /// assert_eq!(error.source().unwrap().to_string(), "the server is down");
+    /// ```
+    pub fn host(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Host { source: HostError(Arc::from(error.into())) }
+    }
+}
+
+/// An error of the host. It dereferences to what [`EmbedError::host`] was given.
+// Not an error itself: `source` and `downcast_ref` reach the host's own. Shared, because an embedder that could not be loaded
+// returns the same error at every call.
+#[derive(Clone, Debug)]
+pub struct HostError(Arc<dyn Error + Send + Sync>);
+
+impl Deref for HostError {
+    type Target = dyn Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        self.0.as_ref()
+    }
+}
+
+fn elsewhere(loaded: Option<&Path>) -> String {
+    loaded.map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
+}

@@ -1,0 +1,257 @@
+//! The skills that a handle has read, kept until a stamp says that they may have changed.
+//!
+//! While nothing changes, a root costs one stat and each of its folders another one: of the `SKILL.md`, or of the folder
+//! itself where it has none. A change of a root's entries changes the root's stamp; a change of a file does not, so each is
+//! looked at by itself. What involves a link or could not be read is examined every time.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::skill_files::{FILE, FoundSkill, NotListed, SkillRoot, unreadable};
+use super::skill_state::SkillState;
+use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
+use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
+
+/// What the file is called, and what some call it.
+pub(super) const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
+/// Folders of a root that are read.
+const MAX_FOLDERS: usize = 5_000;
+
+/// What a handle has read of skills.
+#[derive(Debug, Default)]
+pub(crate) struct SkillShelf {
+    roots: BTreeMap<PathBuf, KnownRoot>,
+    /// Their promotions and use.
+    pub(crate) state: KnownJson<SkillState>,
+    /// How many files were parsed.
+    #[cfg(test)]
+    pub(super) n_parsed: usize,
+}
+
+#[derive(Debug)]
+struct KnownRoot {
+    /// Its path with every link followed.
+    real: PathBuf,
+    stamp: Stamp,
+    folders: Vec<KnownFolder>,
+    /// The first folder past the limit.
+    surplus: Option<PathBuf>,
+}
+
+/// An entry of a root that is a folder, or may become one without a change of the root.
+#[derive(Debug)]
+struct KnownFolder {
+    name: Name,
+    is_folder: bool,
+    file: Option<KnownFile>,
+    /// What proves that nothing changed; nothing does when it is empty.
+    watched: Vec<(Name, Stamp)>,
+}
+
+#[derive(Debug)]
+struct KnownFile {
+    path: PathBuf,
+    /// Of the file that was parsed.
+    stamp: Option<Stamp>,
+    outcome: Result<FoundSkill, NotListed>,
+}
+
+impl SkillShelf {
+    /// The skills in a root; none where there is no such folder. Hidden folders and those without a skill are passed over.
+    pub(super) fn scan(&mut self, folder: &Folder, root: &Path) -> SkillRoot {
+        let known = self.roots.remove(root);
+        let scan = Scan {
+            folder,
+            #[cfg(test)]
+            n_parsed: &mut self.n_parsed,
+        };
+        match scan.root(root, known) {
+            Ok(None) => SkillRoot::default(),
+            Ok(Some(known)) => {
+                let scanned = known.scanned();
+                self.roots.insert(root.to_owned(), known);
+                scanned
+            }
+            Err(reason) => SkillRoot { left_out: vec![(root.to_owned(), reason)], ..SkillRoot::default() },
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn n_known(&self) -> usize {
+        self.roots.values().map(|root| root.folders.len()).sum()
+    }
+}
+
+impl KnownRoot {
+    fn scanned(&self) -> SkillRoot {
+        let mut scanned = SkillRoot::default();
+        for file in self.folders.iter().filter_map(|folder| folder.file.as_ref()) {
+            match &file.outcome {
+                Ok(found) => scanned.found.push(found.clone()),
+                Err(reason) => scanned.left_out.push((file.path.clone(), reason.clone())),
+            }
+        }
+        let too_many = |path: &PathBuf| (path.clone(), NotListed::TooMany { max: MAX_FOLDERS });
+        scanned.left_out.extend(self.surplus.as_ref().map(too_many));
+        scanned
+    }
+}
+
+/// A scan of one root.
+struct Scan<'a> {
+    folder: &'a Folder,
+    #[cfg(test)]
+    n_parsed: &'a mut usize,
+}
+
+impl Scan<'_> {
+    /// None where there is no such folder.
+    fn root(mut self, path: &Path, known: Option<KnownRoot>) -> Result<Option<KnownRoot>, NotListed> {
+        // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy.
+        let Some(stamp) = self.folder.elsewhere(path).stamp(Name::TOP)? else { return Ok(None) };
+        let known = match known {
+            Some(known) if known.stamp.is_surely(&stamp) => return Ok(Some(self.refreshed(known))),
+            known => known,
+        };
+        let real = match self.folder.links().resolve(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            real => real.map_err(|error| unreadable(&error))?,
+        };
+        let known = known.filter(|known| known.real == real);
+        let mut before: BTreeMap<Name, KnownFolder> = BTreeMap::new();
+        before.extend(known.into_iter().flat_map(|known| known.folders).map(|known| (known.name.clone(), known)));
+        let root = self.folder.elsewhere(&real);
+        let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+        let (mut folders, mut n_folders, mut surplus) = (Vec::new(), 0, None);
+        for name in root.list(Name::TOP)?.iter().filter(|name| !is_hidden(name)) {
+            let name = Name::from(name.as_os_str());
+            let known = before.remove(&name);
+            let Some(folder) = self.folder(&root, name, known) else { continue };
+            if folder.is_folder && n_folders == MAX_FOLDERS {
+                surplus = Some(root.path_of(&folder.name));
+                break;
+            }
+            n_folders += usize::from(folder.is_folder);
+            folders.push(folder);
+        }
+        Ok(Some(KnownRoot { real, stamp, folders, surplus }))
+    }
+
+    /// A root whose entries did not change.
+    fn refreshed(&mut self, known: KnownRoot) -> KnownRoot {
+        let root = self.folder.elsewhere(&known.real);
+        let refresh = |known: KnownFolder| {
+            if is_unchanged(&root, &known) {
+                Some(known)
+            } else {
+                self.examined(&root, known.name.clone(), Some(known))
+            }
+        };
+        let folders = known.folders.into_iter().filter_map(refresh).collect();
+        KnownRoot { folders, ..known }
+    }
+
+    /// An entry of a root whose entries changed: perhaps another folder has the name.
+    fn folder(&mut self, root: &Directory, name: Name, known: Option<KnownFolder>) -> Option<KnownFolder> {
+        match known {
+            Some(known) if matches!(root.entry(&name), Ok(Entry::Folder)) && is_unchanged(root, &known) => Some(known),
+            known => self.examined(root, name, known),
+        }
+    }
+
+    /// None for what is not a folder and cannot become one while the root's entries stay.
+    fn examined(&mut self, root: &Directory, name: Name, known: Option<KnownFolder>) -> Option<KnownFolder> {
+        let is_linked = match root.entry(&name) {
+            Ok(Entry::Folder) => false,
+            Ok(Entry::Link) => true,
+            Ok(_) => return None,
+            Err(_) => return Some(KnownFolder { name, is_folder: false, file: None, watched: Vec::new() }),
+        };
+        if is_linked && !self.leads_to_folder(&root.path_of(&name)) {
+            return Some(KnownFolder { name, is_folder: false, file: None, watched: Vec::new() });
+        }
+        let folder_stamp = root.own_stamp(&name).ok().flatten();
+        // A link that leads nowhere is there, too.
+        let is_there = |file: &Name| root.entry(file).is_ok_and(|entry| entry != Entry::Missing);
+        let file = FILE_NAMES.map(|file| name.join(file)).into_iter().find(is_there);
+        let file_stamp = file.as_ref().and_then(|file| root.own_stamp(file).ok().flatten());
+        let before = known.and_then(|known| known.file);
+        let is_standard = file.as_ref().is_some_and(|file| file.as_path().ends_with(FILE));
+        let known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
+        let mut watched = Vec::new();
+        let is_settled = known_file.as_ref().is_none_or(|file| file.is_settled(is_linked));
+        if !is_linked && is_settled {
+            // Without a file, or with one of the other name, a `SKILL.md` would change the folder.
+            watched.extend(folder_stamp.filter(|_| !is_standard).map(|stamp| (name.clone(), stamp)));
+            watched.extend(file.zip(file_stamp));
+        }
+        Some(KnownFolder { name, is_folder: true, file: known_file, watched })
+    }
+
+    fn leads_to_folder(&self, link: &Path) -> bool {
+        let resolved = self.folder.links().resolve(link);
+        resolved.is_ok_and(|path| matches!(self.folder.elsewhere(&path).entry(Name::TOP), Ok(Entry::Folder)))
+    }
+
+    fn file(&mut self, root: &Directory, folder: &Name, file: &Name, known: Option<KnownFile>) -> KnownFile {
+        let path = root.path_of(file);
+        let mut stamp = None;
+        let outcome = self.read(root, folder, &path, known, &mut stamp);
+        KnownFile { path, stamp, outcome }
+    }
+
+    fn read(
+        &mut self,
+        root: &Directory,
+        folder: &Name,
+        path: &Path,
+        known: Option<KnownFile>,
+        read_stamp: &mut Option<Stamp>,
+    ) -> Result<FoundSkill, NotListed> {
+        let real = self.folder.links().resolve(path).map_err(|error| unreadable(&error))?;
+        if !real.starts_with(root.path()) {
+            return Err(NotListed::LeadsOut);
+        }
+        let (directory, name) = self.folder.locate(&real);
+        if !matches!(directory.entry(&name)?, Entry::File { .. }) {
+            return Err(NotListed::NotAFile);
+        }
+        let stamp = directory.stamp(&name)?.ok_or_else(|| unreadable(&io::ErrorKind::NotFound.into()))?;
+        if stamp.length > MAX_SKILL_BYTES as u64 {
+            return Err(SkillRefused::TooLarge { n_bytes: stamp.length, max: MAX_SKILL_BYTES as u64 }.into());
+        }
+        if let Some(known) = known
+            && known.path == path
+            && known.stamp.is_some_and(|known| known.is_surely(&stamp))
+        {
+            *read_stamp = known.stamp;
+            return known.outcome;
+        }
+        let bytes = directory.read_start(name, MAX_SKILL_BYTES + 1)?;
+        *read_stamp = Some(stamp);
+        #[cfg(test)]
+        {
+            *self.n_parsed += 1;
+        }
+        let reading = Skill::read(&bytes, folder.as_path().to_str())?;
+        let (text_hash, path) = (reading.skill.text_hash(), path.to_owned());
+        Ok(FoundSkill { path, skill: Arc::new(reading.skill), notes: reading.notes, text_hash })
+    }
+}
+
+impl KnownFile {
+    /// False where the outcome may change while the file's own stamp stays.
+    fn is_settled(&self, is_linked: bool) -> bool {
+        !is_linked && !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
+    }
+}
+
+fn is_unchanged(root: &Directory, known: &KnownFolder) -> bool {
+    let is_same = |(name, stamp): &(Name, Stamp)| {
+        root.own_stamp(name).is_ok_and(|now| now.is_some_and(|now| stamp.is_surely(&now)))
+    };
+    !known.watched.is_empty() && known.watched.iter().all(is_same)
+}
