@@ -107,11 +107,10 @@ impl fmt::Display for Difference {
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     let ours = Side::new(ours);
     let theirs = Side::new(theirs);
-    let mut fields = ours.fields.iter().zip(&theirs.fields);
-    let compare = |((field, a), (_, b)): (&(Field, Vec<Token>), &(Field, Vec<Token>))| {
-        compare(*field, Said { tokens: a, by: &ours }, Said { tokens: b, by: &theirs })
-    };
-    fields.find_map(compare).or_else(|| short(&ours, &theirs))
+    let fields = ours.fields.iter().zip(&theirs.fields).map(|((field, a), (_, b))| (*field, a, b));
+    let mut differences = fields
+        .filter_map(|(field, a, b)| compare(field, Said { tokens: a, by: &ours }, Said { tokens: b, by: &theirs }));
+    differences.next().or_else(|| short(&ours, &theirs))
 }
 
 /// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or

@@ -143,13 +143,13 @@ impl Folder {
     }
 
     /// The name of a temporary file of this process.
-    pub(crate) fn temporary(&self, name: &str) -> Name {
+    pub(crate) fn temporary(name: &str) -> Name {
         format!("{TEMPORARY}{name}.{}", std::process::id()).into()
     }
 
     /// Writes a temporary file and syncs it; its name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8]) -> Result<Name> {
-        let temporary = self.temporary(name);
+        let temporary = Self::temporary(name);
         self.directory.create(&temporary, bytes)?;
         self.directory.sync(&temporary)?;
         Ok(temporary)

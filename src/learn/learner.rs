@@ -182,7 +182,7 @@ impl<'a> Learner<'a> {
                 }
             }
             LearnOutcome::Review { .. } | LearnOutcome::Refused { .. } => {
-                self.put(Lesson::clone(old), whole);
+                self.put(Lesson::clone(old), whole.as_ref());
             }
         }
         learned
@@ -298,7 +298,7 @@ impl<'a> Learner<'a> {
             incoming: Some(Arc::new(incoming)),
             removed_text: None,
         }];
-        self.put(merged.clone(), vector);
+        self.put(merged.clone(), vector.as_ref());
         self.is_changed = true;
         let evicted = match retention::trim(&self.dedup.ranking, &merged, &self.config.retention) {
             Trim::Evict(ids) => self.evict(ids, &mut edits),
@@ -319,7 +319,7 @@ impl<'a> Learner<'a> {
             Trim::Evict(ids) => self.evict(ids, &mut edits),
             Trim::NoRoomForHead => return self.await_review(lesson, ReviewReason::WouldEvictTrusted, near),
         };
-        self.put(lesson, whole);
+        self.put(lesson, whole.as_ref());
         self.is_changed = true;
         if let Some(near) = near {
             self.link(near, id);
@@ -377,10 +377,10 @@ impl<'a> Learner<'a> {
     }
 
     /// Adds a lesson, or replaces its text, whose vector is this one.
-    fn put(&mut self, lesson: Lesson, whole: Option<UnitVector>) {
+    fn put(&mut self, lesson: Lesson, whole: Option<&UnitVector>) {
         let lesson = Arc::new(lesson);
         let before = self.plan.book.lessons.put(Arc::clone(&lesson));
-        self.dedup.replace(&Changed { before, after: Some(lesson) }, &|_| whole.clone());
+        self.dedup.replace(&Changed { before, after: Some(lesson) }, &|_| whole.cloned());
     }
 
     /// Notes at a lesson, if it is still here, that another one is close to it.

@@ -49,12 +49,12 @@ impl Bench {
         let dedup = dedup(&plan.book, &self.config, &vector_of);
         let learner = Learner::new(plan, dedup, &self.config, Comparison::KnownVectors, &vector_of);
         let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::New };
-        let (plan, mut learned) = committed(learner.learn_all(&[Ok(newcomer)]));
+        let (plan, mut outcomes) = committed(learner.learn_all(&[Ok(newcomer)]));
         if let Some(plan) = plan {
             self.book = plan.book;
             self.changes.extend(plan.changes);
         }
-        learned.remove(0)
+        outcomes.remove(0)
     }
 
     fn triggers(&self) -> Vec<&str> {
@@ -385,8 +385,8 @@ fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<Le
     let plan = Plan::new(book.clone(), 3, at(50));
     let learner = Learner::new(plan, dedup, &config, Comparison::Titles, &|_| None);
     let newcomers: Vec<_> = lessons.iter().map(|lesson| Ok(Newcomer { lesson: lesson.clone(), arrival })).collect();
-    let (plan, learned) = committed(learner.learn_all(&newcomers));
-    (plan.map_or_else(|| book.clone(), |plan| plan.book), learned)
+    let (plan, outcomes) = committed(learner.learn_all(&newcomers));
+    (plan.map_or_else(|| book.clone(), |plan| plan.book), outcomes)
 }
 
 #[test]

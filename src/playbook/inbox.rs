@@ -413,7 +413,6 @@ fn names(proposals: &[&Proposal]) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the tests read files by themselves")]
 mod tests {
     use super::*;
     use crate::folder::faults::CountingDisk;

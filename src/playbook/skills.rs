@@ -110,12 +110,12 @@ impl Skills {
     /// [`Error::Io`] when the record of promotions cannot be read. A folder that cannot be read is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
-        let mut shelf = inner.skill_shelf.lock();
-        let known = self.state().read_unless_known(&mut shelf.state)?;
+        let mut cache = inner.skill_shelf.lock();
+        let known = self.state().read_unless_known(&mut cache.state)?;
         let mut listing = SkillListing::default();
         let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
         for (whose, root) in self.roots() {
-            let scanned = root.scan(&mut shelf);
+            let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
             for found in scanned.found {
                 let skill = listed(found, whose, &known);

@@ -2,6 +2,7 @@
 
 mod code;
 mod compose;
+mod content;
 mod curate;
 mod fields;
 mod front_matter;
@@ -11,11 +12,11 @@ mod matcher;
 mod name;
 mod quoted;
 mod read;
-mod skill;
 mod standard;
 mod wording;
 mod write;
 
+pub use content::{Quality, Skill, SkillProvenance};
 pub use curate::{
     AutoSave, CurationPlan, CurationStep, Declined, ProtectedBecause, SameBecause, Shortcoming, SkillLife, auto_save,
     curate, quality_gate,
@@ -27,5 +28,4 @@ pub use matcher::{
 pub use name::{BadSkillName, SkillName};
 pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
-pub use skill::{Quality, Skill, SkillProvenance};
 pub use wording::{NotWorded, word_skill};

@@ -9,7 +9,7 @@ use super::{
     playbook_file, usage,
 };
 use crate::error::{Error, Result};
-use crate::folder::Name;
+use crate::folder::{Folder, Name};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
 use crate::state::{Change, Plan};
 
@@ -108,7 +108,7 @@ impl Store {
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
         if snapshot.version.stamp.is_some() {
-            let link = self.folder.temporary("backup");
+            let link = Folder::temporary("backup");
             files.remove_if_exists(&link)?;
             files.link(PLAYBOOK, &link)?;
             files.rename(&link, BACKUP)?;
@@ -128,7 +128,7 @@ impl Store {
     pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>)> {
         const NAME: &str = "playbook";
         let bytes = playbook_file::render(file)
-            .map_err(|error| Error::io("write", &self.files().path_of(self.folder.temporary(NAME)))(error.into()))?;
+            .map_err(|error| Error::io("write", &self.files().path_of(Folder::temporary(NAME)))(error.into()))?;
         Ok((self.folder.write_temporary(NAME, &bytes)?, bytes))
     }
 

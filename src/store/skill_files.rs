@@ -96,8 +96,8 @@ impl<'a> SkillFiles<'a> {
     }
 
     /// The skills; none where there is no folder. Hidden folders and those without a skill are passed over.
-    pub(crate) fn scan(&self, shelf: &mut SkillShelf) -> SkillRoot {
-        shelf.scan(self.folder, self.root.path())
+    pub(crate) fn scan(&self, cache: &mut SkillShelf) -> SkillRoot {
+        cache.scan(self.folder, self.root.path())
     }
 
     /// Writes a skill, under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its

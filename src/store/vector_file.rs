@@ -65,7 +65,7 @@ impl VectorFile<'_> {
 
     /// Not in place: a vector memory may have mapped the file.
     fn replace(self, bytes: &[u8]) -> Result<()> {
-        let temporary = self.0.temporary("vectors");
+        let temporary = Folder::temporary("vectors");
         self.0.files().create(&temporary, bytes)?;
         self.0.files().rename(temporary, VECTORS)
     }

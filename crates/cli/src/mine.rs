@@ -120,12 +120,11 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
         n_review: 0,
         is_done: true,
     };
-    match &asked.sessions {
-        Some(folder) => miner.read_due(folder)?,
-        None => {
-            let files = miner.files_of(&asked.paths)?;
-            miner.read_files(&files, asked.format);
-        }
+    if let Some(folder) = &asked.sessions {
+        miner.read_due(folder)?;
+    } else {
+        let files = miner.files_of(&asked.paths)?;
+        miner.read_files(&files, asked.format);
     }
     miner.conclude()
 }

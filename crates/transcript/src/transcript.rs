@@ -19,6 +19,7 @@ pub struct Transcript {
 
 impl Transcript {
     /// What a person typed, each with the number of its turn, from 0.
+    #[must_use]
     pub fn user_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> + Clone {
         self.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_user()?)))
     }

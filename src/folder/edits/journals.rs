@@ -101,8 +101,8 @@ impl Journals<'_> {
     }
 
     pub(super) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
-        let journals = self.list()?.into_iter().filter(|journal| is_outdated(*journal, now));
-        journals.map(|(id, stage)| self.remove(id, stage)).collect()
+        let mut journals = self.list()?.into_iter().filter(|journal| is_outdated(*journal, now));
+        journals.try_for_each(|(id, stage)| self.remove(id, stage))
     }
 
     /// Removes the outdated journals, and the oldest of those that can be undone.
