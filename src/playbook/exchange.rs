@@ -49,7 +49,7 @@ impl Playbook {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
-    /// Takes in what [`read_lessons`](crate::read_lessons) found in a file, with names and counts; what became of each, in
+    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, with names and counts; what became of each, in
     /// order. What is here already and what a person removed is refused, so that a second import changes nothing; what is
     /// tainted waits for review.
     ///

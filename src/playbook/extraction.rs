@@ -96,7 +96,7 @@ impl Playbook {
     }
 
     /// Learns what a session teaches: what the rules find, and what the model proposes where there is one. Procedures become
-    /// draft skills as well, if the settings let them ([`Skills::save_suggested`](crate::Skills::save_suggested)). A session that
+    /// draft skills as well, if the settings let them ([`Skills::save_suggested`](crate::skills::Skills::save_suggested)). A session that
     /// was read before teaches nothing again.
     ///
     /// ```

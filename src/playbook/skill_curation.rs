@@ -52,7 +52,7 @@ struct Own {
 
 impl Skills {
     /// Saves what sessions suggest as drafts: at most three by default, and only what passes the
-    /// [`quality_gate`](crate::quality_gate). What is tainted, says too little, or is here already is declined, with the reason. A
+    /// [`quality_gate`](crate::skills::quality_gate). What is tainted, says too little, or is here already is declined, with the reason. A
     /// curation follows when something was saved, if the settings say so.
     ///
     /// # Errors
