@@ -23,8 +23,9 @@ use std::time::Duration;
 
 use adage_index::IndexConfig;
 
-use crate::error::{Error, Result};
 use crate::lesson::Lesson;
+
+pub use crate::error::config::Error;
 
 /// All settings. `Config::default()` is what the documentation describes.
 #[derive(Clone, Debug)]
@@ -445,8 +446,8 @@ impl Config {
     /// Checks every range.
     ///
     /// # Errors
-    /// [`Error::Config`] names the first setting that is out of range, its value and what it may be.
-    pub fn validate(&self) -> Result<()> {
+    /// [`Error::Invalid`] names the first setting that is out of range, its value and what it may be.
+    pub fn validate(&self) -> Result<(), Error> {
         let Self {
             learn,
             retention,
@@ -521,8 +522,13 @@ impl Config {
     }
 }
 
-fn check<T: ToString + ?Sized>(setting: &'static str, value: &T, holds: bool, expected: &'static str) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::Config { setting, value: value.to_string(), expected }) }
+fn check<T: ToString + ?Sized>(
+    setting: &'static str,
+    value: &T,
+    holds: bool,
+    expected: &'static str,
+) -> Result<(), Error> {
+    if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::DocumentError;
+use crate::error::vector_memory::DocumentError;
 use crate::lesson::TextHash;
 
 /// What a vector memory keeps: a text under an id, with metadata to filter by.

@@ -23,6 +23,7 @@
 //!
 //! A proposal is shown, applied and dismissed exactly as it was listed, by hash. Several files change together or not at all.
 
+pub use crate::error::inbox::Error;
 pub use crate::error::{BadName, CannotApply, Forbidden, Limit, PatchError, TargetError};
 pub use crate::playbook::inbox::{
     Applied, Dismissed, Inapplicable, Inbox, InboxChange as Change, Notice, Proposal, UndoneFiles,

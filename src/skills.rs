@@ -18,6 +18,7 @@
 //!
 //! A skill of a project's folder is listed, and never shown before a person has promoted exactly its text.
 
+pub use crate::error::skills::Error;
 pub use crate::playbook::skill_curation::{AutoSaved, Curated};
 pub use crate::playbook::skill_exchange::{ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved};
 pub use crate::playbook::skill_matching::TaskSkills;

@@ -1,16 +1,54 @@
-//! Why a proposal cannot be applied.
+//! Why a proposal cannot be found or applied.
 
 use std::path::PathBuf;
 
 use super::PatchError;
 use crate::lesson::TextHash;
 
+/// Why a proposal cannot be shown, applied or dismissed. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No such proposal awaits review.
+    #[error("no proposal {name} awaits review")]
+    NoSuch {
+        /// What was asked for.
+        name: String,
+    },
+    /// A proposal is no longer what was listed; list it again.
+    #[error("{what} changed: {expected} was listed, it is {found}; list it again")]
+    Changed {
+        /// The proposal, or the lesson that awaits review.
+        what: String,
+        /// The hash of what was listed.
+        expected: TextHash,
+        /// The hash of what it is.
+        found: TextHash,
+    },
+    /// A proposal, or an undo of edits, cannot be applied.
+    #[error("{name} cannot be applied")]
+    CannotApply {
+        /// The proposal.
+        name: String,
+        /// Why not.
+        #[source]
+        reason: Box<CannotApply>,
+    },
+}
+
+impl Error {
+    /// What is called `name` cannot be applied.
+    pub(crate) fn cannot_apply(name: impl ToString, reason: CannotApply) -> Self {
+        Self::CannotApply { name: name.to_string(), reason: Box::new(reason) }
+    }
+}
+
 /// Why a proposal cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotApply {
-    /// It is no patch.
-    #[error("it is no patch that may be applied: {0}")]
+    /// It is not a patch.
+    #[error("it is not a patch that may be applied: {0}")]
     Patch(PatchError),
     /// A diff does not apply to its file.
     #[error("the diff of {} does not apply: {reason}", path.display())]
@@ -44,14 +82,14 @@ pub enum CannotApply {
     /// It leaves everything as it is.
     #[error("it changes nothing")]
     ChangesNothing,
-    /// What lies in the inbox is no proposal by its name or place.
+    /// The entry of the inbox is not a proposal by its name or place.
     #[error("it is not {expected}")]
     Misplaced {
-        /// What could lie there.
+        /// What is expected there.
         expected: &'static str,
     },
-    /// What lies in the inbox is no regular file, or a file with several names.
-    #[error("it is no regular file of its own")]
+    /// The entry of the inbox is not a regular file, or a file with several names.
+    #[error("it is not a regular file with one name")]
     NotAFile,
     /// It is too large.
     #[error("it has {found} bytes, at most {limit} are read")]
@@ -94,8 +132,8 @@ pub enum TargetError {
         /// Behind `+++`.
         new: String,
     },
-    /// The name is no absolute path.
-    #[error("{name:?} is no absolute path")]
+    /// The name is not an absolute path.
+    #[error("{name:?} is not an absolute path")]
     NotAbsolute {
         /// The name.
         name: String,
@@ -108,8 +146,8 @@ pub enum TargetError {
         /// What is wrong with it.
         why: BadName,
     },
-    /// The host named no place for proposals of this kind.
-    #[error("no place for {kind} patches was named")]
+    /// The host named no folder for proposals of this kind.
+    #[error("no folder for {kind} patches was named")]
     NoGround {
         /// The kind.
         kind: &'static str,
@@ -134,8 +172,8 @@ pub enum TargetError {
         /// The path.
         path: PathBuf,
     },
-    /// It is no regular file, or a part above it is no folder.
-    #[error("{} is no {expected}", path.display())]
+    /// It is not a regular file, or a part above it is not a folder.
+    #[error("{} is not a {expected}", path.display())]
     Kind {
         /// The path.
         path: PathBuf,
@@ -156,24 +194,24 @@ pub enum TargetError {
         /// The path.
         path: PathBuf,
     },
-    /// The patch changes a file that is not there.
-    #[error("{} is not there", path.display())]
+    /// The patch changes a file that does not exist.
+    #[error("{} does not exist", path.display())]
     Missing {
         /// The path.
         path: PathBuf,
     },
-    /// The patch makes a file that is there.
-    #[error("{} is there already", path.display())]
+    /// The patch creates a file that exists.
+    #[error("{} exists already", path.display())]
     Exists {
         /// The path.
         path: PathBuf,
     },
-    /// The patch makes a file whose name some systems do not tell from another's.
-    #[error("{} would lie beside {found:?}, which some systems take for the same", path.display())]
+    /// The patch creates a file whose name some systems do not distinguish from another's.
+    #[error("{} would be in the same folder as {found:?}, which some systems take for the same name", path.display())]
     Alike {
         /// The path.
         path: PathBuf,
-        /// The name that is there.
+        /// The name that exists.
         found: String,
     },
 }

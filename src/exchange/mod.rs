@@ -31,10 +31,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::error::Error;
 use crate::lesson::{ChangeId, Lesson, LessonDraft};
 
-pub use crate::error::ExportRefused;
+pub use crate::error::exchange::{Error, ExportRefused};
 pub(crate) use item::says_the_same;
 pub(crate) use target::into_file;
 
@@ -174,10 +173,10 @@ impl FromStr for Format {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::NoSuchExchange`].
+    /// [`Error::NoSuchFormat`].
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| Error::NoSuchExchange { name: name.to_owned() })
+        found.ok_or_else(|| Error::NoSuchFormat { name: name.to_owned() })
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Format, ace, section};
-use crate::error::ExportRefused;
+use crate::error::exchange::ExportRefused;
 use crate::lesson::LessonId;
 
 /// How a new `MEMORY.md` begins.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::section::put_section;
 use super::target::into_file;
 use super::*;
-use crate::error::ExportRefused;
+use crate::error::exchange::ExportRefused;
 use crate::lesson::Trust;
 use crate::testing::lesson;
 
@@ -185,7 +185,7 @@ fn formats_are_told_by_their_looks() {
         let found = Format::detect(&text).unwrap();
         assert_eq!(read_lessons(found, &text), read_lessons(format, &text));
     }
-    assert!(matches!("csv".parse::<Format>(), Err(Error::NoSuchExchange { .. })));
+    assert!(matches!("csv".parse::<Format>(), Err(Error::NoSuchFormat { .. })));
 }
 
 const NEW: &str = "<!-- adage:lessons:begin -->\nnew\n<!-- adage:lessons:end -->\n";

@@ -10,7 +10,7 @@ use super::disk::{Disk, Stamp};
 use super::edits::BESIDE;
 use super::mapped::Mapped;
 use super::{Entry, Links, Name, TEMPORARY};
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
 ///
@@ -72,12 +72,12 @@ impl Directory {
         let name = name.into();
         let path = self.path_of(&name);
         if !name.is_plain() {
-            return Err(Error::io(action, &path)(io::Error::new(
+            return Err(FolderError::io(action, &path)(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "the name leads elsewhere",
             )));
         }
-        operation(self.disk.as_ref(), &path).map_err(Error::io(action, &path))
+        operation(self.disk.as_ref(), &path).map_err(FolderError::io(action, &path))
     }
 
     /// What is there; a link is not followed.

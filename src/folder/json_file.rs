@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Folder, Name, Stamp};
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 
 /// The content of such a file. Keys that this version does not know are its own to keep.
 pub(crate) trait JsonRecord: Clone + Default + PartialEq + Serialize + DeserializeOwned {
@@ -79,7 +79,7 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
         };
         let (found, supported) = (known.schema(), R::SCHEMA);
         if found > supported {
-            return Err(Error::NewerSchema { found, supported });
+            return Err(FolderError::NewerSchema { path: files.path_of(Self::name()), found, supported });
         }
         let mut record = known.clone();
         let value = change(&mut record);

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Entry;
 use super::disk::Disk;
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 
 /// Resolves links through a disk.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl<'a> Links<'a> {
                     return Ok(if rest.as_os_str().is_empty() { found } else { found.join(rest) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("resolve", ancestor)(error)),
+                Err(error) => return Err(FolderError::io("resolve", ancestor)(error)),
             }
         }
         Ok(path.to_owned())
@@ -48,9 +48,9 @@ impl<'a> Links<'a> {
 
     /// The absolute path of a file to be written: where it leads if it is a link. Links above it stay as they are spelled.
     pub(crate) fn target_of(&self, file: &Path) -> Result<PathBuf> {
-        let file = std::path::absolute(file).map_err(Error::io("stat", file))?;
-        match self.0.entry(&file).map_err(Error::io("stat", &file))? {
-            Entry::Link => self.0.resolve(&file).map_err(Error::io("resolve", &file)),
+        let file = std::path::absolute(file).map_err(FolderError::io("stat", file))?;
+        match self.0.entry(&file).map_err(FolderError::io("stat", &file))? {
+            Entry::Link => self.0.resolve(&file).map_err(FolderError::io("resolve", &file)),
             _ => Ok(file),
         }
     }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::hash::TextHash;
 pub(crate) use directory::Directory;
 use disk::Disk;
@@ -114,7 +114,7 @@ impl Folder {
     pub(crate) fn lock(&self) -> Result<Lock> {
         self.refuse_read_only()?;
         if self.directory.has_stopped_writes() {
-            return Err(Error::WritesStopped { path: self.path().to_owned() });
+            return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
         self.directory.run("lock", LOCK, |disk, path| disk.lock_exclusive(path))
     }
@@ -139,7 +139,7 @@ impl Folder {
     }
 
     fn refuse_read_only(&self) -> Result<()> {
-        if self.is_writable() { Ok(()) } else { Err(Error::ReadOnly { path: self.path().to_owned() }) }
+        if self.is_writable() { Ok(()) } else { Err(FolderError::ReadOnly { path: self.path().to_owned() }) }
     }
 
     /// The name of a temporary file of this process.

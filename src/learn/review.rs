@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::learner::{Addition, Arrival, Learner};
 use super::outcome::LearnOutcome;
 use super::removal::{self, RemovedLesson};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, inbox};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
 
@@ -22,7 +22,7 @@ impl Learner<'_> {
     /// decided about this text, not about another. They count as trusted, and make room for themselves.
     ///
     /// # Errors
-    /// `NoSuchLesson`, `ProposalChanged`.
+    /// `NoSuchLesson`, `inbox::Error::Changed`.
     pub(crate) fn promote_all(mut self, chosen: &[ReviewedLesson]) -> Result<Planned<Vec<LearnOutcome>>> {
         let promoted = chosen.iter().map(|reviewed| self.promote(*reviewed)).collect::<Result<_>>()?;
         Ok(Planned::Commit(self.into_plan(), promoted))
@@ -55,7 +55,7 @@ impl Learner<'_> {
 /// Removes a lesson that awaits review for good, if it still has the text that was shown: no mining brings it back.
 ///
 /// # Errors
-/// `NoSuchLesson`, `ProposalChanged`.
+/// `NoSuchLesson`, `inbox::Error::Changed`.
 pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
     let lesson = take_waiting(&mut plan.book, reviewed)?;
     Ok(removal::forget(plan, Why::Dismissed, lesson))
@@ -68,7 +68,7 @@ fn take_waiting(book: &mut Book, ReviewedLesson { id, text }: ReviewedLesson) ->
     };
     let found = waiting.lesson.text_hash();
     if found != text {
-        return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: text, found });
+        return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
     }
     Ok(book.waiting.remove(place).lesson)
 }

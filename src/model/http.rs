@@ -12,7 +12,7 @@ use ureq::tls::TlsConfig;
 use ureq::{Agent, Timeout};
 
 use super::{Completion, LanguageModel, ModelError};
-use crate::error::{Error, Result};
+use crate::error::config;
 use crate::setters::setters;
 
 /// A refusal's body is read up to this length.
@@ -56,8 +56,9 @@ impl HttpModel {
     /// take 10 s, and a reply of up to 1 MiB is read.
     ///
     /// # Errors
-    /// [`Error::Config`] when the base URL is none, has another scheme, or carries a name, a password, a query or a fragment.
-    pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
+    /// [`config::Error::Invalid`] when the base URL is none, has another scheme, or carries a name, a password, a query or a
+    /// fragment.
+    pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self, config::Error> {
         Ok(Self {
             endpoint: endpoint(base_url)?,
             model: model.into(),
@@ -70,10 +71,11 @@ impl HttpModel {
     /// Sends a key with every call (`Authorization: Bearer`).
     ///
     /// # Errors
-    /// [`Error::Config`] when the key cannot stand in a header, or would travel in clear: `http://` is for keys on this
-    /// machine only.
-    pub fn with_key(mut self, key: &str) -> Result<Self> {
-        let bad = |expected| Error::Config { setting: "the model's key", value: "[REDACTED]".to_owned(), expected };
+    /// [`config::Error::Invalid`] when the key cannot stand in a header, or would travel in clear: `http://` is for keys on
+    /// this machine only.
+    pub fn with_key(mut self, key: &str) -> Result<Self, config::Error> {
+        let bad =
+            |expected| config::Error::Invalid { setting: "the model's key", value: "[REDACTED]".to_owned(), expected };
         let key = key.trim();
         if key.is_empty() {
             return Err(bad("not empty"));
@@ -222,12 +224,13 @@ fn content(reply: &[u8]) -> Result<String, ModelError> {
     choice.message.content.ok_or_else(|| bad("its first choice has no content".to_owned()))
 }
 
-fn endpoint(base_url: &str) -> Result<Uri> {
+fn endpoint(base_url: &str) -> Result<Uri, config::Error> {
     const EXPECTED: &str = "http://host or https://host, with a path at most";
     // Not shown whole: what is wrong with it may be that it carries a password.
     let shown = base_url.split(['@', '?', '#']).next().unwrap_or_default();
     let shown = if shown.len() < base_url.len() { "a URL with a name, a query or a fragment" } else { shown };
-    let bad = || Error::Config { setting: "the model's base URL", value: shown.to_owned(), expected: EXPECTED };
+    let bad =
+        || config::Error::Invalid { setting: "the model's base URL", value: shown.to_owned(), expected: EXPECTED };
     if base_url.contains(['@', '?', '#']) {
         return Err(bad());
     }

@@ -8,7 +8,7 @@ use adage_transcript::Reading;
 use super::{CheckedInbox, NotDue, Notice, Playbook, SessionRun};
 use crate::capture::agent::{Briefing, job};
 use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
-use crate::error::{Error, Result};
+use crate::error::{FolderError, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};
 
@@ -66,7 +66,7 @@ impl Playbook {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`]; those of a write. That nothing is due is no error.
+    /// [`FolderError::Io`]; those of a write. That nothing is due is no error.
     pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, NotDue>> {
         let inner = &self.0;
         let scan = self.sessions().scan(folder)?;
@@ -75,7 +75,7 @@ impl Playbook {
             Err(waiting) => return Ok(Err(waiting)),
         };
         let folder = &inner.store.folder;
-        let memory = folder.links().resolve(folder.path()).map_err(Error::io("find", folder.path()))?;
+        let memory = folder.links().resolve(folder.path()).map_err(FolderError::io("find", folder.path()))?;
         let inbox = self.inbox();
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());
         let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
@@ -132,7 +132,7 @@ impl AgentRun {
         let mut text = String::new();
         let outcome = self.run.read_path(path, |reading| {
             text = shown(reading);
-            Ok::<_, Error>(0)
+            Ok::<_, FolderError>(0)
         })?;
         match outcome {
             Some(outcome) => Ok(outcome.error.map_or(SessionText::Text(text), SessionText::Unreadable)),
@@ -148,7 +148,7 @@ impl AgentRun {
     /// that was due and that the agent did not read counts as tried, unless the run was cancelled.
     ///
     /// # Errors
-    /// [`Error::Io`]; those of a write.
+    /// [`FolderError::Io`]; those of a write.
     pub fn finish(mut self, end: RunEnd) -> Result<AgentReport> {
         if end == RunEnd::Finished {
             self.run.pass_over("the agent did not read it")?;

@@ -94,8 +94,8 @@ impl PlaybookBuilder {
     /// Opens the playbook.
     ///
     /// # Errors
-    /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`Error::Io`](crate::Error::Io) when the folder
-    /// cannot be made or read.
+    /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when
+    /// the folder cannot be made or read.
     pub fn open(self) -> Result<Playbook> {
         self.config.validate()?;
         let feedback = self.config.feedback.clone();

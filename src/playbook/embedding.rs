@@ -19,7 +19,7 @@ impl Playbook {
     /// Returns how many texts were embedded.
     ///
     /// # Errors
-    /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`Error::Io`](crate::Error::Io).
+    /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`FolderError::Io`](crate::FolderError::Io).
     pub fn warm_up(&self) -> Result<usize> {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         let view = self.0.view()?;
@@ -79,7 +79,7 @@ impl Inner {
 
     pub(super) fn save_vectors(&self, known: &Snapshot) -> Result<()> {
         match self.fingerprint() {
-            Some(fingerprint) => self.store.save_vectors(known, &mut self.vectors.write(), fingerprint),
+            Some(fingerprint) => Ok(self.store.save_vectors(known, &mut self.vectors.write(), fingerprint)?),
             None => Ok(()),
         }
     }

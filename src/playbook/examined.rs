@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{Inbox, Proposal};
-use crate::error::{CannotApply, Error, Limit, PatchError, Result, TargetError};
+use crate::error::{CannotApply, Limit, PatchError, Result, TargetError, inbox};
 use crate::folder::edits::{FileEdit, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::lesson::TextHash;
@@ -58,7 +58,8 @@ impl Inbox {
 
     pub(super) fn grounds(&self) -> Result<AllowedRoots> {
         let inner = &self.playbook.0;
-        InboxTargets::new(&inner.store.folder).grounds(inner.global_notes.as_deref(), &inner.writable_skills)
+        let targets = InboxTargets::new(&inner.store.folder);
+        Ok(targets.grounds(inner.global_notes.as_deref(), &inner.writable_skills)?)
     }
 
     /// Everything in the inbox, each on its own.
@@ -105,27 +106,27 @@ impl Pending<'_> {
     /// What applying a proposal would do after a plan, which it is added to.
     ///
     /// # Errors
-    /// `NoSuchProposal`, `CannotApply`.
+    /// `NoSuch`, `CannotApply`.
     pub(super) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
-        let missing = |name: String| Error::NoSuchProposal { name };
+        let missing = |name: String| inbox::Error::NoSuch { name };
         let written = self.written.get(name).ok_or_else(|| missing(name.to_string()))?;
         let shown = || InboxFiles::shown(&written.name);
         match examine(self.folder, &self.grounds, written, plan) {
             Ok(Some(ready)) => Ok(ready),
-            Ok(None) => Err(missing(shown())),
-            Err(reason) => Err(Error::CannotApply { name: shown(), reason: Box::new(reason) }),
+            Ok(None) => Err(missing(shown()).into()),
+            Err(reason) => Err(inbox::Error::cannot_apply(shown(), reason).into()),
         }
     }
 
     /// The same, of a proposal that still is what was listed.
     ///
     /// # Errors
-    /// Also `ProposalChanged`.
+    /// Also `Changed`.
     pub(super) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
         let ready = self.ready(name, plan)?;
         if ready.proposal.text != text {
             let found = ready.proposal.text;
-            return Err(Error::ProposalChanged { what: name.to_string(), expected: text, found });
+            return Err(inbox::Error::Changed { what: name.to_string(), expected: text, found }.into());
         }
         Ok(ready)
     }

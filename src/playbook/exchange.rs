@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Listing, Playbook};
-use crate::error::{Error, Result};
+use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, write_lessons};
 use crate::learn::LearnOutcome;
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
@@ -14,7 +14,7 @@ impl Playbook {
     /// The listed lessons as a text; of a Markdown file, its marked section. See [`write_lessons`].
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
         Ok(write_lessons(format, &self.list_lessons(listing)?))
     }
@@ -26,7 +26,8 @@ impl Playbook {
     /// already is not touched; one that is there keeps its permissions, a new one is readable by its owner alone.
     ///
     /// # Errors
-    /// [`Error::ExportRefused`] and nothing is written; [`Error::FileChanged`] when somebody wrote in it in the meantime; [`Error::Io`].
+    /// [`exchange::Error::Refused`] and nothing is written; [`Error::FileChanged`](crate::Error::FileChanged) when somebody
+    /// wrote in it in the meantime; [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
         let text = write_lessons(format, &lessons);
@@ -35,7 +36,8 @@ impl Playbook {
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
         };
         let change = Exports::new(&self.0.store.folder).rewrite(file, self.0.clock.now(), |known| {
-            into_file(format, known, &text).map_err(|reason| Error::ExportRefused { path: file.to_owned(), reason })
+            let refused = |reason| exchange::Error::Refused { path: file.to_owned(), reason };
+            Ok(into_file(format, known, &text).map_err(refused)?)
         })?;
         Ok(Exported { n_lessons, change })
     }
@@ -43,8 +45,9 @@ impl Playbook {
     /// Gives a file back what it held before an export into it. The change that did it.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when somebody wrote in the file since; [`Error::CannotApply`] when the
-    /// export was into another file; [`Error::Io`].
+    /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when somebody
+    /// wrote in the file since; [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the export was into
+    /// another file; [`FolderError::Io`](crate::FolderError::Io).
     pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }

@@ -52,7 +52,8 @@ impl Playbook {
     /// and will wait for review.
     ///
     /// # Errors
-    /// [`Error::Io`]. A model that fails or answers what cannot be read is no error but an [`Extraction`].
+    /// [`FolderError::Io`](crate::FolderError::Io). A model that fails or answers what cannot be read is no error but an
+    /// [`Extraction`].
     pub fn extract(
         &self,
         model: &dyn LanguageModel,

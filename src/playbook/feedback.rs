@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 
 use super::{Inner, Playbook};
-use crate::error::{Error, Result};
+use crate::error::{Error, FolderError, Result};
 use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
@@ -67,13 +67,13 @@ impl Playbook {
     /// Counts a showing of a lesson that the host rendered itself, and returns its receipt.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], [`Error::ReadOnly`].
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], [`FolderError::ReadOnly`].
     pub fn record_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<ReceiptId> {
         let reference = lesson.into();
         let view = self.0.view()?;
         let shown = text_of(&view.snapshot, &reference)?;
         let receipt = self.0.record(&view, vec![shown], self.0.clock.now());
-        receipt.ok_or_else(|| Error::ReadOnly { path: self.folder().to_owned() })
+        Ok(receipt.ok_or_else(|| FolderError::ReadOnly { path: self.folder().to_owned() })?)
     }
 
     /// A lesson helped: helpful +1, confidence +0.05. Settles its open retrievals.

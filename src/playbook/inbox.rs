@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::examined::Survey;
-use crate::error::{CannotApply, Error, Result};
+use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
@@ -132,7 +132,7 @@ impl Inbox {
     /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons, oldest first.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn list(&self) -> Result<Vec<Proposal>> {
         let survey = self.survey()?;
         let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|surveyed| surveyed.ready.proposal).collect();
@@ -151,7 +151,7 @@ impl Inbox {
     /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts aside what never can be applied.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn unfit(&self) -> Result<Vec<Inapplicable>> {
         let unfit = self.survey()?.unfit.into_iter();
         Ok(unfit.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
@@ -160,7 +160,7 @@ impl Inbox {
     /// How much waits; none when nothing does.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn notice(&self) -> Result<Option<Notice>> {
         let mut notice = Notice::default();
         let proposals = self.list()?;
@@ -177,7 +177,7 @@ impl Inbox {
     /// The proposal of this name, if it can be applied.
     ///
     /// # Errors
-    /// [`Error::NoSuchProposal`]; [`Error::CannotApply`] with the reason.
+    /// [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] with the reason.
     pub fn find(&self, name: &ProposalName) -> Result<Proposal> {
         if let Some(found) = self.list()?.into_iter().find(|proposal| proposal.name == *name) {
             return Ok(found);
@@ -189,7 +189,7 @@ impl Inbox {
     /// contents that new files get; the text of a lesson. Secrets are masked, characters that are not seen are written out.
     ///
     /// # Errors
-    /// [`Error::NoSuchProposal`], [`Error::ProposalChanged`], [`Error::CannotApply`].
+    /// [`inbox::Error::NoSuch`], [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
     pub fn show(&self, proposal: &Proposal) -> Result<String> {
         let text = match &proposal.name {
             ProposalName::Lesson(id) => self.lesson_text(*id, proposal.text)?,
@@ -211,10 +211,10 @@ impl Inbox {
     /// dies; they leave the inbox in the same step. Then lessons come in, in one commit.
     ///
     /// # Errors
-    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`]; [`Error::CannotApply`] when one of them cannot be;
-    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time; [`Error::Io`]. Nothing was
-    /// changed then, unless a lesson changed or the disk failed between the two steps: then the files stay changed, and
-    /// [`Inbox::changes`] tells by what.
+    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when one of them cannot be;
+    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time;
+    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
+    /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
@@ -250,8 +250,9 @@ impl Inbox {
     /// Takes proposals out of the inbox, as they were listed, without applying them. Lessons do not come back.
     ///
     /// # Errors
-    /// [`Error::ProposalChanged`], [`Error::NoSuchProposal`], [`Error::NoSuchLesson`], [`Error::CannotApply`]; [`Error::Io`].
-    /// As with [`Inbox::apply`], patches and skills may be gone when lessons are not.
+    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`], [`Error::NoSuchLesson`], [`inbox::Error::CannotApply`];
+    /// [`FolderError::Io`](crate::FolderError::Io). As with [`Inbox::apply`], patches and skills may be gone when lessons are
+    /// not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
         let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
@@ -279,7 +280,7 @@ impl Inbox {
     /// The changes of files that can be taken back, oldest first; the last 32 of the last 30 days.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn changes(&self) -> Result<Vec<InboxChange>> {
         let changes = self.playbook.0.store.folder.edits().done()?.into_iter().map(|journal| InboxChange {
             id: journal.id,
@@ -294,8 +295,8 @@ impl Inbox {
     /// changes of the last 30 days are kept.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since; [`Error::CannotApply`] when
-    /// a file lies where this playbook may not write any more.
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since;
+    /// [`inbox::Error::CannotApply`] when a file lies where this playbook may not write any more.
     pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
         let inner = &self.playbook.0;
         let grounds = self.grounds()?;
@@ -324,7 +325,7 @@ impl Inbox {
             // Each once: the second time it does not await review any more.
             let found = known.remove(&id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?;
             if found != expected {
-                return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected, found });
+                return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected, found }.into());
             }
         }
         Ok(())
@@ -345,10 +346,10 @@ impl Inbox {
 
     fn lesson_text(&self, id: LessonId, text: TextHash) -> Result<String> {
         let waiting = self.playbook.waiting_lessons()?.into_iter().find(|waiting| waiting.lesson.id == id);
-        let waiting = waiting.ok_or_else(|| Error::NoSuchProposal { name: id.to_string() })?;
+        let waiting = waiting.ok_or_else(|| inbox::Error::NoSuch { name: id.to_string() })?;
         let found = waiting.lesson.text_hash();
         if found != text {
-            return Err(Error::ProposalChanged { what: format!("lesson {id}"), expected: text, found });
+            return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
         }
         Ok(lesson_as_text(&waiting.lesson, &waiting.reason.to_string()))
     }

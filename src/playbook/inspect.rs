@@ -65,7 +65,7 @@ impl Playbook {
     /// The playbook in figures.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn stats(&self) -> Result<Stats> {
         let view = self.0.recount()?;
         let book = view.snapshot.book();
@@ -105,7 +105,7 @@ impl Playbook {
     /// Looks at every file of the folder and says what is not in order. Changes nothing.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check(&self) -> Result<Check> {
         let view = self.0.recount()?;
         let (store, snapshot, book) = (&self.0.store, &view.snapshot, view.snapshot.book());

@@ -13,8 +13,8 @@ impl Playbook {
     /// is close but says something else, waiting for review, or refused.
     ///
     /// # Errors
-    /// [`Error::Io`] and the other errors of a commit; nothing was learned then. A model that fails is no error: duplicates
-    /// are then told by task and trigger.
+    /// [`FolderError::Io`](crate::FolderError::Io) and the other errors of a commit; nothing was learned then. A model that
+    /// fails is no error: duplicates are then told by task and trigger.
     pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
         let learned = self.learn_lessons([draft.into()])?;
         learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
@@ -72,7 +72,7 @@ impl Playbook {
     /// What [`Playbook::prune_low_utility`] would take now.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn prunable(&self) -> Result<Vec<LessonId>> {
         Ok(retention::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
     }

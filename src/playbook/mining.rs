@@ -38,7 +38,7 @@ impl Playbook {
     /// skips give the same candidates.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn mine(&self, transcript: &Transcript) -> Result<Mined> {
         self.mine_clean(&gate::clean_transcript(transcript))
     }
@@ -107,7 +107,7 @@ impl Playbook {
     /// The suggestions that a person skipped, in the order in which they first were.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn skips(&self) -> Result<Vec<SkippedSuggestion>> {
         Ok(self.0.view()?.snapshot.book().skips.clone())
     }

@@ -49,7 +49,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
+use crate::error::{FolderError, Result};
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_shelf::SkillShelf;
@@ -139,7 +139,8 @@ impl Playbook {
     /// Cheap: no model is loaded before the first embedding.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder cannot be made or read. A broken playbook file is no error: see [`Playbook::recovery`].
+    /// [`FolderError::Io`] when the folder cannot be made or read. A broken playbook file is no error: see
+    /// [`Playbook::recovery`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::builder(folder).open()
     }
@@ -172,7 +173,7 @@ impl Playbook {
     /// True when nothing is left.
     ///
     /// # Errors
-    /// [`Error::Io`]; the events stay in memory.
+    /// [`FolderError::Io`]; the events stay in memory.
     pub fn flush(&self) -> Result<bool> {
         self.0.flush()
     }
@@ -180,10 +181,11 @@ impl Playbook {
     /// Whether a write would begin. It waits for the lock of the folder and changes nothing.
     ///
     /// # Errors
-    /// What a write would run into: [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`], [`Error::Io`].
+    /// What a write would run into: [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`],
+    /// [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
         let view = self.0.view()?;
-        self.0.store.probe(&view.snapshot)
+        Ok(self.0.store.probe(&view.snapshot)?)
     }
 }
 
@@ -195,11 +197,11 @@ impl Inner {
             Ok(None) => Ok(view),
             Ok(Some(newer)) => Ok(self.show(newer)),
             // Somebody may be in the middle of a hand edit. Writes are refused until it is mended; reads go on.
-            Err(error @ Error::Unreadable { .. }) => {
+            Err(error @ FolderError::Unreadable { .. }) => {
                 tracing::warn!(%error, "the last readable state is used");
                 Ok(view)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -235,7 +237,7 @@ impl Inner {
     /// Writes down what recalls left in memory. True when nothing is left.
     fn flush(&self) -> Result<bool> {
         let view = Arc::clone(&self.view.read());
-        self.store.flush(&view.snapshot)
+        Ok(self.store.flush(&view.snapshot)?)
     }
 }
 

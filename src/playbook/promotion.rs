@@ -14,7 +14,8 @@ impl Playbook {
     /// [`LearnOutcome::Refused`] when the same text is here already; it does not wait any longer either way.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`]; [`Error::ProposalChanged`] when it has another text by now; the errors of a commit.
+    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when it has another text by now; the
+    /// errors of a commit.
     pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<LearnOutcome> {
         let learned = self.promote_all(&[ReviewedLesson { id: lesson, text }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })

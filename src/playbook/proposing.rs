@@ -2,7 +2,7 @@
 
 use super::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
 use super::{Inbox, Proposal};
-use crate::error::{CannotApply, Error, Result};
+use crate::error::{CannotApply, FolderError, Result, inbox};
 use crate::folder::edits::{FileEdit, Record, Transaction, content_hash};
 use crate::folder::{Folder, Name};
 use crate::lesson::TextHash;
@@ -15,12 +15,13 @@ impl Inbox {
     /// waiting one leaves them.
     ///
     /// # Errors
-    /// [`Error::CannotApply`] when it could not be applied right now, or contradicts the waiting one; [`Error::Io`].
+    /// [`inbox::Error::CannotApply`] when it could not be applied right now, or contradicts the waiting one;
+    /// [`FolderError::Io`].
     pub fn propose(&self, kind: &PatchKind, patch: &[u8]) -> Result<Proposal> {
         let name = ProposalName::Patch(kind.clone());
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
-        let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
+        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let now = inner.clock.now();
         let (_, proposal) = folder.edits().change(now, || {
             let grounds = self.grounds()?;
@@ -37,10 +38,10 @@ impl Inbox {
     /// Proposes a new skill: the text of its `SKILL.md`. A waiting one of the same name is replaced.
     ///
     /// # Errors
-    /// [`Error::CannotApply`] when there is such a skill, or the text is none; [`Error::Io`].
+    /// [`inbox::Error::CannotApply`] when there is such a skill, or the text is none; [`FolderError::Io`].
     pub fn propose_skill(&self, skill: &SkillName, text: &str) -> Result<Proposal> {
         let name = ProposalName::Skill(skill.clone());
-        let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
+        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
         let (_, proposal) = folder.edits().change(inner.clock.now(), || {
@@ -59,24 +60,25 @@ impl Inbox {
     /// What lies in the inbox under a proposal, byte by byte and unmasked, for a person to edit: a patch, or the text of a skill.
     ///
     /// # Errors
-    /// [`Error::NoSuchProposal`], also for a lesson; [`Error::ProposalChanged`], [`Error::CannotApply`].
+    /// [`inbox::Error::NoSuch`], also for a lesson; [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
     pub fn text(&self, proposal: &Proposal) -> Result<Vec<u8>> {
         let ready = self.present(&proposal.name, proposal.text)?;
         let (file, _) =
-            ready.leaving.first().ok_or_else(|| Error::NoSuchProposal { name: proposal.name.to_string() })?;
-        let refuse = |reason| Error::CannotApply { name: proposal.name.to_string(), reason: Box::new(reason) };
+            ready.leaving.first().ok_or_else(|| inbox::Error::NoSuch { name: proposal.name.to_string() })?;
+        let refuse = |reason| inbox::Error::cannot_apply(&proposal.name, reason).into();
         self.files().read(file, MAX_BYTES).map_err(refuse)
     }
 
     /// Puts an edited text in the place of a proposal. The counts of a patch need not be right: they are counted anew.
     ///
     /// # Errors
-    /// As [`Inbox::text`]; [`Error::CannotApply`] when the edited one could not be applied. The proposal is then as it was.
+    /// As [`Inbox::text`]; [`inbox::Error::CannotApply`] when the edited one could not be applied. The proposal is then as it
+    /// was.
     pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
         let name = &proposal.name;
-        let refuse = |reason: CannotApply| Error::CannotApply { name: name.to_string(), reason: Box::new(reason) };
+        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let (_, replaced) = folder.edits().change(inner.clock.now(), || {
             let ready = self.present(name, proposal.text)?;
             let (edits, replaced) = match name {
@@ -94,7 +96,7 @@ impl Inbox {
                         leaving.map(|(file, before)| self.files().edit(file, Some(*before), Some(text.to_vec())));
                     (edits.collect(), skill_proposal(skill, text, target))
                 }
-                ProposalName::Lesson(_) => return Err(Error::NoSuchProposal { name: name.to_string() }),
+                ProposalName::Lesson(_) => return Err(inbox::Error::NoSuch { name: name.to_string() }.into()),
             };
             let transaction = Transaction { what: format!("edit {name}"), record: Record::Dropped, edits };
             Ok((Some(transaction), replaced))
@@ -120,11 +122,11 @@ impl Inbox {
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
-            Err(reason) if reason.may_pass() => {
-                let name = InboxFiles::shown(from);
-                Err(Error::CannotApply { name, reason: Box::new(reason) })
+            Err(reason) if reason.may_pass() => Err(inbox::Error::cannot_apply(InboxFiles::shown(from), reason).into()),
+            Err(reason) => {
+                inbox.set_aside(from, &reason)?;
+                Ok((Plan::default(), None))
             }
-            Err(reason) => inbox.set_aside(from, &reason).map(|_| (Plan::default(), None)),
         }
     }
 
@@ -175,7 +177,7 @@ pub(super) fn record_edit(
     text: TextHash,
     plan: &Plan,
     at: chrono::DateTime<chrono::FixedOffset>,
-) -> Result<FileEdit> {
+) -> Result<FileEdit, FolderError> {
     let record = InboxFiles::record_of(of);
     let files = plan.files().map(|(path, planned)| (path.to_owned(), planned.before.as_deref().map(content_hash)));
     let before = inbox.hash_of(&record)?;

@@ -63,7 +63,7 @@ impl Playbook {
     /// The lessons, newest first. Nothing is counted.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<Arc<Lesson>>> {
         let view = self.0.recount()?;
         let from = window_start(listing.window, self.0.clock.now());
@@ -96,7 +96,7 @@ impl Playbook {
     /// The last mistakes that this realm sees, as a block for a prompt.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get_recent_failures(&self, realm: &Realm, limit: usize) -> Result<String> {
         let view = self.0.view()?;
         let failed = view.recall.visible(realm).filter(|lesson| !strip_invisible(&lesson.mistake).trim().is_empty());
@@ -112,7 +112,7 @@ impl Playbook {
     /// The lessons that wait for review, oldest first.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn waiting_lessons(&self) -> Result<Vec<WaitingLesson>> {
         let view = self.0.view()?;
         let waiting = view.snapshot.book().waiting.iter();

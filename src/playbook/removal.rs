@@ -39,7 +39,7 @@ impl Playbook {
     /// The changes on record, oldest first: everything that replaced a text or took a lesson out.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn changes(&self) -> Result<Vec<ChangeRecord>> {
         let view = self.0.view()?;
         let history = self.0.store.history(&view.snapshot)?;

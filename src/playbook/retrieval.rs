@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
 use crate::embed::{Role, embed_units};
-use crate::error::{Error, Result, with_causes};
+use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
     Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render,
@@ -27,8 +27,9 @@ impl Playbook {
     /// the folder and never fails or delays the answer. Secrets in a query are redacted before it is embedded.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on vectors; [`Error::Vector`] for a
-    /// query vector that cannot be used; [`Error::Config`] for a threshold that is no distance.
+    /// [`FolderError::Io`](crate::FolderError::Io); [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on
+    /// vectors; [`Error::Vector`] for a query vector that cannot be used; [`Error::Config`] for a threshold that is no
+    /// distance.
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let (inner, request) = (&self.0, request.into());
         let view = inner.view()?;
@@ -75,7 +76,7 @@ impl Inner {
         let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
         if !(0.0..=2.0).contains(&threshold) {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
-            return Err(Error::Config { setting, value: threshold.to_string(), expected });
+            return Err(config::Error::Invalid { setting, value: threshold.to_string(), expected }.into());
         }
         let search = Search { recall: &view.recall, realm: &request.realm, limit, config };
         let Query::About(query) = &request.query else { return Ok(search.by_time()) };

@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::config::SessionsConfig;
-use crate::error::{Error, Result};
+use crate::error::{FolderError, Result};
 
 /// Entries of a folder and those below it that are looked at.
 const MAX_ENTRIES: usize = 200_000;
@@ -93,9 +93,9 @@ pub struct SessionFile {
 /// `.gz`, in any case. Links are not followed; [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply.
 ///
 /// # Errors
-/// [`Error::Io`] when the folder cannot be read.
-pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles> {
-    fs::read_dir(folder).map_err(Error::io("look into", folder))?;
+/// [`FolderError::Io`] when the folder cannot be read.
+pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, FolderError> {
+    fs::read_dir(folder).map_err(FolderError::io("look into", folder))?;
     let mut found = SessionFiles::default();
     // One level more than is read, to see the folders that are not.
     let walk = WalkDir::new(folder).min_depth(1).max_depth(config.max_depth.saturating_add(1)).sort_by_file_name();
@@ -169,11 +169,11 @@ impl SessionFile {
         let max = config.max_file_bytes;
         // One byte more than the limit shows that there is more.
         let limits = ReadLimits { max_source_bytes: max.saturating_add(1), ..ReadLimits::default() };
-        let source = open(&self.path).map_err(Error::io("read", &self.path))?;
+        let source = open(&self.path).map_err(FolderError::io("read", &self.path))?;
         let reading = TranscriptReader::new().with_limits(limits).read(source, Format::Auto)?;
         if reading.report.n_bytes > max {
             let reason = LeftOutReason::TooLargeDecompressed { max };
-            return Err(Error::io("read", &self.path)(io::Error::new(io::ErrorKind::FileTooLarge, reason)));
+            return Err(FolderError::io("read", &self.path)(io::Error::new(io::ErrorKind::FileTooLarge, reason)).into());
         }
         Ok(reading)
     }
@@ -236,6 +236,6 @@ mod tests {
         assert_eq!(names, ["one/b.JSONL", "one/two/c.jsonl.gz", "z.json"].map(Path::new));
         let deep = LeftOut { path: root.join("one/two/three"), reason: LeftOutReason::TooDeep { max: 2 } };
         assert_eq!(found.left_out, [deep]);
-        assert!(matches!(files(&root.join("z.json"), &config), Err(Error::Io { .. })), "a file is not a folder");
+        assert!(matches!(files(&root.join("z.json"), &config), Err(FolderError::Io { .. })), "a file is not a folder");
     }
 }

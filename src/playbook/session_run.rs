@@ -12,7 +12,7 @@ use adage_transcript::Reading;
 use super::session_files::SessionFile;
 use super::sessions::{DueSessions, NotDue, SessionScan, Sessions};
 use crate::capture::{Extraction, SessionEntry, SessionSummary};
-use crate::error::{Error, Result};
+use crate::error::{FolderError, Result};
 use crate::folder::Lock;
 use crate::model::{CancelToken, LanguageModel};
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
@@ -80,7 +80,7 @@ impl Sessions {
     /// `cancel` is looked at between sessions: what was done is kept, the rest stays as it was.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the folder cannot be looked into; those of a write. An error of `mine` is on record.
+    /// [`FolderError::Io`] when the folder cannot be looked into; those of a write. An error of `mine` is on record.
     pub fn run<E: Display>(
         &self,
         folder: &Path,
@@ -121,7 +121,7 @@ impl Sessions {
     /// When the process ends first, what was queued and what the run had begun is read by the next run.
     ///
     /// # Errors
-    /// [`Error::Io`] when there can be no other thread.
+    /// [`FolderError::Io`] when there can be no other thread.
     pub fn spawn(
         &self,
         folder: PathBuf,
@@ -131,7 +131,7 @@ impl Sessions {
         let sessions = self.clone();
         let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
-        thread.map_err(Error::io("begin a thread for", self.inner().store.folder.path()))
+        Ok(thread.map_err(FolderError::io("begin a thread for", self.inner().store.folder.path()))?)
     }
 }
 
@@ -206,7 +206,8 @@ impl SessionRun {
                 let (id, error) = (id.clone(), Some(why.to_owned()));
                 mining.settle(&SessionOutcome { id, updated: *updated, n_candidates: None, error });
             }
-        })
+        })?;
+        Ok(())
     }
 
     /// Ends the run and puts it on record. What it did not come to waits for a later one.

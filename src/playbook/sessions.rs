@@ -9,7 +9,7 @@ use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, fi
 use super::{Inner, Playbook};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
-use crate::error::{Error, Result};
+use crate::error::{Error, FolderError, Result};
 use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
 
 /// Files that are read before what was found in them is written down.
@@ -94,10 +94,10 @@ impl Sessions {
     /// them. A file is read once for each length and time that it has.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
+    /// [`FolderError::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
         let (inner, config) = (self.inner(), self.config());
-        let folder = inner.store.folder.links().resolve(folder).map_err(Error::io("look into", folder))?;
+        let folder = inner.store.folder.links().resolve(folder).map_err(FolderError::io("look into", folder))?;
         let SessionFiles { files, mut left_out } = files(&folder, config)?;
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
@@ -137,7 +137,7 @@ impl Sessions {
     /// of the scan that wait, at most 10 in all by default.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`].
     pub fn due(&self, scan: &SessionScan) -> Result<DueSessions> {
         let mining = self.log().read()?;
         // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
@@ -151,21 +151,22 @@ impl Sessions {
     /// on a thread queues it first, so that it is not lost when the process ends before the thread.
     ///
     /// # Errors
-    /// [`Error::Io`] when there is no such file; those of a write.
+    /// [`FolderError::Io`] when there is no such file; those of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
-        let path = self.inner().store.folder.links().resolve(path).map_err(Error::io("find", path))?;
+        let path = self.inner().store.folder.links().resolve(path).map_err(FolderError::io("find", path))?;
         self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);
             let n_surplus = mining.queued.len().saturating_sub(MAX_QUEUED);
             mining.queued.drain(..n_surplus);
-        })
+        })?;
+        Ok(())
     }
 
     /// The runs on record, oldest first, failed ones too; the last 50 by default.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`].
     pub fn history(&self) -> Result<Vec<RunRecord>> {
         Ok(self.log().read()?.runs)
     }
@@ -243,11 +244,13 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let (summary, error) = match file.read(config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::FileTooLarge => {
+        Err(Error::Folder(FolderError::Io { source, .. })) if source.kind() == ErrorKind::FileTooLarge => {
             cut_at = Some(config.max_file_bytes);
             (None, Some(source.to_string()))
         }
-        Err(error @ (Error::Io { .. } | Error::Transcript(adage_transcript::Error::Source { .. }))) => {
+        Err(
+            error @ (Error::Folder(FolderError::Io { .. }) | Error::Transcript(adage_transcript::Error::Source { .. })),
+        ) => {
             return Err(error);
         }
         Err(error) => (None, Some(error.to_string())),

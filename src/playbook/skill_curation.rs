@@ -10,7 +10,7 @@ use super::skill_exchange::checked_text;
 use super::skills::listed;
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, skills};
 use crate::lesson::{ChangeId, TextHash};
 use crate::model::{CancelToken, LanguageModel};
 use crate::skill::{
@@ -126,7 +126,9 @@ impl Skills {
                     outcome.saved.push(saved);
                 }
                 // Somebody took the name in the meantime.
-                Err(Error::SkillExists { .. }) => outcome.declined.push((skill.name, Declined::NameTaken)),
+                Err(Error::Skill(skills::Error::Exists { .. })) => {
+                    outcome.declined.push((skill.name, Declined::NameTaken))
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -166,7 +168,7 @@ impl Skills {
     /// What a curation would do now. Nothing is changed.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn curation_plan(&self) -> Result<CurationPlan> {
         Ok(self.plan()?.0)
     }
@@ -226,7 +228,8 @@ impl Skills {
     ///
     /// # Errors
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then nothing is;
-    /// [`Error::CannotApply`] when the record leads out of the memory's skills; those of a write.
+    /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the record leads out of the memory's skills;
+    /// those of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let inner = &self.0.0;
         let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Playbook, Skills};
-use crate::error::{Error, Result};
+use crate::error::{Error, FolderError, Result, skills};
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
@@ -79,7 +79,7 @@ impl Skills {
     /// Keeps a skill in the memory, in standard form: see [`Skill::standardised`].
     ///
     /// # Errors
-    /// [`Error::SkillExists`] when another text has its name; [`Error::SkillTooLarge`]; those of a write.
+    /// [`skills::Error::Exists`] when another text has its name; [`skills::Error::TooLarge`]; those of a write.
     pub fn save(&self, skill: &Skill) -> Result<SavedSkill> {
         self.keep(skill, Existing::Keep)
     }
@@ -87,7 +87,7 @@ impl Skills {
     /// Keeps a skill in the memory, in the place of the one that has its name, if one does.
     ///
     /// # Errors
-    /// [`Error::SkillTooLarge`]; those of a write.
+    /// [`skills::Error::TooLarge`]; those of a write.
     pub fn replace(&self, skill: &Skill) -> Result<SavedSkill> {
         self.keep(skill, Existing::Replace)
     }
@@ -96,15 +96,15 @@ impl Skills {
     /// it are not copied. What is there already with the same text stays as it is.
     ///
     /// # Errors
-    /// [`Error::SkillExists`] when another text has its name; [`Error::Io`] when it cannot be read; those of a write.
+    /// [`skills::Error::Exists`] when another text has its name; [`FolderError::Io`] when it cannot be read; those of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
         let file = skill_file(path);
-        let whole = self.0.0.store.folder.links().resolve(&file).map_err(Error::io("find", &file))?;
+        let whole = self.0.0.store.folder.links().resolve(&file).map_err(FolderError::io("find", &file))?;
         let mut bytes = Vec::new();
         let limit = MAX_SKILL_BYTES as u64 + 1;
-        let open = File::open(&whole).map_err(Error::io("read", &file))?;
-        let n_bytes = open.metadata().map_err(Error::io("stat", &file))?.len();
-        open.take(limit).read_to_end(&mut bytes).map_err(Error::io("read", &file))?;
+        let open = File::open(&whole).map_err(FolderError::io("read", &file))?;
+        let n_bytes = open.metadata().map_err(FolderError::io("stat", &file))?.len();
+        open.take(limit).read_to_end(&mut bytes).map_err(FolderError::io("read", &file))?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let reading = match Skill::read(&bytes, folder) {
             Ok(reading) => reading,
@@ -132,7 +132,7 @@ impl Skills {
     /// name is taken by another text, the next free number is added to it; the same lessons again are the same file.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], also where none is named, [`Error::Ambiguous`], [`Error::SkillTooLarge`], those of a write.
+    /// [`Error::NoSuchLesson`], also where none is named, [`Error::Ambiguous`], [`skills::Error::TooLarge`], those of a write.
     /// The file is written first: when marking the lessons fails, it stays.
     pub fn export<L: Into<LessonRef>>(
         &self,
@@ -147,13 +147,13 @@ impl Skills {
                 return self.graduate(name, path, lessons);
             }
         }
-        Err(Error::SkillExists { name: skill.name.to_string(), path: folder.join(skill.name.as_str()) })
+        Err(skills::Error::Exists { name: skill.name.to_string(), path: folder.join(skill.name.as_str()) }.into())
     }
 
     /// [`export`](Self::export) under a name of the caller's, which is brought into standard form.
     ///
     /// # Errors
-    /// As there, and [`Error::SkillExists`] when another text has the name.
+    /// As there, and [`skills::Error::Exists`] when another text has the name.
     pub fn export_as<L: Into<LessonRef>>(
         &self,
         lessons: impl IntoIterator<Item = L>,
@@ -165,7 +165,7 @@ impl Skills {
         let name = skill.name.clone();
         match self.put(&skill, folder)? {
             Some(path) => self.graduate(name, path, lessons),
-            None => Err(Error::SkillExists { path: folder.join(name.as_str()), name: name.to_string() }),
+            None => Err(skills::Error::Exists { path: folder.join(name.as_str()), name: name.to_string() }.into()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Skills {
         match SkillFiles::own(&self.0.0.store.folder).write(&name, &text, existing)? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
-            Written::Taken(path) => Err(Error::SkillExists { name: name.to_string(), path }),
+            Written::Taken(path) => Err(skills::Error::Exists { name: name.to_string(), path }.into()),
         }
     }
 
@@ -231,11 +231,11 @@ impl Skills {
 }
 
 /// A file that could not be read again is not written.
-pub(super) fn checked_text(skill: &Skill) -> Result<String> {
+pub(super) fn checked_text(skill: &Skill) -> Result<String, skills::Error> {
     let text = skill.to_text();
     if text.len() > MAX_SKILL_BYTES {
         let (name, n_bytes) = (skill.name.to_string(), text.len());
-        return Err(Error::SkillTooLarge { name, n_bytes, max: MAX_SKILL_BYTES });
+        return Err(skills::Error::TooLarge { name, n_bytes, max: MAX_SKILL_BYTES });
     }
     Ok(text)
 }

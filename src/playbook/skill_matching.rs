@@ -58,7 +58,7 @@ impl Skills {
     /// [`Matches::fallback`] says why. An embedder that is too slow goes on in a thread of its own, and is ready the next time.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn match_skills(&self, text: &str) -> Result<Matches> {
         let listed = self.list()?.skills;
         Ok(self.matches(text, &listed, &self.always(&listed)))
@@ -82,7 +82,7 @@ impl Skills {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn for_task(&self, text: &str) -> Result<TaskSkills> {
         let listed = self.list()?.skills;
         let always = self.always(&listed);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Playbook;
-use crate::error::{Error, Result};
+use crate::error::{Result, skills};
 use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
 use crate::proposal::for_person;
@@ -107,7 +107,8 @@ impl Skills {
     /// Every skill, in the order project, user, extra, and within a folder by name. The first of a name counts.
     ///
     /// # Errors
-    /// [`Error::Io`] when the record of promotions cannot be read. A folder that cannot be read is listed as refused.
+    /// [`FolderError::Io`](crate::FolderError::Io) when the record of promotions cannot be read. A folder that cannot be read
+    /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
         let mut cache = inner.skill_shelf.lock();
@@ -133,18 +134,18 @@ impl Skills {
     /// The skill of a name.
     ///
     /// # Errors
-    /// [`Error::NoSuchSkill`], [`Error::Io`].
+    /// [`skills::Error::NoSuch`], [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, name: &str) -> Result<ListedSkill> {
         let is_it = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
         let found = self.list()?.skills.into_iter().find(is_it);
-        found.ok_or_else(|| Error::NoSuchSkill { name: name.to_owned() })
+        Ok(found.ok_or_else(|| skills::Error::NoSuch { name: name.to_owned() })?)
     }
 
     /// The skills that come with every context: `auto_load`, and none that waits for a person. At most three by default, the
     /// first ones listed.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn auto_load(&self) -> Result<Vec<ListedSkill>> {
         let mut skills = self.list()?.skills;
         let always = self.always(&skills);
@@ -156,7 +157,7 @@ impl Skills {
     /// its body takes that away.
     ///
     /// # Errors
-    /// [`Error::NoSuchSkill`]; those of a write.
+    /// [`skills::Error::NoSuch`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let text_hash = listed.text_hash;
@@ -166,7 +167,7 @@ impl Skills {
     /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
     ///
     /// # Errors
-    /// As there, and [`Error::SkillChanged`].
+    /// As there, and [`skills::Error::Changed`].
     pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
         self.promote_listed(self.get(name)?, text_hash)
     }
@@ -174,7 +175,7 @@ impl Skills {
     fn promote_listed(&self, listed: ListedSkill, text_hash: TextHash) -> Result<ListedSkill> {
         if listed.text_hash != text_hash {
             let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
-            return Err(Error::SkillChanged { name, expected: text_hash, found });
+            return Err(skills::Error::Changed { name, expected: text_hash, found }.into());
         }
         if listed.needs_review {
             let note = self.note(&listed);
@@ -186,7 +187,7 @@ impl Skills {
     /// Records a check of a skill: passed makes it verified as long as its text stays, failed takes that away.
     ///
     /// # Errors
-    /// [`Error::NoSuchSkill`]; those of a write.
+    /// [`skills::Error::NoSuch`]; those of a write.
     pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
@@ -197,11 +198,11 @@ impl Skills {
     /// Counts that a skill was shown. How often it was.
     ///
     /// # Errors
-    /// [`Error::NoSuchSkill`] for what cannot be a skill's name; those of a write.
+    /// [`skills::Error::NoSuch`] for what cannot be a skill's name; those of a write.
     pub fn used(&self, name: &str) -> Result<SkillUse> {
         let now = self.0.0.clock.now();
-        let Ok(name) = name.parse::<SkillName>() else { return Err(Error::NoSuchSkill { name: name.to_owned() }) };
-        self.state().change(|state| state.use_of(name.as_str(), now))
+        let name = name.parse::<SkillName>().map_err(|_| skills::Error::NoSuch { name: name.to_owned() })?;
+        Ok(self.state().change(|state| state.use_of(name.as_str(), now))?)
     }
 
     fn note(&self, listed: &ListedSkill) -> Note {

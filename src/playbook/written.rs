@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Inbox;
 use super::examined::Surveyed;
 use super::proposing::{fold, record_edit};
-use crate::error::{CannotApply, Error, Result};
+use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::Name;
 use crate::folder::edits::{Record, Transaction, content_hash};
 use crate::proposal::{MAX_BYTES, Patch, PatchKind, ProposalName};
@@ -38,7 +38,7 @@ impl Inbox {
     /// now.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check_written(&self) -> Result<CheckedInbox> {
         let inner = &self.playbook.0;
         let inbox = self.files();
@@ -57,13 +57,13 @@ impl Inbox {
             let read = inbox.read(&written.name, MAX_BYTES);
             let folded = match &read {
                 Ok(bytes) => self.fold_in(kind, &written.name, bytes),
-                Err(reason) => Err(Error::CannotApply { name: String::new(), reason: Box::new(reason.clone()) }),
+                Err(reason) => Err(inbox::Error::cannot_apply("", reason.clone()).into()),
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
                 // It stays, and is told with what is unfit.
-                Err(Error::CannotApply { reason, .. }) if reason.may_pass() => {}
-                Err(Error::CannotApply { reason, .. }) => {
+                Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
+                Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
                     let kept_at = inbox.set_aside(&written.name, &reason)?;
                     checked.aside.push(Quarantined {
                         name: InboxFiles::shown(&written.name),
@@ -101,7 +101,7 @@ impl Inbox {
     fn fold_in(&self, kind: &PatchKind, from: &Name, bytes: &[u8]) -> Result<()> {
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
-        let refuse = |reason: CannotApply| Error::CannotApply { name: String::new(), reason: Box::new(reason) };
+        let refuse = |reason| inbox::Error::cannot_apply("", reason);
         let fold_in = || -> Result<(Option<Transaction>, ())> {
             let grounds = self.grounds()?;
             let patch = Patch::parse(bytes).map_err(|reason| refuse(CannotApply::Patch(reason)))?;

@@ -116,7 +116,8 @@ impl Skill {
     /// ```
     ///
     /// # Errors
-    /// [`SkillRefused`]: over 1 MiB, a front matter without an end or with more than 1,000 keys, a name that is no folder's, no body.
+    /// [`SkillRefused`]: over 1 MiB, a front matter without an end or with more than 1,000 keys, a name that is no folder's,
+    /// no body.
     pub fn read(bytes: &[u8], folder: Option<&str>) -> Result<SkillReading, SkillRefused> {
         if bytes.len() > MAX_BYTES {
             return Err(SkillRefused::TooLarge { n_bytes: bytes.len() as u64, max: MAX_BYTES as u64 });

@@ -8,7 +8,7 @@ use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
 use crate::state::{Change, Plan};
@@ -24,7 +24,7 @@ impl Store {
         let lock = self.folder.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
-        snapshot.refuse_newer()?;
+        self.refuse_newer(&snapshot)?;
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
         let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
@@ -54,7 +54,7 @@ impl Store {
         let lock = self.folder.lock()?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
-        snapshot.refuse_newer()?;
+        self.refuse_newer(&snapshot)?;
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
             self.usage_files().append(snapshot.log.end, &event.line())?;
@@ -125,10 +125,10 @@ impl Store {
     }
 
     /// Writes the file under a temporary name and syncs it; that name, and the bytes.
-    pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>)> {
+    pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>), FolderError> {
         const NAME: &str = "playbook";
         let bytes = playbook_file::render(file)
-            .map_err(|error| Error::io("write", &self.files().path_of(Folder::temporary(NAME)))(error.into()))?;
+            .map_err(|error| FolderError::io("write", &self.files().path_of(Folder::temporary(NAME)))(error.into()))?;
         Ok((self.folder.write_temporary(NAME, &bytes)?, bytes))
     }
 

@@ -54,7 +54,8 @@ impl<'a> Exports<'a> {
     /// Gives a file back what it held before an export. The caller names it: a journal alone leads nowhere.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file; `Io`.
+    /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file;
+    /// `Io`.
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
         let named = self.folder.links().target_of(file)?;
         let (undone, _) = undo_within(self.folder, change, at, |journal| match &journal.files[..] {

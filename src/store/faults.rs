@@ -10,7 +10,9 @@ use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk, UnsyncedDisk};
 use crate::testing::at;
-use crate::{Config, Error, Feedback, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson};
+use crate::{
+    Config, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson,
+};
 
 const FIRST: &str = "parse a csv export with quoted commas";
 const SECOND: &str = "rotate the ssh host keys of a server";
@@ -83,8 +85,7 @@ fn check_error(error: &Error) {
     assert!(
         matches!(
             error,
-            Error::Io { .. }
-                | Error::WritesStopped { .. }
+            Error::Folder(FolderError::Io { .. } | FolderError::WritesStopped { .. })
                 | Error::Contended { .. }
                 | Error::NoSuchReceipt { .. }
                 | Error::NoSuchLesson { .. }
@@ -192,7 +193,7 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), Box::new(UnsyncedDisk)).unwrap();
     let learn = || playbook.learn_lesson(build_lesson("t", "s"));
-    assert!(matches!(learn(), Err(Error::Io { action: "sync", .. })));
-    assert!(matches!(learn(), Err(Error::WritesStopped { .. })));
+    assert!(matches!(learn(), Err(Error::Folder(FolderError::Io { action: "sync", .. }))));
+    assert!(matches!(learn(), Err(Error::Folder(FolderError::WritesStopped { .. }))));
     assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
 }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CannotApply, Error, Result, with_causes};
+use crate::error::folder::{FolderError, Result};
+use crate::error::{CannotApply, with_causes};
 use crate::folder::edits::{FileEdit, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::hash::TextHash;
@@ -291,6 +292,6 @@ fn own_name(text: &str) -> Option<SkillName> {
 
 /// An error while a proposal is read concerns that proposal only.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(crate) fn unreadable(error: Error) -> CannotApply {
+pub(crate) fn unreadable(error: FolderError) -> CannotApply {
     CannotApply::Unreadable { reason: with_causes(&error) }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Folder, Name};
 use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
 
@@ -27,13 +27,13 @@ impl<'a> InboxTargets<'a> {
     }
 
     fn directory(self, path: &Path) -> Result<AllowedRoot> {
-        let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
+        let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let resolved = self.folder.links().resolve_existing(&spelled)?;
         Ok(AllowedRoot { spelled, resolved })
     }
 
     fn file(self, path: &Path) -> Result<AllowedRoot> {
-        let spelled = std::path::absolute(path).map_err(Error::io("resolve", path))?;
+        let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let (Some(parent), Some(name)) = (spelled.parent(), spelled.file_name()) else { return self.directory(path) };
         let resolved = self.folder.links().resolve_existing(parent)?.join(name);
         Ok(AllowedRoot { spelled, resolved })
@@ -45,7 +45,7 @@ impl<'a> InboxTargets<'a> {
         let (folder, siblings) = if let Some(parent) = target.path.parent()
             && self.entry(parent).is_ok_and(|entry| matches!(entry, Entry::Folder | Entry::Link))
         {
-            let resolved = self.folder.links().resolve(parent).map_err(Error::io("resolve", parent))?;
+            let resolved = self.folder.links().resolve(parent).map_err(FolderError::io("resolve", parent))?;
             let names = self.folder.elsewhere(&resolved).list(Name::TOP)?;
             (Some(resolved), names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
         } else {

@@ -9,7 +9,7 @@ use adage_index::{UnitVector, VectorIndex};
 
 use super::VECTORS;
 use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Folder, Lock, Name};
 use crate::lesson::TextHash;
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::capture::{ReadState, SessionEntry, SessionSummary};
 use crate::config::SessionsConfig;
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 
 /// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there.
@@ -242,7 +242,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::error::Error;
+    use crate::error::FolderError;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
     use crate::testing::at;
@@ -313,7 +313,7 @@ mod tests {
         let reader = open(folder.path(), Access::ReadOnly);
         let reader = MiningLog::new(&reader);
         assert_eq!(reader.read().unwrap(), Mining::default());
-        assert!(matches!(reader.change(&config, |_| ()), Err(Error::ReadOnly { .. })));
+        assert!(matches!(reader.change(&config, |_| ()), Err(FolderError::ReadOnly { .. })));
         let writer = open(folder.path(), Access::ReadWrite);
         let writer = MiningLog::new(&writer);
         writer.change(&config, |mining| mining.queued.push("a".into())).unwrap();
@@ -324,7 +324,7 @@ mod tests {
         std::fs::write(&path, newer).unwrap();
         assert_eq!(writer.read().unwrap().queued, [PathBuf::from("b")]);
         let refused = writer.change(&config, |_| ());
-        assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
+        assert!(matches!(refused, Err(FolderError::NewerSchema { found: 2, supported: 1, .. })));
         assert_eq!(std::fs::read(&path).unwrap(), newer);
     }
 

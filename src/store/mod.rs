@@ -35,7 +35,7 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
 use crate::folder::{Access, Directory, Folder, Name, Stamp};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
@@ -83,13 +83,6 @@ impl Snapshot {
     pub(crate) fn book(&self) -> &Arc<Book> {
         &self.file.book
     }
-
-    fn refuse_newer(&self) -> Result<()> {
-        match self.newer {
-            Some(found) => Err(Error::NewerSchema { found, supported: SCHEMA_VERSION }),
-            None => Ok(()),
-        }
-    }
 }
 
 /// The playbook file.
@@ -135,7 +128,7 @@ impl Store {
             tracing::warn!(%error, "old records of edits could not be removed");
         }
         match store.load() {
-            Err(Error::Unreadable { reason, .. }) => {
+            Err(FolderError::Unreadable { reason, .. }) => {
                 let (snapshot, recovery) = store.recover(reason)?;
                 Ok((store, snapshot, recovery))
             }
@@ -229,9 +222,14 @@ impl Store {
         }
     }
 
+    fn refuse_newer(&self, known: &Snapshot) -> Result<()> {
+        let Some(found) = known.newer else { return Ok(()) };
+        Err(FolderError::NewerSchema { path: self.files().path_of(PLAYBOOK), found, supported: SCHEMA_VERSION })
+    }
+
     /// Whether a write would begin: the lock can be had, and nothing forbids it.
     pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
-        known.refuse_newer()?;
+        self.refuse_newer(known)?;
         self.folder.lock().map(drop)
     }
 
@@ -282,7 +280,9 @@ impl Store {
         let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
             Ok(playbook_file::Parsed::Current(file)) => (file, None),
             Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
-            Err(reason) => return Err(Error::Unreadable { path: self.files().path_of(PLAYBOOK), reason }),
+            Err(reason) => {
+                return Err(FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason });
+            }
         };
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))

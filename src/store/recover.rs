@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::playbook_file::{self, Parsed};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::Name;
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
@@ -31,7 +31,7 @@ impl Store {
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
         let lock = if self.folder.is_writable() { Some(self.folder.lock()?) } else { None };
         match self.load() {
-            Err(Error::Unreadable { .. }) => {}
+            Err(FolderError::Unreadable { .. }) => {}
             loaded => return loaded.map(|snapshot| (snapshot, None)),
         }
         let backup = self.files().read_or_empty(BACKUP, 0)?;

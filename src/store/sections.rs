@@ -8,7 +8,7 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Directory, Mapped};
 use crate::hash::TextHash;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::skill_shelf::{FILE_NAMES, SkillShelf};
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
 use crate::hash::TextHash;
 use crate::skill::{Skill, SkillName, SkillNote, SkillRefused};
@@ -109,7 +109,9 @@ impl<'a> SkillFiles<'a> {
         // A root that a person names may be a link; ours may not.
         for part in [self.is_own.then_some(&Name::TOP), Some(&folder), Some(&file)].into_iter().flatten() {
             if self.root.entry(part).is_ok_and(|entry| entry == Entry::Link) {
-                return Err(Error::io("write", &self.root.path_of(part))(io::Error::other("it is a symbolic link")));
+                return Err(FolderError::io("write", &self.root.path_of(part))(io::Error::other(
+                    "it is a symbolic link",
+                )));
             }
         }
         let path = self.root.path_of(&file);
@@ -157,10 +159,10 @@ pub(super) fn unreadable(error: &io::Error) -> NotListed {
     NotListed::Unreadable(error.to_string())
 }
 
-impl From<Error> for NotListed {
-    fn from(error: Error) -> Self {
+impl From<FolderError> for NotListed {
+    fn from(error: FolderError) -> Self {
         match error {
-            Error::Io { source, .. } => unreadable(&source),
+            FolderError::Io { source, .. } => unreadable(&source),
             error => Self::Unreadable(error.to_string()),
         }
     }
@@ -282,7 +284,7 @@ mod tests {
         }
         for text in ["folder", "file"] {
             let refused = SkillFiles::own(&folder).write(&name(text), "text", Existing::Replace);
-            assert!(matches!(refused, Err(Error::Io { action: "write", .. })), "{refused:?}");
+            assert!(matches!(refused, Err(FolderError::Io { action: "write", .. })), "{refused:?}");
         }
         fs::remove_dir_all(folder.files().path_of(OWN_SKILLS)).unwrap();
         symlink(&outside, folder.files().path_of(OWN_SKILLS)).unwrap();

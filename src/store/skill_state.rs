@@ -11,7 +11,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
 use crate::hash::TextHash;
 
@@ -127,7 +127,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::error::Error;
+    use crate::error::FolderError;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
     use crate::testing::at;
@@ -168,7 +168,7 @@ mod tests {
         let reader = open(temp.path(), Access::ReadOnly);
         let reader = SkillStateFile::new(&reader);
         assert_eq!(reader.read().unwrap(), SkillState::default());
-        assert!(matches!(reader.change(|_| ()), Err(Error::ReadOnly { .. })));
+        assert!(matches!(reader.change(|_| ()), Err(FolderError::ReadOnly { .. })));
         let writer = open(temp.path(), Access::ReadWrite);
         let writer = SkillStateFile::new(&writer);
         writer.change(|state| state.used.insert("a".into(), SkillUse::default())).unwrap();
@@ -177,7 +177,7 @@ mod tests {
         let newer = b"{\"schema\": 2}";
         std::fs::write(&path, newer).unwrap();
         let refused = writer.change(|_| ());
-        assert!(matches!(refused, Err(Error::NewerSchema { found: 2, supported: 1 })));
+        assert!(matches!(refused, Err(FolderError::NewerSchema { found: 2, supported: 1, .. })));
         assert_eq!(std::fs::read(&path).unwrap(), newer);
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, FixedOffset};
 
-use crate::error::{CannotApply, Error, Result, TargetError};
+use crate::error::{CannotApply, Result, TargetError, inbox};
 use crate::folder::Folder;
 use crate::folder::edits::{Journal, Reach};
 use crate::id::ChangeId;
@@ -21,7 +21,7 @@ pub(crate) fn undo_within(
         let Some(path) = reach(journal)?.first_outside(folder, journal)? else { return Ok(()) };
         let expected = "where this playbook was told that it may write";
         let reason = TargetError::Outside { path: path.to_owned(), expected };
-        let reason = Box::new(CannotApply::Target { line: 0, reason });
-        Err(Error::CannotApply { name: format!("the undo of {}", journal.what), reason })
+        let what = format!("the undo of {}", journal.what);
+        Err(inbox::Error::cannot_apply(what, CannotApply::Target { line: 0, reason }).into())
     })
 }

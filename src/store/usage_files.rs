@@ -2,7 +2,7 @@
 
 use super::playbook_file::Mark;
 use super::{archive, is_missing};
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Directory, Name};
 
 /// The segments of the usage log in a folder.

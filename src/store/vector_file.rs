@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{VECTORS, VectorCache, vectors};
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::Folder;
 use crate::hash::TextHash;
 use crate::state::Book;

@@ -10,7 +10,8 @@ use parking_lot::{Mutex, RwLock};
 use super::view::View;
 use super::{Inner, VectorMemory};
 use crate::embed::{Embedder, bundled};
-use crate::error::Result;
+use crate::error::config;
+use crate::error::vector_memory::Result;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
@@ -51,10 +52,10 @@ impl VectorMemoryBuilder {
     /// Opens the memory. All documents are read; no vector is, and no model is loaded.
     ///
     /// # Errors
-    /// [`Error::Config`](crate::Error::Config) when a setting of the index is out of range;
-    /// [`Error::Io`](crate::Error::Io) when the folder cannot be made or read.
+    /// [`Error::Config`](super::Error::Config) when a setting of the index is out of range;
+    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
-        self.index.validate()?;
+        self.index.validate().map_err(config::Error::from)?;
         let log = DocumentLog::new(Folder::open(self.folder, self.disk, self.access)?);
         let mut inner = Inner {
             log,

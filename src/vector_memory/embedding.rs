@@ -10,7 +10,7 @@ use super::view::{Vectors, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, Role, embed_units};
-use crate::error::Result;
+use crate::error::vector_memory::Result;
 use crate::lesson::TextHash;
 use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
 
@@ -23,7 +23,7 @@ impl VectorMemory {
     /// does. All of them for a handle without an embedder. No model is loaded.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn needs_embedding(&self) -> Result<usize> {
         let view = self.0.view()?;
         if view.missing.is_empty() {
@@ -39,7 +39,7 @@ impl VectorMemory {
     /// Returns how many texts were embedded; 0 without an embedder.
     ///
     /// # Errors
-    /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`Error::Io`](crate::Error::Io).
+    /// [`Error::Embed`](super::Error::Embed) when the model fails; [`FolderError::Io`](crate::FolderError::Io).
     pub fn warm_up(&self) -> Result<usize> {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         embedder.dimension()?;

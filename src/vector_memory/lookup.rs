@@ -9,7 +9,8 @@ use super::view::View;
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, Role, embed_units};
-use crate::error::{Error, Result};
+use crate::error::config;
+use crate::error::vector_memory::{Error, Result};
 use crate::setters::setters;
 
 /// A question: near what, how many, how near, among which documents.
@@ -81,7 +82,7 @@ impl VectorMemory {
     ///
     /// # Errors
     /// [`Error::NoEmbedder`]; [`Error::Vector`] for a vector that cannot be used or has another dimension;
-    /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`Error::Io`].
+    /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`FolderError::Io`](crate::FolderError::Io).
     pub fn query(&self, lookup: &Lookup) -> Result<Found> {
         let found = self.0.answer(std::slice::from_ref(lookup))?.pop();
         Ok(found.unwrap_or(Found { hits: Vec::new(), by: IndexKind::Exact }))
@@ -102,7 +103,8 @@ impl Inner {
         for lookup in lookups {
             if lookup.max_distance.is_nan() {
                 let expected = "a number in [0, 2]";
-                return Err(Error::Config { setting: "max_distance", value: "NaN".to_owned(), expected });
+                let invalid = config::Error::Invalid { setting: "max_distance", value: "NaN".to_owned(), expected };
+                return Err(invalid.into());
             }
         }
         let vectors = vectors(embedder, lookups)?;

@@ -38,14 +38,13 @@ use adage_index::UnitVector;
 use parking_lot::{Mutex, RwLock};
 
 use crate::embed::Embedder;
-use crate::error::Result;
 use crate::lesson::TextHash;
 use crate::store::documents::{DocumentLog, MemoryRecovery, News};
 use crate::store::memory_vectors::VectorMark;
 use view::View;
 
 pub use crate::document::Document;
-pub use crate::error::DocumentError;
+pub use crate::error::vector_memory::{DocumentError, Error, Result};
 pub use crate::store::documents::MemoryRecovery as Recovery;
 pub use builder::VectorMemoryBuilder;
 pub use filter::Filter;
@@ -97,7 +96,7 @@ impl VectorMemory {
     /// All documents are read; no vector is, and no model is loaded before the first embedding.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the folder cannot be made or read. Broken lines are no error: see
+    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read. Broken lines are no error: see
     /// [`VectorMemory::recovery`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::builder(folder).open()
@@ -123,7 +122,7 @@ impl VectorMemory {
     /// The document with this id.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, id: &str) -> Result<Option<Arc<Document>>> {
         Ok(self.0.view()?.shelf.get(id).map(|placed| Arc::clone(&placed.document)))
     }
@@ -131,7 +130,7 @@ impl VectorMemory {
     /// The documents that are meant, in the order of their ids.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn documents(&self, filter: &Filter) -> Result<Vec<Arc<Document>>> {
         let view = self.0.view()?;
         let mut documents: Vec<Arc<Document>> = match filter.keys(&view.shelf) {
@@ -148,7 +147,7 @@ impl VectorMemory {
     /// How many documents are meant.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn count(&self, filter: &Filter) -> Result<usize> {
         let view = self.0.view()?;
         Ok(filter.keys(&view.shelf).map_or(view.shelf.live().len(), |keys| keys.len()))

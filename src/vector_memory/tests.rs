@@ -15,7 +15,8 @@ use proptest::prelude::*;
 use super::{Filter, Lookup, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
-use crate::error::{EmbedError, Error, Result};
+use crate::error::vector_memory::{Error, Result};
+use crate::error::{EmbedError, FolderError};
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk};
 use crate::lesson::TextHash;
@@ -74,6 +75,7 @@ fn log_of(folder: &Path) -> String {
 
 #[test]
 fn ids_are_checked_and_a_refused_batch_leaves_nothing() {
+    const EXISTS: &str = "document \"a\" exists already; replace it with `update` or `put_all`";
     let folder = tempfile::tempdir().unwrap();
     let memory = open(folder.path());
     memory.add(note("a", "parse a csv export")).unwrap();
@@ -83,8 +85,8 @@ fn ids_are_checked_and_a_refused_batch_leaves_nothing() {
         assert_eq!(log_of(folder.path()), before);
         assert_eq!(memory.count(&Filter::all()).unwrap(), 1);
     };
-    check(memory.add(note("a", "another")), "document \"a\" is there already");
-    check(memory.add_all([note("b", "t"), note("a", "t")]), "document \"a\" is there already");
+    check(memory.add(note("a", "another")), EXISTS);
+    check(memory.add_all([note("b", "t"), note("a", "t")]), EXISTS);
     check(
         memory.add_all([note("b", "t"), note("b", "t")]),
         "document \"b\" cannot be kept: its id comes twice in the batch",
@@ -314,7 +316,7 @@ fn two_handles_see_each_other() {
     assert_eq!(reader.documents(&Filter::all()).unwrap(), b.documents(&Filter::all()).unwrap());
     // Nobody made a vector that another one had made.
     assert_eq!((first.take(), second.take()), (10, 10));
-    assert!(matches!(reader.add(note("x", "t")), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.add(note("x", "t")), Err(Error::Folder(FolderError::ReadOnly { .. }))));
 }
 
 #[test]
@@ -385,7 +387,10 @@ fn a_newer_schema_is_read_only_and_untouched() {
     assert_eq!(memory.count(&Filter::all()).unwrap(), 1);
     assert_eq!(ids(&memory, &Lookup::text("t")), ["a"]);
     for result in [memory.add(note("b", "t")), memory.remove("a"), memory.compact(), memory.snapshot()] {
-        assert!(matches!(result, Err(Error::NewerSchema { found: 2, supported: 1 })), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Folder(FolderError::NewerSchema { found: 2, supported: 1, .. }))),
+            "{result:?}"
+        );
     }
     assert_eq!(log_of(folder.path()), newer);
 }
@@ -422,7 +427,9 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Calls {
     let Ok(memory) = builder.open() else { return calls };
     let mut step = |result: Result<()>, edits: &[(&'static str, Option<&'static str>)]| match result {
         Ok(()) => calls.push((true, edits.to_vec())),
-        Err(Error::Io { .. } | Error::WritesStopped { .. }) => calls.push((false, edits.to_vec())),
+        Err(Error::Folder(FolderError::Io { .. } | FolderError::WritesStopped { .. })) => {
+            calls.push((false, edits.to_vec()))
+        }
         // What an earlier call that failed was to add is not there, or what it was to remove is.
         Err(Error::NoSuchDocument { .. }) if calls.iter().any(|(is_done, _)| !is_done) => {}
         Err(error) => panic!("{error}"),
@@ -622,8 +629,8 @@ fn a_handle_with_a_failed_sync_writes_no_more() {
         let disk = FaultyDisk { fault: Fault::Once, at: number, done: Arc::default() };
         let builder = VectorMemory::builder(folder.path()).with_embedder(Arc::new(HashingEmbedder));
         let Ok(memory) = builder.with_disk(Box::new(disk)).open() else { continue };
-        let Err(Error::Io { action: "sync", .. }) = memory.add(note("b", "t")) else { continue };
-        assert!(matches!(memory.add(note("c", "t")), Err(Error::WritesStopped { .. })));
+        let Err(Error::Folder(FolderError::Io { action: "sync", .. })) = memory.add(note("b", "t")) else { continue };
+        assert!(matches!(memory.add(note("c", "t")), Err(Error::Folder(FolderError::WritesStopped { .. }))));
         assert!(open_real(folder.path()).add(note("c", "t")).is_ok());
         return;
     }

@@ -10,7 +10,8 @@ use super::filter::Filter;
 use super::view::{Vectors, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
-use crate::error::{DocumentError, Error, Result};
+use crate::error::FolderError;
+use crate::error::vector_memory::{DocumentError, Error, Result};
 use crate::folder::Lock;
 use crate::store::documents::{Change, Logged, MemoryRecovery};
 use crate::store::memory_vectors::{self, IndexToStore};
@@ -41,9 +42,9 @@ impl VectorMemory {
     /// Adds a document. It is safe on disk when this returns.
     ///
     /// # Errors
-    /// Nothing is added: [`Error::DocumentExists`], [`Error::Document`], [`Error::Embed`], [`Error::Io`],
-    /// [`Error::ReadOnly`], [`Error::NewerSchema`]. After a sync that failed it may have been added, and the handle writes
-    /// no more: [`Error::WritesStopped`].
+    /// Nothing is added: [`Error::DocumentExists`], [`Error::Document`], [`Error::Embed`], [`FolderError::Io`],
+    /// [`FolderError::ReadOnly`], [`FolderError::NewerSchema`]. After a sync that failed it may have been added, and the
+    /// handle writes no more: [`FolderError::WritesStopped`].
     pub fn add(&self, document: Document) -> Result<()> {
         self.add_all([document])
     }
@@ -76,7 +77,8 @@ impl VectorMemory {
     /// of the file is obsolete; [`compact`](Self::compact) purges text and vector at once.
     ///
     /// # Errors
-    /// [`Error::NoSuchDocument`]; [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`].
+    /// [`Error::NoSuchDocument`]; [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
+    /// [`FolderError::WritesStopped`].
     pub fn remove(&self, id: &str) -> Result<()> {
         self.0.write(&Vectors::new(), |view| match view.shelf.key(id) {
             Some(_) => Ok((vec![Change::Remove(id.to_owned())], ())),
@@ -102,8 +104,8 @@ impl VectorMemory {
     /// Writes documents and vectors anew: nothing is left of what was replaced or removed, but for what is in `quarantine`.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`]. The documents are then as
-    /// before, and purged or not.
+    /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`]. The
+    /// documents are then as before, and purged or not.
     pub fn compact(&self) -> Result<()> {
         let _one_at_a_time = self.0.writer.lock();
         let (lock, _) = self.0.begin()?;
@@ -115,7 +117,7 @@ impl VectorMemory {
     /// model. Vectors are written as they are made; this happens by itself when more than half of their file is obsolete.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::ReadOnly`], [`Error::NewerSchema`], [`Error::WritesStopped`].
+    /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`].
     pub fn snapshot(&self) -> Result<()> {
         let _one_at_a_time = self.0.writer.lock();
         let (lock, _) = self.0.begin()?;
@@ -207,7 +209,7 @@ impl Inner {
     pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
         let known = Arc::clone(&self.view.read());
         let lock = match self.log.lock(&known.mark) {
-            Err(Error::NewerSchema { .. }) => return Ok(None),
+            Err(FolderError::NewerSchema { .. }) => return Ok(None),
             lock => lock?,
         };
         // Another process may have done it meanwhile.

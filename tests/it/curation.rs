@@ -9,7 +9,7 @@ use adage::heuristics::{Candidate, Heuristic};
 use adage::lesson::Trust;
 use adage::model::{CancelToken, ScriptedModel};
 use adage::skills::{CurationPlan, Declined, NotWorded, Quality, Skill, Skills};
-use adage::{Config, Error, Playbook, Verification, build_lesson, skills};
+use adage::{Config, Error, Playbook, Verification, build_lesson, config, skills};
 use proptest::prelude::*;
 
 use crate::bench::Bench;
@@ -164,7 +164,7 @@ fn the_time_unused_is_counted_from_the_first_sight_and_from_use() {
     assert_eq!(names(&skills), ["a"]);
     assert_eq!(files(&bench.path("skills-archive")).len(), 1);
     config.curation.staleness = Duration::from_hours(23);
-    assert!(matches!(bench.builder().with_config(config).open(), Err(Error::Config { .. })));
+    assert!(matches!(bench.builder().with_config(config).open(), Err(Error::Config(config::Error::Invalid { .. }))));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use adage::exchange::{ExportRefused, read_lessons};
 use adage::learn::ReviewReason;
 use adage::lesson::{Refusal, Trust};
-use adage::{Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange};
+use adage::{Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
 use proptest::prelude::*;
 
 use crate::bench::{Bench, learn, lessons, three};
@@ -108,7 +108,7 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
     let change = exported.change.unwrap();
     assert!(matches!(playbook.undo(change), Err(Error::NoSuchChange { .. })), "it is no change of lessons");
     let other = folder.path().join("other.md");
-    assert!(matches!(playbook.undo_export(change, &other), Err(Error::CannotApply { .. })));
+    assert!(matches!(playbook.undo_export(change, &other), Err(Error::Inbox(inbox::Error::CannotApply { .. }))));
     playbook.undo_export(change, &file).unwrap();
     assert!(fs::read_to_string(&file).unwrap().contains("\nold\n"));
     fs::write(&file, "mine now\n").unwrap();
@@ -131,7 +131,9 @@ fn a_file_that_is_not_ours_is_left_alone() {
     ] {
         fs::write(&file, held).unwrap();
         match export(&playbook, format, &file) {
-            Err(Error::ExportRefused { path, reason }) => assert_eq!((path, reason), (file.clone(), refused)),
+            Err(Error::Exchange(exchange::Error::Refused { path, reason })) => {
+                assert_eq!((path, reason), (file.clone(), refused))
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), held);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use adage::{Config, Error, HashingEmbedder, Playbook, Request, build_lesson};
+use adage::{Config, Error, FolderError, HashingEmbedder, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
 use super::bench::{BACKUP, Bench, TRUTH, learn, lessons, shown, three, triggers};
@@ -182,7 +182,7 @@ fn a_half_saved_file_is_an_error_and_stays_as_it_is() {
     save(&bench, half);
     for _ in 0..2 {
         match playbook.learn_lesson(build_lesson("amber kettle", "fill it first")) {
-            Err(Error::Unreadable { path, reason }) => {
+            Err(Error::Folder(FolderError::Unreadable { path, reason })) => {
                 assert_eq!(path, bench.path(TRUTH));
                 assert!(!reason.is_empty());
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::patches;
 use adage::inbox::{Applied, CannotApply, Inbox, Patch, PatchKind, ProposalName, TargetError};
-use adage::{Error, LearnOutcome, ManualClock, Playbook, PlaybookBuilder, TextHash, build_lesson};
+use adage::{Error, FolderError, LearnOutcome, ManualClock, Playbook, PlaybookBuilder, TextHash, build_lesson, inbox};
 
 /// A home with a memory folder, a file for global notes and a root of skills.
 pub(crate) struct Home {
@@ -99,7 +99,7 @@ pub(crate) fn skill(name: &str) -> PatchKind {
 
 fn reason(error: Error) -> CannotApply {
     match error {
-        Error::CannotApply { reason, .. } => *reason,
+        Error::Inbox(inbox::Error::CannotApply { reason, .. }) => *reason,
         other => panic!("{other}"),
     }
 }
@@ -172,7 +172,7 @@ fn what_is_applied_is_what_was_looked_at() {
     let other = home.changes("memory/notes.md", &CHANGE.replace("+2", "+something else"));
     home.write("memory/.inbox/private/extraction.patch", &other);
     for refused in [inbox.apply(std::slice::from_ref(&looked_at)).map(drop), inbox.show(&looked_at).map(drop)] {
-        assert!(matches!(refused, Err(Error::ProposalChanged { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Inbox(inbox::Error::Changed { .. }))), "{refused:?}");
     }
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
 }
@@ -288,11 +288,11 @@ fn one_bad_diff_keeps_all_of_them_away() {
     ] {
         let patch = format!("{good}{bad}");
         let refused = inbox.propose(&PatchKind::Private, patch.as_bytes());
-        assert!(matches!(refused, Err(Error::CannotApply { .. })), "{bad}: {refused:?}");
+        assert!(matches!(refused, Err(Error::Inbox(inbox::Error::CannotApply { .. }))), "{bad}: {refused:?}");
         home.write("memory/.inbox/private/extraction.patch", &patch);
         assert!(inbox.list().unwrap().is_empty());
         let refused = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap_err();
-        assert!(matches!(refused, Error::CannotApply { .. }), "{bad}: {refused}");
+        assert!(matches!(refused, Error::Inbox(inbox::Error::CannotApply { .. })), "{bad}: {refused}");
         assert_eq!(inbox.check_written().unwrap().aside.len(), 1);
         assert!(!home.path("memory/new.md").exists());
         assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
@@ -377,7 +377,7 @@ fn a_lesson_that_is_gone_holds_up_the_files_too() {
         }
         assert_eq!((home.snapshot("memory"), inbox.list().unwrap().len()), (before.clone(), 2));
     };
-    check(&other, |error| matches!(error, Error::ProposalChanged { .. }));
+    check(&other, |error| matches!(error, Error::Inbox(inbox::Error::Changed { .. })));
     check(&twice, |error| matches!(error, Error::NoSuchLesson { .. }));
     inbox.dismiss(&proposals[1..]).unwrap();
     let refused = inbox.apply(&proposals).unwrap_err();
@@ -410,9 +410,9 @@ fn nothing_is_proposed_or_applied_by_a_reader() {
     let reader = home.builder().read_only().open().unwrap().inbox();
     let proposals = reader.list().unwrap();
     assert_eq!(proposals.len(), 1);
-    assert!(matches!(reader.apply(&proposals), Err(Error::ReadOnly { .. })));
-    assert!(matches!(reader.dismiss(&proposals), Err(Error::ReadOnly { .. })));
-    assert!(matches!(reader.check_written(), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.apply(&proposals), Err(Error::Folder(FolderError::ReadOnly { .. }))));
+    assert!(matches!(reader.dismiss(&proposals), Err(Error::Folder(FolderError::ReadOnly { .. }))));
+    assert!(matches!(reader.check_written(), Err(Error::Folder(FolderError::ReadOnly { .. }))));
     let nowhere = home.path("nowhere");
     let reader = Playbook::builder(&nowhere).without_embedder().read_only().open().unwrap();
     assert!(reader.inbox().list().unwrap().is_empty() && !nowhere.exists());

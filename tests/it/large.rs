@@ -6,6 +6,7 @@ use adage::embed::{EmbedError, Role};
 use adage::index::IndexKind;
 use adage::{
     Config, Context, Embedder, Error, LearnOutcome, LessonDraft, Playbook, Request, TextHash, Tier, build_lesson,
+    config,
 };
 use ndarray::Array2;
 
@@ -109,7 +110,7 @@ fn an_index_that_cannot_be_is_refused_at_open() {
     let mut config = Config::default();
     config.index.links = 100;
     match bench.builder().with_config(config).open() {
-        Err(Error::Config { setting, value, expected }) => {
+        Err(Error::Config(config::Error::Invalid { setting, value, expected })) => {
             assert_eq!((setting, value.as_str(), expected), ("index.links", "100", "in 4..=64"));
         }
         Err(other) => panic!("{other:?}"),

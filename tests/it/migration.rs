@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use adage::lesson::{Origin, Provenance, Refusal};
 use adage::{
-    Error, Feedback, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Playbook, Request, Tier, Verification,
-    build_lesson,
+    Error, Feedback, FolderError, HashingEmbedder, LearnOutcome, LessonId, ManualClock, Playbook, Request, Tier,
+    Verification, build_lesson,
 };
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -198,7 +198,7 @@ fn a_newer_schema_is_read_and_left_alone() {
     let id = ids(&playbook)[0];
     let context = playbook.get_playbook_context("amber kettle").unwrap();
     assert_eq!((shown(&context), context.receipt), (vec!["amber kettle"], None));
-    let newer = |error: &Error| matches!(error, Error::NewerSchema { found: 3, supported: 2 });
+    let newer = |error: &Error| matches!(error, Error::Folder(FolderError::NewerSchema { found: 3, supported: 2, .. }));
     is_refused(playbook.learn_lesson(build_lesson("brass lantern", "trim the wick")), newer);
     is_refused(playbook.record_helpful_retrieval(id), newer);
     is_refused(playbook.mark_verified(id, Verification::Passed), newer);
@@ -231,7 +231,7 @@ fn a_newer_schema_that_appears_under_an_open_handle_stops_its_writes() {
     learn(&playbook, build_lesson("brass lantern", "trim the wick"));
     bench.write(TRUTH, newer_file());
     let learned = playbook.learn_lesson(build_lesson("copper anvil", "strike in the middle"));
-    is_refused(learned, |error| matches!(error, Error::NewerSchema { found: 3, .. }));
+    is_refused(learned, |error| matches!(error, Error::Folder(FolderError::NewerSchema { found: 3, .. })));
     assert_eq!(bench.read(TRUTH), newer_file().as_bytes());
     assert_eq!(triggers(&playbook), ["amber kettle"]);
 }
@@ -248,7 +248,7 @@ fn opening_for_reading_makes_and_changes_nothing() {
     let playbook = open(&folder);
     let context = playbook.get_playbook_context(Request::cold_start()).unwrap();
     assert_eq!(context.text, "No lessons learned yet.");
-    let read_only = |error: &Error| matches!(error, Error::ReadOnly { .. });
+    let read_only = |error: &Error| matches!(error, Error::Folder(FolderError::ReadOnly { .. }));
     is_refused(playbook.learn_lesson(build_lesson("amber kettle", "fill it first")), read_only);
     assert!(!folder.exists());
 

@@ -4,7 +4,7 @@ use adage::learn::ReviewReason;
 use adage::lesson::Refusal;
 use adage::sessions::SkipSelection;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
-use adage::{Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Request, TextHash, build_lesson};
+use adage::{Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Request, TextHash, build_lesson, inbox};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
     let refused = playbook.promote(waiting.id, TextHash::of(&["another text"])).unwrap_err();
-    assert!(matches!(refused, Error::ProposalChanged { .. }), "{refused}");
+    assert!(matches!(refused, Error::Inbox(inbox::Error::Changed { .. })), "{refused}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
 
     let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();

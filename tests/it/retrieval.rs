@@ -12,7 +12,7 @@ use adage::lesson::{Provenance, Trust};
 use adage::retrieve::{Query, TierChoice};
 use adage::{
     Config, Context, Embedder, Error, HashingEmbedder, LearnOutcome, LessonDraft, NoMatchReason, Playbook, Request,
-    TextHash, Tier, build_lesson,
+    TextHash, Tier, build_lesson, config,
 };
 use ndarray::Array2;
 use serde_json::json;
@@ -301,7 +301,7 @@ fn a_threshold_that_is_no_distance_is_an_error() {
     stock(&bench, &playbook);
     for threshold in [f32::NAN, 3.0, -0.1, f32::INFINITY] {
         match playbook.get_playbook_context(Request::about("parsing CSV exports").distance_threshold(threshold)) {
-            Err(Error::Config { setting, .. }) => assert_eq!(setting, "distance_threshold"),
+            Err(Error::Config(config::Error::Invalid { setting, .. })) => assert_eq!(setting, "distance_threshold"),
             other => panic!("{other:?}"),
         }
     }

@@ -13,7 +13,7 @@ use adage::model::CancelToken;
 use adage::sessions::NotDue;
 use adage::sessions::{DueSessions, Ineligible, LeftOutReason, ReadState, RunEnd, RunOutcome};
 use adage::transcript::{Owner, Reading};
-use adage::{Config, ManualClock, Playbook, sessions};
+use adage::{Config, Error, FolderError, ManualClock, Playbook, sessions};
 use serde_json::json;
 
 fn at(hours: i64) -> DateTime<FixedOffset> {
@@ -374,7 +374,7 @@ fn a_reader_lists_and_writes_nothing() {
     assert_eq!(desk.due_ids(&reader), ["one"]);
     assert!(!desk.memory().exists());
     let scan = reader.sessions().scan(&desk.folder()).unwrap();
-    assert!(matches!(reader.sessions().begin_run(&scan), Err(adage::Error::ReadOnly { .. })));
+    assert!(matches!(reader.sessions().begin_run(&scan), Err(Error::Folder(FolderError::ReadOnly { .. }))));
 }
 
 /// The folder of a test that is to be killed in the middle of a run.

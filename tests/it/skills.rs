@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use adage::lesson::Trust;
 use adage::skills::{NotListed, Quality, Skill};
-use adage::{Error, Listing, ManualClock, Playbook, Verification, build_lesson, skills};
+use adage::{Error, FolderError, Listing, ManualClock, Playbook, Verification, build_lesson, skills};
 
 struct Home {
     temp: tempfile::TempDir,
@@ -81,7 +81,7 @@ fn the_first_of_a_name_counts_and_the_others_are_said() {
         playbook.skills().get("one").unwrap().notes,
         [skills::Note::NoFrontMatter, skills::Note::NoName, skills::Note::NoDescription]
     );
-    assert!(matches!(playbook.skills().get("two"), Err(Error::NoSuchSkill { .. })));
+    assert!(matches!(playbook.skills().get("two"), Err(Error::Skill(skills::Error::NoSuch { .. }))));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_promotion_holds_for_one_text() {
     fs::write(&path, text.replace("Body", "Other")).unwrap();
     let changed = skills.promote_text("one", promoted.text_hash);
     assert!(
-        matches!(changed, Err(Error::SkillChanged { expected, .. }) if expected == promoted.text_hash),
+        matches!(changed, Err(Error::Skill(skills::Error::Changed { expected, .. })) if expected == promoted.text_hash),
         "{changed:?}"
     );
     assert!(skills.get("one").unwrap().needs_review);
@@ -147,13 +147,13 @@ fn what_is_imported_waits_and_comes_once() {
     assert!(matches!(again, skills::Imported::Saved { saved: skills::Saved::Unchanged { .. }, .. }), "{again:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
     fs::write(&source, "---\nname: Some_Skill\n---\nOther.").unwrap();
-    assert!(matches!(skills.import(&source), Err(Error::SkillExists { .. })));
+    assert!(matches!(skills.import(&source), Err(Error::Skill(skills::Error::Exists { .. }))));
     fs::write(&source, "---\nname: Some_Skill\n---\n").unwrap();
     assert_eq!(skills.import(&source).unwrap(), skills::Imported::Refused { reason: skills::Refused::NoBody });
     fs::write(&source, "x".repeat((1 << 20) + 7)).unwrap();
     let large = skills::Refused::TooLarge { n_bytes: (1 << 20) + 7, max: 1 << 20 };
     assert_eq!(skills.import(&source).unwrap(), skills::Imported::Refused { reason: large });
-    assert!(matches!(skills.import(&home.path("nowhere")), Err(Error::Io { .. })));
+    assert!(matches!(skills.import(&home.path("nowhere")), Err(Error::Folder(FolderError::Io { .. }))));
 }
 
 #[test]
@@ -180,16 +180,16 @@ fn a_name_that_is_taken_is_not_overwritten() {
         matches!(skills.save(&skill("Some_Name", "a")).unwrap(), skills::Saved::Written { name, .. } if name.as_str() == "some-name")
     );
     assert!(
-        matches!(skills.save(&skill("some-name", "a")), Err(Error::SkillExists { .. })),
+        matches!(skills.save(&skill("some-name", "a")), Err(Error::Skill(skills::Error::Exists { .. }))),
         "its description is another"
     );
     assert!(matches!(skills.save(&skill("Some_Name", "a")).unwrap(), skills::Saved::Unchanged { .. }));
     assert!(matches!(skills.replace(&skill("some-name", "b")).unwrap(), skills::Saved::Written { .. }));
     assert_eq!(skills.get("some-name").unwrap().skill.body, "b");
     let large = skills.save(&skill("large", &"x".repeat(1 << 20)));
-    assert!(matches!(large, Err(Error::SkillTooLarge { max: 1_048_576, .. })), "{large:?}");
+    assert!(matches!(large, Err(Error::Skill(skills::Error::TooLarge { max: 1_048_576, .. }))), "{large:?}");
     let reader = Playbook::builder(home.path("memory")).without_embedder().read_only().open().unwrap();
-    assert!(matches!(reader.skills().save(&skill("c", "d")), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.skills().save(&skill("c", "d")), Err(Error::Folder(FolderError::ReadOnly { .. }))));
     assert_eq!(reader.skills().list().unwrap().skills.len(), 1);
 }
 
@@ -211,7 +211,7 @@ fn checks_and_use_are_kept_beside_the_files() {
     let used = skills.used("one").unwrap();
     assert_eq!((used, home.open().skills().get("one").unwrap().used), (used, used));
     assert_eq!((used.count, used.last.unwrap().to_rfc3339().as_str()), (2, "2026-03-01T12:00:00+00:00"));
-    assert!(matches!(skills.used("../x"), Err(Error::NoSuchSkill { .. })));
+    assert!(matches!(skills.used("../x"), Err(Error::Skill(skills::Error::NoSuch { .. }))));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn lessons_graduate_when_they_are_exported() {
     let second = playbook.export_skill(["parsing ä CSV"], &target).unwrap();
     assert_eq!(second.path, target.join("parsing-csv-2").join("SKILL.md"));
     let named = playbook.skills().export_as(["writing CSV"], &"parsing-csv".parse().unwrap(), &target);
-    assert!(matches!(named, Err(Error::SkillExists { .. })), "{named:?}");
+    assert!(matches!(named, Err(Error::Skill(skills::Error::Exists { .. }))), "{named:?}");
     assert_eq!(graduated().len(), 2);
     let all = playbook.export_skill(["parsing CSV", "writing CSV", "parsing csv"], &target).unwrap();
     assert_eq!((all.name.as_str(), all.lessons.len(), graduated().len()), ("csv-lessons", 2, 3));

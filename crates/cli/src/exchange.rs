@@ -109,7 +109,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(adage::Error::UnknownExchange)?;
+    let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(exchange::Error::UnknownFormat)?;
     let mut drafts = Vec::new();
     for read in read_lessons(format, &text) {
         match read {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::journal::{Journal, parse};
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::{Directory, Entry, Name};
 use crate::id::ChangeId;
 

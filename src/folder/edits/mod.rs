@@ -29,7 +29,8 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use super::{Directory, Entry, Folder, Name};
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::error::folder::{FolderError, Result};
 use crate::hash::TextHash;
 use crate::id::ChangeId;
 pub(crate) use journal::{Journal, Record, content_hash};
@@ -97,8 +98,8 @@ impl<'a> Edits<'a> {
     pub(crate) fn change<T>(
         self,
         at: DateTime<FixedOffset>,
-        decide: impl FnOnce() -> Result<(Option<Transaction>, T)>,
-    ) -> Result<(Option<ChangeId>, T)> {
+        decide: impl FnOnce() -> Result<(Option<Transaction>, T), Error>,
+    ) -> Result<(Option<ChangeId>, T), Error> {
         let _lock = self.folder.lock()?;
         Settlement(self).settle_all()?;
         let (transaction, value) = decide()?;
@@ -114,8 +115,8 @@ impl<'a> Edits<'a> {
         self,
         id: ChangeId,
         at: DateTime<FixedOffset>,
-        check: impl FnOnce(&Journal) -> Result<()>,
-    ) -> Result<(ChangeId, Journal)> {
+        check: impl FnOnce(&Journal) -> Result<(), Error>,
+    ) -> Result<(ChangeId, Journal), Error> {
         let (undone, journal) = self.change(at, || {
             let missing = || Error::NoSuchChange { change: id };
             let journal = self.journals().read(id, Stage::Done)?.ok_or_else(missing)?;
@@ -176,16 +177,17 @@ impl<'a> Edits<'a> {
         self.folder.links().is_inside(directory.path(), self.folder.path())
     }
 
-    fn carry_out(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId> {
+    fn carry_out(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId, Error> {
         let journal = self.journal_of(at, transaction)?;
         let (id, journals) = (journal.id, self.journals());
         if let Err(error) = self.stage(&journal) {
             // What cannot be removed now is removed by the next open.
             let _ = self.clear_beside(&journal);
             let _ = journals.remove(id, Stage::Staging);
-            return Err(error);
+            return Err(error.into());
         }
-        let decided = journals.advance(id, Stage::Staging, Stage::Pending).and_then(|()| self.put_in_place(&journal));
+        let decided = journals.advance(id, Stage::Staging, Stage::Pending).map_err(Error::from);
+        let decided = decided.and_then(|()| self.put_in_place(&journal));
         if let Err(error) = decided {
             // Also from `.staging`, if the decision itself failed: then there is nothing to roll back but what is beside.
             let is_turned = journals.advance(id, Stage::Pending, Stage::Undoing).is_ok();
@@ -206,7 +208,7 @@ impl<'a> Edits<'a> {
     }
 
     /// What is to be done, with what is there now.
-    fn journal_of(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<Journal> {
+    fn journal_of(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<Journal, Error> {
         let Transaction { what, record, edits } = transaction;
         let mut files = Vec::new();
         for FileEdit { path, before: expected, after, mode } in edits {
@@ -239,7 +241,7 @@ impl<'a> Edits<'a> {
     fn stage(self, journal: &Journal) -> Result<()> {
         let bytes = render(journal).map_err(|error| {
             let path = self.folder.files().path_of(Journals::name(journal.id, Stage::Staging));
-            Error::io("write", &path)(error.into())
+            FolderError::io("write", &path)(error.into())
         })?;
         self.journals().stage(journal.id, &bytes)?;
         let token = content_hash(&bytes).to_string();
@@ -274,7 +276,7 @@ impl<'a> Edits<'a> {
     }
 
     /// Renames what was staged into place, unless somebody edited a file in the meantime.
-    fn put_in_place(self, journal: &Journal) -> Result<()> {
+    fn put_in_place(self, journal: &Journal) -> Result<(), Error> {
         for (n, file) in journal.files.iter().enumerate() {
             let (expected, found) = (file.before.as_deref().map(content_hash), self.hash_of(file)?);
             if found != expected {
@@ -286,7 +288,7 @@ impl<'a> Edits<'a> {
                 None => directory.remove_if_exists(name)?,
             }
         }
-        self.sync_parents(journal)
+        Ok(self.sync_parents(journal)?)
     }
 
     /// Everything is in place: the journal may not say any longer that it is to be carried out.

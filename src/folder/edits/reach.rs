@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Journal;
-use crate::error::Result;
+use crate::error::folder::Result;
 use crate::folder::Folder;
 
 /// Where an undo may write.

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use super::journal::{JournalFile, content_hash, render};
 use super::{Edits, Journal, Journals, Stage, beside, token_name};
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Name};
 use crate::id::ChangeId;
 
@@ -180,7 +180,7 @@ fn mended<T>(result: Result<T>) -> Result<Option<T>> {
     const LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(Error::Io { action, path, source })
+        Err(FolderError::Io { action, path, source })
             if matches!(
                 source.kind(),
                 ErrorKind::NotFound

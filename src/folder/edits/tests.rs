@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::error::inbox;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::faults::{Fault, FaultyDisk};
@@ -62,7 +63,7 @@ impl AllowedRoot {
         Reach { own: vec![self.path("memory")], files: vec![self.path("outside/b.md")], ..Reach::default() }
     }
 
-    fn apply(&self, folder: &Folder) -> Result<ChangeId> {
+    fn apply(&self, folder: &Folder) -> Result<ChangeId, Error> {
         let transaction = Transaction { what: "a test".to_owned(), record: Record::Kept, edits: self.edits() };
         folder.edits().change(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
     }
@@ -203,7 +204,7 @@ fn recovery_survives_failures_too() {
         for number in (1..).step_by(4) {
             let ground = AllowedRoot::new();
             let before = ground.state();
-            let run = |at: usize, what: &dyn Fn(&Folder) -> Result<()>| {
+            let run = |at: usize, what: &dyn Fn(&Folder) -> Result<(), Error>| {
                 let done = Arc::new(AtomicUsize::new(0));
                 let mut folder = ground.folder(Box::new(RealDisk));
                 folder = folder.with_disk(Box::new(FaultyDisk { fault: Fault::Freeze, at, done: Arc::clone(&done) }));
@@ -211,7 +212,7 @@ fn recovery_survives_failures_too() {
                 done.load(Ordering::SeqCst) < at
             };
             is_through = run(died, &|folder| ground.apply(folder).map(drop));
-            let is_recovered = run(number, &|folder: &Folder| folder.edits().recover());
+            let is_recovered = run(number, &|folder: &Folder| Ok(folder.edits().recover()?));
             ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
             let state = ground.state();
             let has_changed =
@@ -361,7 +362,10 @@ fn a_forged_record_is_not_undone_elsewhere() {
         if is_reached {
             assert!(undone.is_ok() && !written.exists(), "{path}: {undone:?}");
         } else {
-            assert!(matches!(undone, Err(Error::CannotApply { .. })) && !written.exists(), "{path}: {undone:?}");
+            assert!(
+                matches!(undone, Err(Error::Inbox(inbox::Error::CannotApply { .. }))) && !written.exists(),
+                "{path}: {undone:?}"
+            );
         }
     };
     for (n, (path, reach, is_reached)) in [
@@ -410,7 +414,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     for (n, path) in ["outside/x.md", "memory/skills/../../outside/x.md", "memory/x.md"].into_iter().enumerate() {
         let id = forge(i64::try_from(n).unwrap(), "curation: 2 files", &["memory/skills/x/SKILL.md", path]);
         let undone = CurationFiles::new(&folder).undo(id, at(9));
-        assert!(matches!(undone, Err(Error::CannotApply { .. })), "{path}: {undone:?}");
+        assert!(matches!(undone, Err(Error::Inbox(inbox::Error::CannotApply { .. }))), "{path}: {undone:?}");
     }
     let file = ground.path("outside/x.md");
     let what = format!("export: {}", file.display());
@@ -421,7 +425,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     let id = forge(5, &what, &["outside/x.md"]);
     assert!(matches!(
         Exports::new(&folder).undo(id, &ground.path("outside/y.md"), at(9)),
-        Err(Error::CannotApply { .. })
+        Err(Error::Inbox(inbox::Error::CannotApply { .. }))
     ));
     assert_eq!(ground.state(), before);
     Exports::new(&folder).undo(id, &file, at(9)).unwrap();

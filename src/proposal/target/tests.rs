@@ -94,11 +94,11 @@ fn private_patches_lead_to_markdown_files_of_the_folder() {
     check("private", &format!("/home/me/memory/{}.md", "x".repeat(260)), Makes, Err("is too long"));
     check("private", &format!("/home/me/memory/{}.md", "x/".repeat(3_000)), Makes, Err("is too long"));
     for (name, expected) in [
-        ("a.md", "is no absolute path"),
-        ("a/home/me/memory/a.md", "is no absolute path"),
-        ("~/memory/a.md", "is no absolute path"),
-        ("\"/home/me/memory/a.md\"", "is no absolute path"),
-        ("file:///home/me/memory/a.md", "is no absolute path"),
+        ("a.md", "is not an absolute path"),
+        ("a/home/me/memory/a.md", "is not an absolute path"),
+        ("~/memory/a.md", "is not an absolute path"),
+        ("\"/home/me/memory/a.md\"", "is not an absolute path"),
+        ("file:///home/me/memory/a.md", "is not an absolute path"),
         ("/home/me/memory", other),
         ("/home/me/memory2/a.md", other),
         ("/home/me/Memory/a.md", other),
@@ -131,7 +131,7 @@ fn global_patches_lead_to_one_file() {
 fn skill_patches_lead_to_skill_files() {
     for name in ["/home/me/skills/deploy/SKILL.md", "/home/me/skills/group/deploy/SKILL.md"] {
         check("deploy", name, Effect::Changes, Ok(name));
-        check("deploy", name, Effect::Makes, Err("is not there"));
+        check("deploy", name, Effect::Makes, Err("does not exist"));
     }
     for (name, expected) in [
         ("/home/me/skills/SKILL.md", "as writable"),
@@ -174,13 +174,13 @@ fn what_stands_there_decides() {
     let is = |text: &'static str| Some(text);
     check_view(Changes, &[FILE], memory, &["a.md"], None);
     check_view(Makes, &[Entry::Missing], memory, &["b.md"], None);
-    check_view(Makes, &[FILE], memory, &["a.md"], is("/home/me/memory/a.md is there already"));
-    check_view(Changes, &[Entry::Missing], memory, &[], is("/home/me/memory/a.md is not there"));
+    check_view(Makes, &[FILE], memory, &["a.md"], is("/home/me/memory/a.md exists already"));
+    check_view(Changes, &[Entry::Missing], memory, &[], is("/home/me/memory/a.md does not exist"));
     check_view(Changes, &[Entry::Link], memory, &["a.md"], is("/home/me/memory/a.md leads elsewhere"));
     check_view(Makes, &[Entry::Link], memory, &["a.md"], is("/home/me/memory/a.md leads elsewhere"));
     for entry in [Entry::Folder, Entry::Other] {
         for effect in [Makes, Changes] {
-            check_view(effect, &[entry], memory, &["a.md"], is("/home/me/memory/a.md is no regular file"));
+            check_view(effect, &[entry], memory, &["a.md"], is("/home/me/memory/a.md is not a regular file"));
         }
     }
     let linked = Entry::File { n_links: 2, n_bytes: 9, is_writable: true };
@@ -188,19 +188,20 @@ fn what_stands_there_decides() {
     let fixed = Entry::File { n_links: 1, n_bytes: 9, is_writable: false };
     check_view(Changes, &[fixed], memory, &["a.md"], is("/home/me/memory/a.md may not be written"));
     check_view(Changes, &[FILE], Some("/elsewhere"), &["a.md"], is("/home/me/memory leads elsewhere"));
-    let alike = is("/home/me/memory/a.md would lie beside \"A.md\", which some systems take for the same");
+    let alike =
+        is("/home/me/memory/a.md would be in the same folder as \"A.md\", which some systems take for the same name");
     check_view(Makes, &[Entry::Missing], memory, &["A.md"], alike);
     check_view(Changes, &[FILE], memory, &["A.md"], alike);
 
     check_view(Changes, &[Entry::Folder, FILE], deploy, &["SKILL.md"], None);
     check_view(Changes, &[Entry::Link, FILE], deploy, &["SKILL.md"], is("/home/me/skills/deploy leads elsewhere"));
-    check_view(Changes, &[FILE, Entry::Missing], None, &[], is("/home/me/skills/deploy is no folder"));
+    check_view(Changes, &[FILE, Entry::Missing], None, &[], is("/home/me/skills/deploy is not a folder"));
     check_view(
         Changes,
         &[Entry::Missing, Entry::Missing],
         None,
         &[],
-        is("/home/me/skills/deploy/SKILL.md is not there"),
+        is("/home/me/skills/deploy/SKILL.md does not exist"),
     );
 }
 

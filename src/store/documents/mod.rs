@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use uuid::Uuid;
 
 use crate::document::Document;
-use crate::error::{Error, Result};
+use crate::error::folder::{FolderError, Result};
 use crate::folder::{Folder, Lock, Name, Stamp};
 pub(crate) use line::{Change, Logged};
 
@@ -54,13 +54,6 @@ impl LogMark {
     fn is_same_file(&self, other: &Self) -> bool {
         let inode = |mark: &Self| mark.stamp.as_ref().map(|stamp| stamp.inode);
         self.log == other.log && inode(self) == inode(other)
-    }
-
-    fn refuse_newer(&self) -> Result<()> {
-        match self.newer {
-            Some(found) => Err(Error::NewerSchema { found, supported: line::SCHEMA }),
-            None => Ok(()),
-        }
     }
 }
 
@@ -155,9 +148,16 @@ impl DocumentLog {
         (known.n_broken > 0).then(|| MemoryRecovery { n_lines: known.n_broken, kept_at: self.path() })
     }
 
+    fn refuse_newer(&self, known: &LogMark) -> Result<()> {
+        match known.newer {
+            Some(found) => Err(FolderError::NewerSchema { path: self.path(), found, supported: line::SCHEMA }),
+            None => Ok(()),
+        }
+    }
+
     /// The lock for writing, and that the folder may be written to.
     pub(crate) fn lock(&self, known: &LogMark) -> Result<Lock> {
-        known.refuse_newer()?;
+        self.refuse_newer(known)?;
         self.folder.lock()
     }
 
@@ -166,7 +166,7 @@ impl DocumentLog {
     /// Bytes at the end that are no whole batch are kept aside too and cut off: mostly nobody was told that they are safe,
     /// but a flipped bit can look the same.
     pub(crate) fn clear_up(&self, known: &mut LogMark, _lock: &Lock) -> Result<Option<MemoryRecovery>> {
-        known.refuse_newer()?;
+        self.refuse_newer(known)?;
         self.folder.sweep();
         let files = self.folder.files();
         let length = files.stamp(DOCUMENTS)?.map_or(0, |stamp| stamp.length);
@@ -206,9 +206,9 @@ impl DocumentLog {
     /// # Errors
     /// Nothing happened, or the handle writes no more: then the batch may be there when the folder is opened again.
     pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<usize>> {
-        known.refuse_newer()?;
+        self.refuse_newer(known)?;
         let files = self.folder.files();
-        let failed = |error: serde_json::Error| Error::io("append to", &self.path())(error.into());
+        let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
         if known.stamp.is_none() {
             // The first batch comes with the file, so that there is never a file without its first line.
             let (lines, lengths) = line::batch(changes).map_err(failed)?;
@@ -237,10 +237,10 @@ impl DocumentLog {
         documents: impl Iterator<Item = &'d Document>,
         lock: &Lock,
     ) -> Result<Vec<usize>> {
-        known.refuse_newer()?;
+        self.refuse_newer(known)?;
         let mut lines = Vec::new();
-        let lengths =
-            line::singly(documents, &mut lines).map_err(|error| Error::io("write", &self.path())(error.into()))?;
+        let lengths = line::singly(documents, &mut lines)
+            .map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
         self.install(known, lines, lock)?;
         Ok(lengths)
     }
@@ -248,7 +248,7 @@ impl DocumentLog {
     fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<()> {
         let files = self.folder.files();
         let log = Uuid::new_v4();
-        let mut bytes = line::header(log).map_err(|error| Error::io("write", &self.path())(error.into()))?;
+        let mut bytes = line::header(log).map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
         bytes.extend(lines);
         let temporary = self.folder.write_temporary("documents", &bytes)?;
         files.rename(temporary, DOCUMENTS)?;

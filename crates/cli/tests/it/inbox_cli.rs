@@ -71,7 +71,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     let (code, out, _) = with_global(&["show", "private"]);
     assert!(code == 0 && out.contains("\n+first\n") && out.contains("MEMORY.md") && !out.contains('\u{1b}'), "{out}");
     let (code, _, err) = with_global(&["show", "skills/absent"]);
-    assert!(code == 1 && err.contains("nothing called skills/absent waits for review"), "{err}");
+    assert!(code == 1 && err.contains("no proposal skills/absent awaits review"), "{err}");
     let (code, _, err) = with_global(&["show", "../x"]);
     assert!(code == 2 && err.contains("names no proposal"), "{err}");
     assert_eq!(with_global(&["apply"]).0, 2);
@@ -99,7 +99,7 @@ fn what_cannot_be_applied_is_put_aside_on_demand() {
     let (memory, _) = prepare(home.path());
     fs::write(memory.join(".inbox/private/extraction.patch"), "Here is the patch:\n").unwrap();
     let (code, _, err) = run(&memory, &["inbox", "apply", "private"]);
-    assert!(code == 1 && err.contains("private/extraction.patch cannot be applied: it is no patch"), "{err}");
+    assert!(code == 1 && err.contains("private/extraction.patch cannot be applied: it is not a patch"), "{err}");
     let (code, out, _) = run(&memory, &["inbox", "check", "--json"]);
     let aside = objects(&out);
     let names: Vec<&str> = aside.iter().map(|object| object["name"].as_str().unwrap()).collect();

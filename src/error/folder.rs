@@ -1,0 +1,65 @@
+//! What any folder of files can meet.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results of operations on a folder.
+pub(crate) type Result<T, E = FolderError> = std::result::Result<T, E>;
+
+/// An error of a folder and its files: a playbook's or a vector memory's.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// An operation on a file failed; nothing was committed.
+    #[error("could not {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file became unreadable while it was open, perhaps in the middle of a hand edit. It was not touched; repair it, or
+    /// open the folder again to move it to quarantine and continue from the backup.
+    #[error("{} cannot be read: {reason}; repair it, or open the folder again to restore the backup", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A newer version wrote the file; the folder is open for reading only.
+    #[error(
+        "{} is of schema version {found}, this program writes {supported}: it is open for reading only; use a newer version",
+        path.display()
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// The version in the file.
+        found: u64,
+        /// The newest version that this program writes.
+        supported: u64,
+    },
+    /// The handle was opened for reading.
+    #[error("{} is open for reading only", path.display())]
+    ReadOnly {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A write could not be synced to disk, so this handle writes no more. Open the folder again.
+    #[error("an earlier write to {} could not be synced; open the folder again", path.display())]
+    WritesStopped {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+impl FolderError {
+    /// Wraps an I/O error with what was tried and where.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}

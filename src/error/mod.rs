@@ -1,0 +1,151 @@
+//! What can go wrong, each variant something a caller can do something about.
+//!
+//! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
+//! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
+
+pub(crate) mod config;
+mod embed;
+pub(crate) mod exchange;
+pub(crate) mod folder;
+pub(crate) mod inbox;
+mod patch;
+pub(crate) mod skills;
+pub(crate) mod vector_memory;
+
+use std::path::PathBuf;
+
+use adage_index::VectorError;
+
+use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
+
+pub use embed::{EmbedError, HostError};
+pub use folder::FolderError;
+pub use inbox::{BadName, CannotApply, TargetError};
+pub use patch::{Forbidden, Limit, PatchError};
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of a [`Playbook`](crate::Playbook).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder or one of its files.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// A vector cannot be used.
+    #[error(transparent)]
+    Vector(#[from] VectorError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// A session could not be read.
+    #[error(transparent)]
+    Transcript(#[from] adage_transcript::Error),
+    /// A skill could not be read or written.
+    #[error(transparent)]
+    Skill(#[from] skills::Error),
+    /// A proposal could not be found or applied.
+    #[error(transparent)]
+    Inbox(#[from] inbox::Error),
+    /// Lessons could not be exchanged.
+    #[error(transparent)]
+    Exchange(#[from] exchange::Error),
+    /// The vector tier was requested, and there is no embedder.
+    #[error("the vector tier needs an embedder; give one to the builder, or request another tier")]
+    NoEmbedder,
+    /// Other processes changed the folder faster than this one could embed what they wrote.
+    #[error("the playbook changed during each of {rounds} attempts to commit")]
+    Contended {
+        /// How many times it was tried.
+        rounds: usize,
+    },
+    /// No lesson has this id or trigger.
+    #[error("no lesson with {lesson}")]
+    NoSuchLesson {
+        /// What was asked for.
+        lesson: LessonRef,
+    },
+    /// Several lessons have this trigger; name one by id. Nothing was changed.
+    #[error("{} lessons have the trigger {trigger:?}: {}", ids.len(), list(ids))]
+    Ambiguous {
+        /// What was asked for.
+        trigger: String,
+        /// The lessons.
+        ids: Vec<LessonId>,
+    },
+    /// The receipt is not known, or older than receipts are kept.
+    #[error("no receipt {receipt}; receipts are kept for 7 days")]
+    NoSuchReceipt {
+        /// The receipt.
+        receipt: ReceiptId,
+    },
+    /// No change with this id is on record.
+    #[error("no change {change} on record")]
+    NoSuchChange {
+        /// The change.
+        change: ChangeId,
+    },
+    /// No merge into this lesson is on record that still stands.
+    #[error("no merge into lesson {lesson} is on record that still stands")]
+    NoSuchMerge {
+        /// The lesson.
+        lesson: LessonId,
+    },
+    /// The change cannot be undone (any more).
+    #[error("change {change} cannot be undone: {reason}")]
+    CannotUndo {
+        /// The change.
+        change: ChangeId,
+        /// Why not.
+        reason: CannotUndo,
+    },
+    /// A file is no longer what an edit of it was made for. Nothing was changed.
+    #[error("{} changed: the edit is for {}, it is {}", path.display(), content(expected.as_ref()), content(found.as_ref()))]
+    FileChanged {
+        /// The file.
+        path: PathBuf,
+        /// The hash of the content that the edit is for; none for no file.
+        expected: Option<TextHash>,
+        /// The hash of what it holds; none when there is no file.
+        found: Option<TextHash>,
+    },
+}
+
+/// Why a change cannot be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotUndo {
+    /// A later change touched the same lessons; undo that one first.
+    #[error("the later change {0} touched the same lessons; undo that one first")]
+    Newer(ChangeId),
+    /// It is undone already.
+    #[error("it is undone already")]
+    Already,
+    /// An undo is not undone; learn the lesson again.
+    #[error("it is an undo itself")]
+    IsUndo,
+    /// The lesson was edited since.
+    #[error("the text of lesson {0} is no longer what the change left")]
+    Edited(LessonId),
+    /// The text of a removal is kept for 30 days.
+    #[error("the text of a removed lesson is kept for 30 days only")]
+    Expired,
+}
+
+/// An error with its causes, on one line.
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn content(hash: Option<&TextHash>) -> String {
+    hash.map_or_else(|| "no file".to_owned(), |hash| format!("content {hash}"))
+}
+
+fn list(ids: &[LessonId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

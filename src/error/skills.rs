@@ -1,0 +1,45 @@
+//! Why a skill cannot be read or written.
+
+use std::path::PathBuf;
+
+use crate::lesson::TextHash;
+
+/// Why a skill cannot be read or written. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No skill has this name.
+    #[error("no skill {name:?}")]
+    NoSuch {
+        /// What was asked for.
+        name: String,
+    },
+    /// A skill with another text has this name; take another name.
+    #[error("another skill {name:?} exists at {}; choose another name", path.display())]
+    Exists {
+        /// The name.
+        name: String,
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// The text of a skill is not the expected one; read it again.
+    #[error("the text of skill {name:?} is {found}, not {expected}: it was changed; read it again")]
+    Changed {
+        /// The name.
+        name: String,
+        /// The hash of the expected text.
+        expected: TextHash,
+        /// The hash of the present text.
+        found: TextHash,
+    },
+    /// A skill is too large to be read again.
+    #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
+    TooLarge {
+        /// The name.
+        name: String,
+        /// Its length.
+        n_bytes: usize,
+        /// The largest length that is read.
+        max: usize,
+    },
+}
