@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Lesson, LessonId, NotALesson, Provenance, Realm, Trust};
+use super::{Lesson, LessonId, Provenance, Realm, Refusal, Trust};
 use crate::clock::Clock;
 
 /// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
@@ -183,7 +183,7 @@ impl LessonDraft {
         })
     }
 
-    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, NotALesson> {
+    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, Refusal> {
         Lesson::from_row(Value::Object(self.row), clock)
     }
 
