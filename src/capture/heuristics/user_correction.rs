@@ -294,10 +294,7 @@ impl Target<'_, '_> {
                 (Some(command), _) => format!("running {}", named(&command)),
                 (None, Some(file)) => format!("changing {file}"),
                 (None, None) if call.changes_files() => return None,
-                (None, None) => match asked_for(call) {
-                    Some(what) => format!("using {} for {what}", call.tool),
-                    None => format!("using {}", call.tool),
-                },
+                (None, None) => format!("using {}", tool_and_purpose(call)),
             },
             Self::Edits(files) => format!("changing {}", listed(files)),
             Self::Command(call) => format!("running {}", named(call.line.text())),
@@ -311,10 +308,7 @@ impl Target<'_, '_> {
                 (Some(command), _) => format!("the user refused {}", named(&command)),
                 (None, Some(file)) => format!("the user refused a change of {file}"),
                 (None, None) if call.changes_files() => "the user refused a change of a file".to_owned(),
-                (None, None) => match asked_for(call) {
-                    Some(what) => format!("the user refused a call of {} for {what}", call.tool),
-                    None => format!("the user refused a call of {}", call.tool),
-                },
+                (None, None) => format!("the user refused a call of {}", tool_and_purpose(call)),
             },
             Self::Edits(files) => format!("the user objected to a change of {}", listed(files)),
             Self::Command(call) => format!("the user objected to {}", named(call.line.text())),
@@ -322,12 +316,12 @@ impl Target<'_, '_> {
     }
 }
 
-/// What a tool was called for: an address, words to search.
-fn asked_for(call: &ToolCall) -> Option<String> {
+/// A tool and what it was called for, where its input says so: an address, words to search.
+fn tool_and_purpose(call: &ToolCall) -> String {
     const FIELDS: [&str; 6] = ["url", "uri", "query", "pattern", "path", "name"];
-    let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str())?;
-    let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then(|| format!("`{}`", one_line(&line, MAX_COMMAND_CHARS)))
+    let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str()).unwrap_or_default();
+    let line = one_line(value, MAX_COMMAND_CHARS);
+    if line.is_empty() { call.tool.clone() } else { format!("{} for `{line}`", call.tool) }
 }
 
 /// A command in back-ticks, whole; of one that is too long to be shown, what it does.
