@@ -17,8 +17,8 @@ use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
 use crate::error::{EmbedError, Error, Result};
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::faults::{Fault, FaultyDisk};
 use crate::lesson::TextHash;
+use crate::testing::faults::{Fault, FaultyDisk};
 
 /// The hashing embedder, which counts texts, and under another name is another model.
 #[derive(Default)]
