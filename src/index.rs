@@ -19,6 +19,6 @@
 //! ```
 
 pub use adage_index::{
-    IndexConfig, IndexKind, InvalidSetting, KeySet, Keys, Neighbour, SearchResult, SearchScope, UnitVector,
-    VectorError, VectorIndex,
+    IndexConfig, IndexKind, InvalidSetting, KeySet, Neighbour, SearchResult, SearchScope, UnitVector, VectorError,
+    VectorIndex,
 };

@@ -1,4 +1,6 @@
-//! What unit tests share: instants and lessons.
+//! What unit tests share: instants, lessons, and disks that fail.
+
+pub(crate) mod faults;
 
 use chrono::{DateTime, FixedOffset};
 use serde_json::json;

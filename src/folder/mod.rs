@@ -7,8 +7,6 @@ mod directory;
 pub(crate) mod disk;
 pub(crate) mod edits;
 mod entry;
-#[cfg(test)]
-pub(crate) mod faults;
 mod json_file;
 mod links;
 mod mapped;

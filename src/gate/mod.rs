@@ -7,17 +7,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::Refusal;
-use crate::lesson::{Lesson, LessonDraft, NotALesson};
+use crate::lesson::{Lesson, LessonDraft, Refusal};
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
 /// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
-    let mut lesson = draft.into_lesson(clock).map_err(|why| match why {
-        NotALesson::NotAnObject => Refusal::NotAnObject,
-        NotALesson::NoTrigger => Refusal::NoTrigger,
-        NotALesson::NoSolution => Refusal::NoSolution,
-    })?;
+    let mut lesson = draft.into_lesson(clock)?;
     check_lengths(&lesson, config.max_field_bytes)?;
     for (_, text) in texts(&mut lesson) {
         *text = clean(text);

@@ -30,7 +30,9 @@ pub(crate) fn undo(plan: &mut Plan, history: &[Change], target: ChangeId) -> Res
     let Some((change, later)) = place.and_then(|place| history.get(place..)).and_then(<[Change]>::split_first) else {
         return Err(Error::NoSuchChange { change: target });
     };
-    if let Err(reason) = check_history(change, later).and_then(|()| check_texts(&plan.book, change)) {
+    if let Err(reason) =
+        check_history(change, later).and_then(|()| change.edits.iter().try_for_each(|edit| check(&plan.book, edit)))
+    {
         return Err(Error::CannotUndo { change: target, reason });
     }
     let edits: Vec<Edit> = change.edits.iter().rev().filter_map(|edit| take_back(&mut plan.book, edit)).collect();
@@ -55,21 +57,12 @@ fn check_history(change: &Change, later: &[Change]) -> Result<(), CannotUndo> {
     }
 }
 
-fn check_texts(book: &Book, change: &Change) -> Result<(), CannotUndo> {
-    change.edits.iter().try_for_each(|edit| check(book, edit))
-}
-
 fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
     if edit.why.is_removal() && removed_text(book, edit.id).is_none() {
         return Err(CannotUndo::Expired);
     }
-    match edit.after {
-        Some(text_hash) => match book.get(edit.id) {
-            Some(lesson) if lesson.text_hash() == text_hash => Ok(()),
-            _ => Err(CannotUndo::Edited(edit.id)),
-        },
-        None => Ok(()),
-    }
+    let is_as_left = |text_hash| book.get(edit.id).is_some_and(|lesson| lesson.text_hash() == text_hash);
+    if edit.after.is_none_or(is_as_left) { Ok(()) } else { Err(CannotUndo::Edited(edit.id)) }
 }
 
 fn removed_text(book: &Book, id: LessonId) -> Option<Arc<Lesson>> {

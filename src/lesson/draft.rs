@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Lesson, LessonId, NotALesson, Provenance, Realm, Trust};
+use super::{Lesson, LessonId, Provenance, Realm, Refusal, Trust};
 use crate::clock::Clock;
+use crate::setters::setters;
 
 /// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
 const HISTORY: [&str; 13] = [
@@ -70,34 +71,29 @@ impl LessonDraft {
         }
     }
 
-    /// What was to be done, where that is not the trigger.
-    #[must_use]
-    pub fn task(self, task: impl Into<String>) -> Self {
-        self.set("task", task.into())
-    }
-
-    /// What went wrong.
-    #[must_use]
-    pub fn mistake(self, mistake: impl Into<String>) -> Self {
-        self.set("mistake", mistake.into())
-    }
-
-    /// What not to do, where that is not the mistake.
-    #[must_use]
-    pub fn anti_pattern(self, anti_pattern: impl Into<String>) -> Self {
-        self.set("anti_pattern", anti_pattern.into())
-    }
-
-    /// What solved it, where that is not the correct pattern.
-    #[must_use]
-    pub fn solution(self, solution: impl Into<String>) -> Self {
-        self.set("solution", solution.into())
-    }
-
-    /// Code that shows it. Without one, code is looked for in the correct pattern.
-    #[must_use]
-    pub fn code_example(self, code: impl Into<String>) -> Self {
-        self.set("code_example", code.into())
+    setters! {
+        /// What was to be done, where that is not the trigger.
+        task(task: impl Into<String>) => set("task", task.into());
+        /// What went wrong.
+        mistake(mistake: impl Into<String>) => set("mistake", mistake.into());
+        /// What not to do, where that is not the mistake.
+        anti_pattern(anti_pattern: impl Into<String>) => set("anti_pattern", anti_pattern.into());
+        /// What solved it, where that is not the correct pattern.
+        solution(solution: impl Into<String>) => set("solution", solution.into());
+        /// Code that shows it. Without one, code is looked for in the correct pattern.
+        code_example(code: impl Into<String>) => set("code_example", code.into());
+        /// How sure the author is, clamped to [0, 1]; 0.5 unless said.
+        confidence(confidence: f64) => set("confidence", confidence);
+        /// Where it came from, in a word. `self_play` and `mined` also make the lesson an automatic one.
+        source(source: impl Into<String>) => set("source", source.into());
+        /// The hash of the challenge it came from.
+        source_challenge_hash(hash: impl Into<String>) => set("source_challenge_hash", hash.into());
+        /// The project it holds for: a repository's root, or a name that the host gives.
+        project(project: impl Into<String>) => set("project", project.into());
+        /// The role it holds for.
+        role(role: impl Into<String>) => set("role", role.into());
+        /// Where it comes from and whether it may be shown.
+        provenance(provenance: &Provenance) => set("provenance", json!(provenance));
     }
 
     /// Topics.
@@ -107,46 +103,10 @@ impl LessonDraft {
         self.set("domains", domains)
     }
 
-    /// How sure the author is, clamped to [0, 1]; 0.5 unless said.
-    #[must_use]
-    pub fn confidence(self, confidence: f64) -> Self {
-        self.set("confidence", confidence)
-    }
-
     /// Marks the lesson as verified by an independent check.
     #[must_use]
     pub fn verified(self) -> Self {
         self.set("verified", true).set("verification_attempted", true)
-    }
-
-    /// Where it came from, in a word. `self_play` and `mined` also make the lesson an automatic one.
-    #[must_use]
-    pub fn source(self, source: impl Into<String>) -> Self {
-        self.set("source", source.into())
-    }
-
-    /// The hash of the challenge it came from.
-    #[must_use]
-    pub fn source_challenge_hash(self, hash: impl Into<String>) -> Self {
-        self.set("source_challenge_hash", hash.into())
-    }
-
-    /// The project it holds for: a repository's root, or a name that the host gives.
-    #[must_use]
-    pub fn project(self, project: impl Into<String>) -> Self {
-        self.set("project", project.into())
-    }
-
-    /// The role it holds for.
-    #[must_use]
-    pub fn role(self, role: impl Into<String>) -> Self {
-        self.set("role", role.into())
-    }
-
-    /// Where it comes from and whether it may be shown.
-    #[must_use]
-    pub fn provenance(self, provenance: &Provenance) -> Self {
-        self.set("provenance", json!(provenance))
     }
 
     /// Whether untrusted content could have shaped it; the rest of its provenance stays.
@@ -183,7 +143,7 @@ impl LessonDraft {
         })
     }
 
-    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, NotALesson> {
+    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, Refusal> {
         Lesson::from_row(Value::Object(self.row), clock)
     }
 

@@ -27,7 +27,6 @@ pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub use draft::{LessonDraft, build_lesson};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
-pub(crate) use row::NotALesson;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, FixedOffset, NaiveDateTime};
 use serde_json::{Map, Value};
 
-use super::{Lesson, LessonId, Provenance, Realm, SCHEMA_VERSION, TextHash};
+use super::{Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::clock::Clock;
 
 /// First words by which a multi-line text without a fence is recognised as code.
@@ -29,25 +29,14 @@ const CODE_STARTS: [&str; 16] = [
 /// The time formats of rows that were written without an offset.
 const NAIVE_FORMATS: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
 
-/// Why a row cannot be a lesson.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotALesson {
-    #[error("the row is not an object")]
-    NotAnObject,
-    #[error("neither a task nor a trigger")]
-    NoTrigger,
-    #[error("no solution")]
-    NoSolution,
-}
-
 impl Lesson {
     /// Reads a row of schema v1 or v2, or a draft. Missing fields get their defaults, wrong types their nearest reading, and
     /// keys that are not known stay in `extra`.
     ///
     /// A row without an id is given one that is made of its time and text, so that every reader of an older file gives the
     /// same row the same name.
-    pub(crate) fn from_row(row: Value, clock: &dyn Clock) -> Result<Self, NotALesson> {
-        let Value::Object(mut row) = row else { return Err(NotALesson::NotAnObject) };
+    pub(crate) fn from_row(row: Value, clock: &dyn Clock) -> Result<Self, Refusal> {
+        let Value::Object(mut row) = row else { return Err(Refusal::NotAnObject) };
         let is_structured =
             ["trigger", "correct_pattern", "domains", "confidence"].iter().any(|key| row.contains_key(*key));
         let schema_version = if is_structured { SCHEMA_VERSION } else { 1 };
@@ -58,10 +47,10 @@ impl Lesson {
         let (solution, correct_pattern) =
             either(take_text(&mut row, "solution"), take_text(&mut row, "correct_pattern"));
         if trigger.trim().is_empty() {
-            return Err(NotALesson::NoTrigger);
+            return Err(Refusal::NoTrigger);
         }
         if correct_pattern.trim().is_empty() {
-            return Err(NotALesson::NoSolution);
+            return Err(Refusal::NoSolution);
         }
         let code_example = match take_text(&mut row, "code_example") {
             code if code.is_empty() => find_code(&correct_pattern),
@@ -302,9 +291,9 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_a_lesson_says_why() {
         for (row, why) in [
-            (json!(3), NotALesson::NotAnObject),
-            (json!({"solution": "s", "task": "  "}), NotALesson::NoTrigger),
-            (json!({"task": "t", "solution": ""}), NotALesson::NoSolution),
+            (json!(3), Refusal::NotAnObject),
+            (json!({"solution": "s", "task": "  "}), Refusal::NoTrigger),
+            (json!({"task": "t", "solution": ""}), Refusal::NoSolution),
         ] {
             assert_eq!(Lesson::from_row(row, &clock()), Err(why));
         }

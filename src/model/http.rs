@@ -1,7 +1,6 @@
 //! A model behind the OpenAI-compatible interface: the one place of the crate that knows the network, built only with the
 //! feature `http-llm`.
 
-use std::fmt;
 use std::time::Duration;
 
 use adage_redact::{Redactor, one_line, strip_invisible};
@@ -34,21 +33,10 @@ const MAX_MESSAGE_CHARS: usize = 300;
 pub struct HttpModel {
     endpoint: Uri,
     model: String,
-    key: Option<Key>,
+    /// The header. Marked as sensitive, it shows in no debug output, neither here nor in what the client logs.
+    key: Option<HeaderValue>,
     connect_timeout: Duration,
     max_reply_bytes: usize,
-}
-
-/// A header with the key. It shows in no debug output, neither here nor in what the client logs.
-struct Key {
-    header: HeaderValue,
-    text: String,
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[REDACTED]")
-    }
 }
 
 impl HttpModel {
@@ -87,7 +75,7 @@ impl HttpModel {
         let mut header =
             HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| bad("made of visible ASCII characters"))?;
         header.set_sensitive(true);
-        self.key = Some(Key { header, text: key.to_owned() });
+        self.key = Some(header);
         Ok(self)
     }
 
@@ -126,7 +114,7 @@ impl HttpModel {
         });
         let mut request = agent.post(&self.endpoint).header(header::CONTENT_TYPE, "application/json");
         if let Some(key) = &self.key {
-            request = request.header(header::AUTHORIZATION, &key.header);
+            request = request.header(header::AUTHORIZATION, key);
         }
         let failed = |error: ureq::Error| self.failure(&error, completion.time_limit);
         let response = request.send(body.to_string()).map_err(failed)?;
@@ -175,8 +163,9 @@ impl HttpModel {
 
     /// A text of the server on one line, without the key (servers repeat it) and other secrets.
     fn safe(&self, text: &str) -> String {
-        let keyless = match &self.key {
-            Some(key) => text.replace(&key.text, "[REDACTED]"),
+        let key = self.key.as_ref().and_then(|key| key.to_str().ok()?.strip_prefix("Bearer "));
+        let keyless = match key {
+            Some(key) => text.replace(key, "[REDACTED]"),
             None => text.to_owned(),
         };
         let line = one_line(&strip_invisible(&keyless), usize::MAX);

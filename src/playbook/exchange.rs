@@ -104,8 +104,8 @@ mod tests {
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
-    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
+    use crate::testing::faults::{Fault, FaultyDisk};
     use crate::{ManualClock, build_lesson};
 
     const NOTES: &str = "# Notes\n\nMine.\n";

@@ -416,7 +416,7 @@ fn names(proposals: &[&Proposal]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::faults::CountingDisk;
+    use crate::testing::faults::CountingDisk;
 
     /// Proposes so many skills and applies them together: how many operations that takes, without those on the playbook.
     fn operations_to_apply(n_skills: usize) -> usize {

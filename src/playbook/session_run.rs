@@ -254,8 +254,8 @@ mod tests {
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
-    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::testing::at;
+    use crate::testing::faults::{Fault, FaultyDisk};
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, clock: &Arc<ManualClock>, disk: Box<dyn Disk>) -> Result<Playbook> {

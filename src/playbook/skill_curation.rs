@@ -309,9 +309,9 @@ mod tests {
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
-    use crate::folder::faults::{Fault, FaultyDisk};
     use crate::skill::Quality;
     use crate::testing::at;
+    use crate::testing::faults::{Fault, FaultyDisk};
     use crate::{ManualClock, Playbook};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

@@ -249,8 +249,8 @@ mod tests {
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
-    use crate::folder::faults::{CountingDisk, Fault, FaultyDisk};
     use crate::testing::at;
+    use crate::testing::faults::{CountingDisk, Fault, FaultyDisk};
     use crate::{Listing, ManualClock, build_lesson};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {

@@ -126,21 +126,9 @@ impl Request {
     }
 }
 
-impl From<&str> for Request {
-    fn from(text: &str) -> Self {
+impl<T: Into<String>> From<T> for Request {
+    fn from(text: T) -> Self {
         Self::about(text)
-    }
-}
-
-impl From<String> for Request {
-    fn from(text: String) -> Self {
-        Self::about(text)
-    }
-}
-
-impl From<&String> for Request {
-    fn from(text: &String) -> Self {
-        Self::about(text.as_str())
     }
 }
 

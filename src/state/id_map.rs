@@ -1,8 +1,6 @@
 //! Small numbers for lessons. An index takes memory by the largest number, so freed numbers are reused.
 
-use std::sync::Arc;
-
-use crate::lesson::{Lesson, LessonId};
+use crate::lesson::LessonId;
 use crate::sorted_blocks::SortedBlocks;
 
 /// Rows by number and by the id of their lesson. Clones share the rows.
@@ -14,30 +12,13 @@ pub(crate) struct IdMap<T> {
     free: Vec<u32>,
 }
 
-/// A row that belongs to a lesson.
-pub(crate) trait HasId {
-    fn id(&self) -> LessonId;
-}
-
-impl HasId for LessonId {
-    fn id(&self) -> LessonId {
-        *self
-    }
-}
-
-impl HasId for Arc<Lesson> {
-    fn id(&self) -> LessonId {
-        self.as_ref().id
-    }
-}
-
 impl<T> Default for IdMap<T> {
     fn default() -> Self {
         Self { numbers: SortedBlocks::default(), rows: SortedBlocks::default(), free: Vec::new() }
     }
 }
 
-impl<T: HasId + Clone> IdMap<T> {
+impl<T: Clone> IdMap<T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -50,9 +31,8 @@ impl<T: HasId + Clone> IdMap<T> {
         self.rows.find(|row| row.0.cmp(&number)).map(|row| &row.1)
     }
 
-    /// Adds or replaces a row; its number, which stays the same while the lesson is here.
-    pub(crate) fn put(&mut self, row: T) -> u32 {
-        let id = row.id();
+    /// Adds or replaces the row of a lesson; its number, which stays the same while the lesson is here.
+    pub(crate) fn put(&mut self, id: LessonId, row: T) -> u32 {
         let number = self.number(id).unwrap_or_else(|| {
             let number = self.free.pop().unwrap_or_else(|| u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
             self.numbers.insert((id, number));
@@ -91,10 +71,10 @@ mod tests {
     fn numbers_stay_and_are_used_again() {
         let [a, b, c] = ["a", "b", "c"].map(|trigger| lesson(trigger, "s").id);
         let mut ids = IdMap::default();
-        assert_eq!([a, b, a].map(|id| ids.put(id)), [0, 1, 0]);
+        assert_eq!([a, b, a].map(|id| ids.put(id, id)), [0, 1, 0]);
         let before = ids.clone();
         assert_eq!((ids.take(a), ids.take(a), ids.get(0)), (Some(0), None, None));
-        assert_eq!([c, a].map(|id| ids.put(id)), [0, 2]);
+        assert_eq!([c, a].map(|id| ids.put(id, id)), [0, 2]);
         assert_eq!((before.get(0), ids.get(0), ids.number(a)), (Some(&a), Some(&c), Some(2)));
     }
 }

@@ -65,7 +65,7 @@ impl RealmVectors {
             Arc::new(RealmIndex { ids: IdMap::default(), vectors: VectorIndex::new(self.config.clone()) })
         });
         let index = Arc::make_mut(index);
-        let number = index.ids.put(id);
+        let number = index.ids.put(id, id);
         // The only possible error is another dimension, which was ruled out above.
         if index.vectors.put(number, vector).is_ok() {
             self.unknown.remove(&id);

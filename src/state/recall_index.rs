@@ -164,7 +164,9 @@ impl Triggers {
 impl Lexicon {
     fn of(lessons: &LessonsByTime) -> Self {
         let mut ids = IdMap::default();
-        let texts = lessons.iter().map(|lesson| (ids.put(Arc::clone(lesson)), lesson.trigger.as_str(), body(lesson)));
+        let texts = lessons
+            .iter()
+            .map(|lesson| (ids.put(lesson.id, Arc::clone(lesson)), lesson.trigger.as_str(), body(lesson)));
         let index = LexicalIndex::of(texts);
         Self { lessons: lessons.clone(), ids, index }
     }
@@ -178,7 +180,7 @@ impl Lexicon {
                 self.index.take(row, &before.trigger, &body(&before));
             }
             if let Some(after) = after {
-                let row = self.ids.put(Arc::clone(&after));
+                let row = self.ids.put(after.id, Arc::clone(&after));
                 if !is_same_text {
                     self.index.put(row, &after.trigger, &body(&after));
                 }

@@ -18,14 +18,13 @@ pub(crate) mod sections;
 pub(crate) mod skill_files;
 pub(crate) mod skill_shelf;
 pub(crate) mod skill_state;
+#[cfg(test)]
+mod tests;
 pub(crate) mod undo;
 mod usage;
 mod usage_files;
 mod vector_file;
 mod vectors;
-
-#[cfg(test)]
-pub(crate) mod faults;
 
 use std::path::PathBuf;
 use std::sync::Arc;

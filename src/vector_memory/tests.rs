@@ -18,8 +18,8 @@ use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
 use crate::error::vector_memory::{Error, Result};
 use crate::error::{EmbedError, FolderError};
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::faults::{Fault, FaultyDisk};
 use crate::lesson::TextHash;
+use crate::testing::faults::{Fault, FaultyDisk};
 
 /// The hashing embedder, which counts texts, and under another name is another model.
 #[derive(Default)]

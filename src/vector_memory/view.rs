@@ -111,7 +111,7 @@ impl View {
             return;
         }
         let mut waiting: HashMap<TextHash, Vec<u32>> = HashMap::new();
-        for key in &self.missing {
+        for key in self.missing.iter() {
             if let Some(placed) = self.shelf.at(key) {
                 waiting.entry(placed.text).or_default().push(key);
             }

@@ -20,32 +20,28 @@ pub(crate) const VERIFICATION: [(&str, Verification); 2] =
 pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
     match global.open()?.record_outcome(receipt, outcome)? {
         Credited::Recorded { lessons } => {
-            out.object(&json!({"receipt": receipt, "settled": true, "lessons": lessons}))?;
-            out.line(&format!("recorded for {} lessons", lessons.len()))?;
+            let object = json!({"receipt": receipt, "settled": true, "lessons": lessons});
+            out.both(&object, &format!("recorded for {} lessons", lessons.len()))
         }
         Credited::AlreadyRecorded { outcome } => {
-            out.object(&json!({"receipt": receipt, "settled": false, "before": outcome}))?;
-            out.line(&format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default()))?;
+            let text = format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default());
+            out.both(&json!({"receipt": receipt, "settled": false, "before": outcome}), &text)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
     let n_lessons = global.open()?.credit_recent_retrievals(Duration::from_secs(window))?;
-    out.object(&json!({"credited": n_lessons}))?;
-    out.line(&format!("credited {n_lessons} lessons"))?;
-    Ok(ExitCode::SUCCESS)
+    out.both(&json!({"credited": n_lessons}), &format!("credited {n_lessons} lessons"))
 }
 
 pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
     let playbook = global.open()?;
     let id = playbook.mark_verified(lesson, verification)?;
     let lesson = playbook.find(id)?;
-    out.object(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}))?;
     let verified = if lesson.verified { "verified" } else { "not verified" };
-    out.line(&format!("{id} is {verified}, confidence {:.2}", lesson.confidence))?;
-    Ok(ExitCode::SUCCESS)
+    let text = format!("{id} is {verified}, confidence {:.2}", lesson.confidence);
+    out.both(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}), &text)
 }
 
 pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
@@ -68,10 +64,10 @@ pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done
 }
 
 pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let removal = global.open()?.remove(lesson)?;
-    out.object(&json!({"removed": removal.id, "change": removal.change}))?;
-    out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removal.id, removal.change))?;
-    Ok(ExitCode::SUCCESS)
+    let removed = global.open()?.remove(lesson)?;
+    let (id, change) = (removed.id, removed.change);
+    let text = format!("removed {id}; undo within 30 days with: adage undo {change}");
+    out.both(&json!({"removed": id, "change": change}), &text)
 }
 
 pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {

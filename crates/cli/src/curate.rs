@@ -30,9 +30,7 @@ pub(crate) struct Curate {
 pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done {
     if let Some(change) = asked.undo {
         let undone = global.open()?.skills().undo_curation(change)?;
-        out.object(&json!({ "change": undone }))?;
-        out.line(&format!("undone; change {undone}"))?;
-        return Ok(ExitCode::SUCCESS);
+        return out.both(&json!({ "change": undone }), &format!("undone; change {undone}"));
     }
     let builder = global.builder_with(|config| config.curation.auto_prune |= asked.prune)?;
     let (plan, change) = if asked.apply && !asked.dry_run {

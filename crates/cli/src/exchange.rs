@@ -126,9 +126,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
 pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done {
     if let (Some(change), Some(file)) = (asked.undo, &asked.into) {
         let undone = global.open()?.undo_export(change, file)?;
-        out.object(&json!({ "change": undone }))?;
-        out.line(&format!("undone; change {undone}"))?;
-        return Ok(ExitCode::SUCCESS);
+        return out.both(&json!({ "change": undone }), &format!("undone; change {undone}"));
     }
     let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
     let Some(file) = &asked.into else {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::choice::choice;
 use crate::global::{self, Access, Global};
-use crate::output::{Output, say};
+use crate::output::{Output, say, with};
 use crate::result::{Done, chain, exit_code};
 
 #[derive(Args)]
@@ -109,9 +109,8 @@ pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
     for proposal in &proposals {
         let mut object = object(proposal);
         let lesson = waiting.iter().find(|waiting| proposal.name == ProposalName::Lesson(waiting.lesson.id));
-        if let (Some(waiting), Value::Object(fields)) = (lesson, &mut object) {
-            fields.insert("reason".to_owned(), json!(waiting.reason.to_string()));
-            fields.insert("lesson".to_owned(), json!(*waiting.lesson));
+        if let Some(waiting) = lesson {
+            object = with(object, json!({ "reason": waiting.reason.to_string(), "lesson": *waiting.lesson }));
         }
         out.object(&object)?;
         rows.push(vec![proposal.name.to_string(), one_line(&proposal.summary, 90)]);
@@ -137,13 +136,7 @@ fn object(proposal: &Proposal) -> Value {
 fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
     let proposal = inbox.find(name)?;
     let shown = inbox.show(&proposal)?;
-    let mut object = object(&proposal);
-    if let Value::Object(fields) = &mut object {
-        fields.insert("shown".to_owned(), json!(shown));
-    }
-    out.object(&object)?;
-    out.line(coloured(&shown).trim_end())?;
-    Ok(ExitCode::SUCCESS)
+    out.both(&with(object(&proposal), json!({ "shown": shown })), coloured(&shown).trim_end())
 }
 
 /// A diff in its usual colours.

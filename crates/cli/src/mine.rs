@@ -18,7 +18,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, on_a_line, progress, say};
+use crate::output::{Output, on_a_line, progress, say, with};
 use crate::result::{Done, Usage, chain, exit_code};
 
 /// The exit code of a program that an interrupt ended.
@@ -323,10 +323,8 @@ fn print(
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
-        let mut object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
-        if let (Value::Object(object), Value::Object(suggestion)) = (&mut object, suggestion) {
-            object.extend(suggestion.clone());
-        }
+        let object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
+        let object = with(object, suggestion.clone());
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
         out.line(&format!(
@@ -366,9 +364,7 @@ fn say_broken(file: &Path, report: &ReadReport) {
 
 pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
     let times = global.open()?.skip(name)?;
-    out.object(&json!({ "name": name, "times": times }))?;
-    out.line(&format!("{name} will not be suggested for 30 days"))?;
-    Ok(ExitCode::SUCCESS)
+    out.both(&json!({ "name": name, "times": times }), &format!("{name} will not be suggested for 30 days"))
 }
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {

@@ -2,10 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use anstream::AutoStream;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+
+use crate::result::Done;
 
 /// Standard output, in one of two forms: text for people, or one JSON object per line.
 pub(crate) struct Output {
@@ -44,9 +47,24 @@ impl Output {
         self.stream.flush()
     }
 
+    /// What a command has to say in the end, in either form.
+    pub(crate) fn both(&mut self, object: &Value, text: &str) -> Done {
+        self.object(object)?;
+        self.line(text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
     }
+}
+
+/// An object with the fields of another one too.
+pub(crate) fn with(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
+        fields.extend(more);
+    }
+    object
 }
 
 /// A message for the person at the terminal.

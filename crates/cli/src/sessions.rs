@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use adage::sessions;
-use adage::sessions::ReadState;
+use adage::sessions::{ReadState, Summary};
 use serde_json::{Value, json};
 
 use crate::global::Global;
-use crate::output::{Output, on_a_line};
+use crate::output::{Output, on_a_line, with};
 use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
@@ -41,16 +41,11 @@ fn row(entry: &sessions::Entry) -> Value {
         ReadState::GivenUp { n_attempts } => ("given_up", n_attempts),
         ReadState::Read => ("read", 0),
     };
-    let mut row = json!({
+    let Summary { n_user_turns, owner, intent, workflow, .. } = &entry.summary;
+    let row = json!({
         "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": standing,
         "hurdle": entry.hurdle.map(|hurdle| hurdle.to_string()),
+        "n_user_turns": n_user_turns, "owner": owner, "intent": intent, "workflow": workflow,
     });
-    if let (Value::Object(row), Value::Object(summary)) = (&mut row, json!(entry.summary)) {
-        if standing != "read" {
-            row.insert("n_attempts".to_owned(), json!(n_attempts));
-        }
-        let shown = ["n_user_turns", "owner", "intent", "workflow"];
-        row.extend(summary.into_iter().filter(|(key, _)| shown.contains(&key.as_str())));
-    }
-    row
+    if standing == "read" { row } else { with(row, json!({ "n_attempts": n_attempts })) }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, say, table};
+use crate::output::{Output, say, table, with};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -66,8 +66,8 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
         "tier": context.tier, "text": context.text, "receipt": context.receipt.map(|receipt| receipt.to_string()),
         "lessons": context.lessons, "none_because": context.none_because.map(|reason| reason.to_string()),
     });
-    if is_explained && let Value::Object(object) = &mut object {
-        object.insert("considered".to_owned(), json!(context.considered));
+    if is_explained {
+        object = with(object, json!({ "considered": context.considered }));
     }
     out.object(&object)?;
     if !context.text.is_empty() {
@@ -130,11 +130,7 @@ fn flush(playbook: &Playbook) -> Done {
 
 /// A lesson with its utility.
 fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
-    let mut row = json!(lesson);
-    if let Value::Object(row) = &mut row {
-        row.insert("utility".to_owned(), json!(playbook.utility(lesson)));
-    }
-    row
+    with(json!(lesson), json!({ "utility": playbook.utility(lesson) }))
 }
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
@@ -188,9 +184,7 @@ fn is_blank(value: &Value) -> bool {
 pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
     let playbook = global.read()?;
     let text = playbook.get_recent_failures(&global.realm(), limit)?;
-    out.object(&json!({ "text": text }))?;
-    out.line(&text)?;
-    Ok(ExitCode::SUCCESS)
+    out.both(&json!({ "text": text }), &text)
 }
 
 pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {

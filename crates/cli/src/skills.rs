@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::change::VERIFICATION;
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, on_a_line, say};
+use crate::output::{Output, on_a_line, say, with};
 use crate::result::Done;
 use crate::skill_matching::{self, Match};
 
@@ -67,15 +67,11 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,
             };
-            out.object(&row(&listed))?;
-            out.line(&format!("{} may be shown as long as its text does not change", listed.skill.name))?;
-            Ok(ExitCode::SUCCESS)
+            out.both(&row(&listed), &format!("{} may be shown as long as its text does not change", listed.skill.name))
         }
         Command::Verify { name, result } => {
             let listed = global.open()?.skills().verify(&name, result)?;
-            out.object(&row(&listed))?;
-            out.line(&format!("{} is {}", listed.skill.name, listed.skill.quality.name()))?;
-            Ok(ExitCode::SUCCESS)
+            out.both(&row(&listed), &format!("{} is {}", listed.skill.name, listed.skill.quality.name()))
         }
     }
 }
@@ -121,11 +117,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
 
 fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
-    let mut object = row(&listed);
-    if let Value::Object(object) = &mut object {
-        object.insert("text".to_owned(), json!(listed.skill.to_text()));
-    }
-    out.object(&object)?;
+    out.object(&with(row(&listed), json!({ "text": listed.skill.to_text() })))?;
     out.line(listed.for_person().trim_end())?;
     if !out.json {
         let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
@@ -144,9 +136,10 @@ fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills
         Some(name) => skills.export_as(lessons, name, to)?,
         None => skills.export(lessons, to)?,
     };
-    out.object(&json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}))?;
-    out.line(&format!("{} lessons written to {}", exported.lessons.len(), on_a_line(&exported.path)))?;
-    Ok(ExitCode::SUCCESS)
+    out.both(
+        &json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}),
+        &format!("{} lessons written to {}", exported.lessons.len(), on_a_line(&exported.path)),
+    )
 }
 
 fn import(global: &Global, path: &Path, out: &mut Output) -> Done {

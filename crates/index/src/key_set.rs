@@ -30,6 +30,12 @@ fn place(key: u32) -> (usize, u64) {
     (key as usize / WORD_BITS, 1 << (key as usize % WORD_BITS))
 }
 
+fn set(words: &mut Vec<u64>, key: u32) {
+    let (word, bit) = place(key);
+    words.resize(words.len().max(word + 1), 0);
+    words.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+}
+
 impl KeySet {
     /// How many keys there are.
     #[must_use]
@@ -60,67 +66,50 @@ impl KeySet {
 
     /// True when the key is new.
     pub fn insert(&mut self, key: u32) -> bool {
-        let is_new = match &mut self.0 {
-            Form::Sparse(keys) => match keys.binary_search(&key) {
-                Ok(_) => false,
-                Err(position) => {
-                    keys.insert(position, key);
-                    true
+        let is_new = !self.contains(key);
+        if is_new {
+            match &mut self.0 {
+                Form::Sparse(keys) => keys.insert(keys.partition_point(|other| *other < key), key),
+                Form::Dense { words, len } => {
+                    set(words, key);
+                    *len += 1;
                 }
-            },
-            Form::Dense { words, len } => {
-                let (word, bit) = place(key);
-                if words.len() <= word {
-                    words.resize(word + 1, 0);
-                }
-                let is_new = words.get_mut(word).is_some_and(|word| {
-                    let is_new = *word & bit == 0;
-                    *word |= bit;
-                    is_new
-                });
-                *len += usize::from(is_new);
-                is_new
             }
-        };
-        self.settle();
+            self.settle();
+        }
         is_new
     }
 
     /// True when the key was in it.
     pub fn remove(&mut self, key: u32) -> bool {
-        let was_in = match &mut self.0 {
-            Form::Sparse(keys) => match keys.binary_search(&key) {
-                Ok(position) => {
-                    keys.remove(position);
-                    true
+        let was_in = self.contains(key);
+        if was_in {
+            match &mut self.0 {
+                Form::Sparse(keys) => keys.retain(|other| *other != key),
+                Form::Dense { words, len } => {
+                    let (word, bit) = place(key);
+                    words.iter_mut().skip(word).take(1).for_each(|word| *word &= !bit);
+                    *len -= 1;
                 }
-                Err(_) => false,
-            },
-            Form::Dense { words, len } => {
-                let (word, bit) = place(key);
-                let was_in = words.get_mut(word).is_some_and(|word| {
-                    let was_in = *word & bit != 0;
-                    *word &= !bit;
-                    was_in
-                });
-                *len -= usize::from(was_in);
-                was_in
             }
-        };
-        self.settle();
+            self.settle();
+        }
         was_in
     }
 
     /// The keys, ascending.
-    #[must_use]
-    pub fn iter(&self) -> Keys<'_> {
-        match &self.0 {
-            Form::Sparse(keys) => Keys { list: keys.iter(), words: [].iter(), base: 0, word: 0 },
-            // The first step over the words brings the base to 0.
-            Form::Dense { words, .. } => {
-                Keys { list: [].iter(), words: words.iter(), base: 0_u32.wrapping_sub(64), word: 0 }
-            }
-        }
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let (list, words): (&[u32], &[u64]) = match &self.0 {
+            Form::Sparse(keys) => (keys, &[]),
+            Form::Dense { words, .. } => (&[], words),
+        };
+        let some = |word: &u64| *word != 0;
+        let bits = (0..).step_by(WORD_BITS).zip(words).flat_map(move |(base, word)| {
+            let without_first = move |word: &u64| Some(word & (word - 1)).filter(some);
+            let rest = std::iter::successors(Some(*word).filter(some), without_first);
+            rest.map(move |word| base + word.trailing_zeros())
+        });
+        list.iter().copied().chain(bits)
     }
 
     /// The keys of both.
@@ -205,13 +194,8 @@ impl KeySet {
             Form::Sparse(keys) => {
                 let span = keys.last().map_or(0, |last| *last as usize + 1);
                 if keys.len() * SPARSE_SHARE > span.next_multiple_of(WORD_BITS) {
-                    let mut words = vec![0_u64; span.div_ceil(WORD_BITS)];
-                    for key in &*keys {
-                        let (word, bit) = place(*key);
-                        if let Some(word) = words.get_mut(word) {
-                            *word |= bit;
-                        }
-                    }
+                    let mut words = Vec::with_capacity(span.div_ceil(WORD_BITS));
+                    keys.iter().for_each(|key| set(&mut words, *key));
                     self.0 = Form::Dense { words, len: keys.len() };
                 }
             }
@@ -224,42 +208,6 @@ impl KeySet {
                 }
             }
         }
-    }
-}
-
-/// The keys of a set, ascending.
-pub struct Keys<'a> {
-    list: std::slice::Iter<'a, u32>,
-    words: std::slice::Iter<'a, u64>,
-    /// The key of the first bit of `word`.
-    base: u32,
-    /// The bits that were not given out yet.
-    word: u64,
-}
-
-impl Iterator for Keys<'_> {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        if let Some(key) = self.list.next() {
-            return Some(*key);
-        }
-        while self.word == 0 {
-            self.word = *self.words.next()?;
-            self.base = self.base.wrapping_add(64);
-        }
-        let bit = self.word.trailing_zeros();
-        self.word &= self.word - 1;
-        Some(self.base + bit)
-    }
-}
-
-impl<'a> IntoIterator for &'a KeySet {
-    type Item = u32;
-    type IntoIter = Keys<'a>;
-
-    fn into_iter(self) -> Keys<'a> {
-        self.iter()
     }
 }
 

@@ -44,7 +44,7 @@ mod unit_vector;
 mod vector_index;
 
 pub use config::{IndexConfig, IndexKind, InvalidSetting};
-pub use key_set::{KeySet, Keys};
+pub use key_set::KeySet;
 pub use unit_vector::{UnitVector, VectorError};
 pub use vector_index::{Neighbour, SearchResult, SearchScope, VectorIndex};
 

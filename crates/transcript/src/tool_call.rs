@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::command::name_words;
 use crate::transcript::Status;
 
 /// A call of a tool, with its result where the source has one.
@@ -145,23 +146,6 @@ fn file_in_result(result: &str) -> Option<&str> {
 
 fn first<'a>(row: &'a Map<String, Value>, fields: &[&str]) -> Option<&'a Value> {
     fields.iter().find_map(|field| row.get(*field)).filter(|value| !value.is_null())
-}
-
-/// `MultiEdit`, `apply_patch` and `write-file` in lower-case words.
-fn name_words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut was_lower = false;
-    for character in name.chars() {
-        let starts_word = !character.is_alphanumeric() || (was_lower && character.is_uppercase());
-        if starts_word {
-            words.push(String::new());
-        }
-        was_lower = character.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| character.is_alphanumeric()) {
-            word.extend(character.to_lowercase());
-        }
-    }
-    words
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub(crate) fn job(briefing: &Briefing<'_>, config: &AgentConfig) -> AgentJob {
     AgentJob {
         system: system(briefing, config),
         query: query(briefing),
-        policy: ToolPolicy::new([briefing.memory], [briefing.inbox]),
+        policy: ToolPolicy { readable: vec![briefing.memory.to_owned()], writable: vec![briefing.inbox.to_owned()] },
         limits: config.clone(),
     }
 }

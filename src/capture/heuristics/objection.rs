@@ -68,47 +68,33 @@ pub(super) fn read(text: &str) -> Option<Objection> {
     }
     let sentences = sentences(text);
     let share = if sentences.first().is_some_and(|first| agrees(first.text)) { AGREEMENT } else { 1.0 };
-    let weigh_here = |sentence: &Sentence<'_>| {
-        let weights = weigh(sentence.text);
-        Weights { objection: weights.objection * share, ..weights }
+    let weighed = |sentence: &Sentence<'_>| {
+        let Weights { objection, direction } = weigh(sentence.text);
+        Objection { weight: objection * share, direction, start: sentence.start, end: sentence.end() }
     };
-    let weights: Vec<Weights> = sentences.iter().map(weigh_here).collect();
+    let said: Vec<Objection> = sentences.iter().map(weighed).collect();
     let (place, strongest) =
-        weights.iter().enumerate().filter(|(_, w)| w.objection > 0.0).max_by(|(i, a), (j, b)| {
-            let sum = |weights: &Weights| weights.objection + weights.direction;
+        said.iter().enumerate().filter(|(_, said)| said.weight > 0.0).max_by(|(i, a), (j, b)| {
+            let sum = |said: &Objection| said.weight + said.direction;
             // Of equals the first.
             sum(a).total_cmp(&sum(b)).then(j.cmp(i))
         })?;
-    let sentence = sentences.get(place)?;
-    // "No. Use bun!": what to do may stand in the next sentence, or in the one before.
-    let neighbour = |other: Option<usize>| {
-        let other = other?;
-        let (weights, sentence) = (weights.get(other)?, sentences.get(other)?);
-        Some((weights.direction, weights.objection, *sentence))
-    };
-    let mut found = Objection {
-        weight: strongest.objection,
-        direction: strongest.direction,
-        start: sentence.start,
-        end: sentence.end(),
-    };
-    if strongest.direction < TELLS {
-        let near = [place.checked_add(1), place.checked_add(2), place.checked_sub(1)].map(neighbour);
-        let best = near.into_iter().flatten().find(|(direction, ..)| *direction >= TELLS);
-        if let Some((direction, objection, other)) = best {
-            found = found.with(direction, objection, other);
-        }
+    if strongest.direction >= TELLS {
+        return Some(strongest.clone());
     }
-    Some(found)
+    // "No. Use bun!": what to do may stand in the next sentence, or in the one before.
+    let near = [place.checked_add(1), place.checked_add(2), place.checked_sub(1)].into_iter().flatten();
+    let best = near.filter_map(|place| said.get(place)).find(|near| near.direction >= TELLS);
+    Some(best.map_or_else(|| strongest.clone(), |other| strongest.with(other)))
 }
 
 impl Objection {
-    fn with(self, direction: f64, objection: f64, other: Sentence<'_>) -> Self {
+    fn with(&self, other: &Self) -> Self {
         Self {
-            weight: self.weight.max(objection),
-            direction: self.direction.max(direction),
+            weight: self.weight.max(other.weight),
+            direction: self.direction.max(other.direction),
             start: self.start.min(other.start),
-            end: self.end.max(other.end()),
+            end: self.end.max(other.end),
         }
     }
 }

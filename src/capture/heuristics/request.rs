@@ -84,21 +84,11 @@ fn tells(sentence: &str) -> bool {
     ];
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
     let words: Vec<&str> = cues::without_lead(lower.unicode_words().collect());
-    let opens = |phrase: &[&str]| words.starts_with(phrase);
+    let opens = |phrase: &str| words.starts_with(&phrase.split(' ').collect::<Vec<_>>());
     let first = words.first().copied().unwrap_or_default();
     cues::is_verb(first)
         || TASKS.contains(&first)
-        || [
-            &["let's"][..],
-            &["lets"],
-            &["i", "want"],
-            &["we", "want"],
-            &["i", "need"],
-            &["we", "need"],
-            &["i'd", "like"],
-        ]
-        .into_iter()
-        .any(opens)
+        || ["let's", "lets", "i want", "we want", "i need", "we need", "i'd like"].into_iter().any(opens)
 }
 
 fn is_manner(sentence: &str) -> bool {

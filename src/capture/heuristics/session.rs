@@ -54,48 +54,30 @@ impl TerminalCall<'_> {
 
 /// A call that changed something: a command that acts, or an edit.
 #[derive(Clone, Copy)]
-pub(super) enum Act<'s, 't> {
-    Command(&'s TerminalCall<'t>),
-    Edit { turn: usize, call: &'t ToolCall },
+pub(super) struct Act<'s, 't> {
+    pub(super) turn: usize,
+    pub(super) call: &'t ToolCall,
+    /// None for an edit.
+    pub(super) command: Option<&'s TerminalCall<'t>>,
 }
 
 impl Act<'_, '_> {
-    pub(super) fn turn(&self) -> usize {
-        match self {
-            Self::Command(call) => call.turn,
-            Self::Edit { turn, .. } => *turn,
-        }
-    }
-
-    pub(super) fn status(&self) -> Status {
-        match self {
-            Self::Command(call) => call.call.status,
-            Self::Edit { call, .. } => call.status,
-        }
-    }
-
     /// The program, or the name of the file.
     pub(super) fn topic(&self) -> String {
-        match self {
-            Self::Command(call) => call.line.topic(),
-            Self::Edit { .. } => self.file().unwrap_or_else(|| "files".to_owned()),
+        match self.command {
+            Some(command) => command.line.topic(),
+            None => self.file().unwrap_or_else(|| "files".to_owned()),
         }
     }
 
     /// The file that was edited with its folder, where the call names it.
     pub(super) fn place(&self) -> Option<String> {
-        match self {
-            Self::Command(_) => None,
-            Self::Edit { call, .. } => call.changed_place(),
-        }
+        if self.command.is_none() { self.call.changed_place() } else { None }
     }
 
     /// The file that was edited, where the call names it.
     pub(super) fn file(&self) -> Option<String> {
-        match self {
-            Self::Command(_) => None,
-            Self::Edit { call, .. } => call.changed_file(),
-        }
+        if self.command.is_none() { self.call.changed_file() } else { None }
     }
 }
 
@@ -142,11 +124,16 @@ impl<'t> Session<'t> {
 
     /// What changed something in turns `from..to`, in order.
     pub(super) fn acts(&self, from: usize, to: usize) -> Vec<Act<'_, 't>> {
-        let commands = self.calls.iter().filter(|call| call.acts()).map(Act::Command);
+        let commands = self.calls.iter().filter(|call| call.acts()).map(|call| Act {
+            turn: call.turn,
+            call: call.call,
+            command: Some(call),
+        });
         let calls = self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_call()?)));
-        let edits = calls.filter(|(_, call)| call.changes_files()).map(|(turn, call)| Act::Edit { turn, call });
-        let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).filter(|act| (from..to).contains(&act.turn())).collect();
-        acts.sort_by_key(Act::turn);
+        let edits =
+            calls.filter(|(_, call)| call.changes_files()).map(|(turn, call)| Act { turn, call, command: None });
+        let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).filter(|act| (from..to).contains(&act.turn)).collect();
+        acts.sort_by_key(|act| act.turn);
         acts
     }
 

@@ -9,7 +9,7 @@ use super::cues;
 use super::error_line::never_ran;
 use super::objection::{self, Objection};
 use super::request;
-use super::session::{Act, Session};
+use super::session::{Act, Session, TerminalCall};
 use super::wording::{char_range, listed, sentences};
 use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
@@ -27,7 +27,7 @@ enum Target<'s, 't> {
     Refused(&'t ToolCall),
     /// Edits of these files, each with its folder.
     Edits(Vec<String>),
-    Command(Act<'s, 't>),
+    Command(&'s TerminalCall<'t>),
 }
 
 /// What a correction stands on.
@@ -77,7 +77,7 @@ fn check<'s, 't>(
     let target = target(&typed.join(" "), refused, &before, &after).ok_or(RejectedBecause::NotWhatWasDone)?;
     let words = standing(text, objection, &target, &before, &after).ok_or(RejectedBecause::NoReferent)?;
     let Some(last) = after.last() else { return Err(RejectedBecause::NothingDoneAfter) };
-    if last.status() != Status::Succeeded {
+    if last.call.status != Status::Succeeded {
         return Err(RejectedBecause::DoneInVain);
     }
     let next = session.user_turns().find(|(number, _)| *number == next_user_turn);
@@ -120,10 +120,10 @@ fn target<'s, 't>(
             named.is_empty() || named.iter().any(|file| edited.iter().any(|other| base(other) == *file));
         return is_about_them.then_some(Target::Edits(edited));
     }
-    let is_named = |act: &&Act<'_, '_>| matches!(act, Act::Command(_)) && names(said, act);
+    let is_named = |act: &&Act<'_, '_>| act.command.is_some() && names(said, act);
     let named = before.iter().rev().find(is_named);
-    let last = || before.last().filter(|act| matches!(act, Act::Command(_)) && after.iter().any(|act| is_named(&act)));
-    named.or_else(last).copied().map(Target::Command)
+    let last = || before.last().filter(|_| after.iter().any(|act| is_named(&act)));
+    named.or_else(last)?.command.map(Target::Command)
 }
 
 /// A file without its folder.
@@ -154,15 +154,15 @@ fn names(said: &str, act: &Act<'_, '_>) -> bool {
     let said = said.to_lowercase();
     let words: Vec<&str> = said.unicode_words().collect();
     let has = |name: &str| words.contains(&name.to_lowercase().as_str());
-    match act {
-        Act::Command(call) => {
+    match act.command {
+        Some(call) => {
             let operands =
                 call.line.text().split(|c: char| !c.is_alphanumeric()).filter(|word| {
                     word.chars().count() >= MIN_OPERAND_CHARS && request::is_content(&word.to_lowercase())
                 });
             call.line.programs().any(has) || operands.into_iter().any(has)
         }
-        Act::Edit { .. } => act.file().is_some_and(|file| {
+        None => act.file().is_some_and(|file| {
             said.contains(&file.to_lowercase()) || file.split_once('.').is_some_and(|(stem, _)| has(stem))
         }),
     }
@@ -242,7 +242,7 @@ fn candidate(
     let corrected = corrected(before, after);
     // Of commands, the one that came instead.
     let instead = match (target, corrected) {
-        (Target::Command(_), Some(act @ Act::Command(_))) => Some(act.topic()),
+        (Target::Command(_), Some(act)) if act.command.is_some() => Some(act.topic()),
         _ => target.topic(),
     };
     let topic = instead.or_else(|| after.iter().find_map(Act::file)).unwrap_or_else(|| "files".to_owned());
@@ -253,10 +253,8 @@ fn candidate(
     let told = Objection { start: words.start, end: words.end, ..objection.clone() };
     let words = one_line(&objection::directions(text, &told, MAX_WORDS_CHARS), MAX_WORDS_CHARS);
     // A command that the words do not name is what came next, not what they ask for; a long one says less than they do.
-    let command = match corrected {
-        Some(act @ Act::Command(call)) if names(&words, act) && !call.is_script() => Some(call.line.plain_text()),
-        _ => None,
-    };
+    let command = corrected.filter(|act| names(&words, act)).and_then(|act| act.command);
+    let command = command.filter(|call| !call.is_script()).map(|call| call.line.plain_text());
     let command = command.filter(|text| text.chars().count() <= MAX_COMMAND_CHARS);
     let solution = command.as_ref().map_or_else(|| words.clone(), |text| format!("{words} Then: `{text}`"));
     let mut draft = build_lesson(trigger, solution).mistake(target.mistake()).domains([topic.clone()]);
@@ -267,7 +265,10 @@ fn candidate(
         heuristic: Heuristic::UserCorrection,
         name: format!("user-correction-{}", slug(&topic)),
         draft: mined(draft, session, CONFIDENCE, vec![evidence]),
-        turns: before.last().map(Act::turn).into_iter().chain([turn]).chain(corrected.map(Act::turn)).collect(),
+        turns: [before.last().map(|act| act.turn), Some(turn), corrected.map(|act| act.turn)]
+            .into_iter()
+            .flatten()
+            .collect(),
         score: objection.weight + objection.direction,
     })
 }
@@ -282,7 +283,7 @@ impl Target<'_, '_> {
                 None => Some(call.tool.clone()),
             },
             Self::Edits(files) => files.last().map(|place| base(place).to_owned()),
-            Self::Command(act) => Some(act.topic()),
+            Self::Command(call) => Some(call.line.topic()),
         }
     }
 
@@ -293,14 +294,10 @@ impl Target<'_, '_> {
                 (Some(command), _) => format!("running {}", named(&command)),
                 (None, Some(file)) => format!("changing {file}"),
                 (None, None) if call.changes_files() => return None,
-                (None, None) => match asked_for(call) {
-                    Some(what) => format!("using {} for {what}", call.tool),
-                    None => format!("using {}", call.tool),
-                },
+                (None, None) => format!("using {}", tool_and_purpose(call)),
             },
             Self::Edits(files) => format!("changing {}", listed(files)),
-            Self::Command(Act::Command(call)) => format!("running {}", named(call.line.text())),
-            Self::Command(Act::Edit { .. }) => return None,
+            Self::Command(call) => format!("running {}", named(call.line.text())),
         })
     }
 
@@ -311,26 +308,20 @@ impl Target<'_, '_> {
                 (Some(command), _) => format!("the user refused {}", named(&command)),
                 (None, Some(file)) => format!("the user refused a change of {file}"),
                 (None, None) if call.changes_files() => "the user refused a change of a file".to_owned(),
-                (None, None) => match asked_for(call) {
-                    Some(what) => format!("the user refused a call of {} for {what}", call.tool),
-                    None => format!("the user refused a call of {}", call.tool),
-                },
+                (None, None) => format!("the user refused a call of {}", tool_and_purpose(call)),
             },
             Self::Edits(files) => format!("the user objected to a change of {}", listed(files)),
-            Self::Command(act) => match act {
-                Act::Command(call) => format!("the user objected to {}", named(call.line.text())),
-                Act::Edit { .. } => format!("the user objected to a change of {}", act.topic()),
-            },
+            Self::Command(call) => format!("the user objected to {}", named(call.line.text())),
         }
     }
 }
 
-/// What a tool was called for: an address, words to search.
-fn asked_for(call: &ToolCall) -> Option<String> {
+/// A tool and what it was called for, where its input says so: an address, words to search.
+fn tool_and_purpose(call: &ToolCall) -> String {
     const FIELDS: [&str; 6] = ["url", "uri", "query", "pattern", "path", "name"];
-    let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str())?;
-    let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty()).then(|| format!("`{}`", one_line(&line, MAX_COMMAND_CHARS)))
+    let value = FIELDS.iter().find_map(|field| call.input.get(*field)?.as_str()).unwrap_or_default();
+    let line = one_line(value, MAX_COMMAND_CHARS);
+    if line.is_empty() { call.tool.clone() } else { format!("{} for `{line}`", call.tool) }
 }
 
 /// A command in back-ticks, whole; of one that is too long to be shown, what it does.
@@ -344,17 +335,14 @@ fn named(command: &str) -> String {
 /// Of what was done after, what answers the last thing done before: a related command, an edit of the same file; else the
 /// first success of the same kind, else the first.
 fn corrected<'a, 's, 't>(before: &[Act<'s, 't>], after: &'a [Act<'s, 't>]) -> Option<&'a Act<'s, 't>> {
-    let succeeded = || after.iter().filter(|act| act.status() == Status::Succeeded);
+    let succeeded = || after.iter().filter(|act| act.call.status == Status::Succeeded);
+    let is_alike =
+        |act: &&Act<'_, '_>| before.last().is_some_and(|last| last.command.is_some() == act.command.is_some());
     let answers = |act: &&Act<'_, '_>| {
-        before.last().is_some_and(|last| match (last, act) {
-            (Act::Command(failed), Act::Command(later)) => failed.line.relation_to(&later.line).is_some(),
-            (Act::Edit { .. }, Act::Edit { .. }) => last.topic() == act.topic(),
+        before.last().is_some_and(|last| match (last.command, act.command) {
+            (Some(failed), Some(later)) => failed.line.relation_to(&later.line).is_some(),
+            (None, None) => last.topic() == act.topic(),
             _ => false,
-        })
-    };
-    let is_alike = |act: &&Act<'_, '_>| {
-        before.last().is_some_and(|last| {
-            matches!((last, act), (Act::Command(_), Act::Command(_)) | (Act::Edit { .. }, Act::Edit { .. }))
         })
     };
     succeeded().find(answers).or_else(|| succeeded().find(is_alike)).or_else(|| succeeded().next())

@@ -1,6 +1,7 @@
 //! What was done in a session, in a line that can be shown to anybody: names of tools, programs and files.
 
 use adage_redact::Redactor;
+use adage_transcript::command::name_words;
 use adage_transcript::{CommandLine, Status, ToolCall, Transcript, Turn};
 use serde_json::Value;
 
@@ -129,21 +130,7 @@ fn is_secret(text: &str) -> bool {
 /// True for a call whose end says whether the work holds.
 fn checks(call: &ToolCall, line: Option<&CommandLine>) -> bool {
     let text = line.map_or_else(|| call.tool.clone(), CommandLine::normal_form);
-    words(&text).iter().any(|word| CHECKING.contains(&word.as_str()))
-}
-
-/// The words of a name, in lower case: `runTests`, `run_tests` and `run-tests` have the same two, `contest` is another.
-fn words(text: &str) -> Vec<String> {
-    let mut spaced = String::new();
-    let mut was_lower = false;
-    for c in text.chars() {
-        if was_lower && c.is_uppercase() {
-            spaced.push(' ');
-        }
-        was_lower = c.is_lowercase();
-        spaced.extend(c.to_lowercase());
-    }
-    spaced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    name_words(&text).iter().any(|word| CHECKING.contains(&word.as_str()))
 }
 
 /// The paths among the arguments, by the names of the fields.
@@ -152,7 +139,7 @@ fn collect_paths(input: &Value, project: &str, depth: usize, paths: &mut Vec<Str
         _ if depth == 0 => {}
         Value::Object(row) => {
             for (key, value) in row {
-                let names_a_path = words(key).iter().any(|word| PATH_WORDS.contains(&word.trim_end_matches('s')));
+                let names_a_path = name_words(key).iter().any(|word| PATH_WORDS.contains(&word.trim_end_matches('s')));
                 match value {
                     Value::String(text) if names_a_path => {
                         if let Some(path) = shown_path(text, project) {

@@ -12,11 +12,11 @@ use super::*;
 use crate::error::inbox;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::faults::{Fault, FaultyDisk};
 use crate::store::curation::CurationFiles;
 use crate::store::export::Exports;
 use crate::store::undo::undo_within;
 use crate::testing::at;
+use crate::testing::faults::{Fault, FaultyDisk};
 
 /// A memory folder and another one.
 struct AllowedRoot {

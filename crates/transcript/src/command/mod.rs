@@ -193,5 +193,20 @@ pub fn hyphenated(text: &str, is_kept: fn(char) -> bool) -> String {
     out
 }
 
+/// The words of `MultiEdit`, `apply_patch`, `write-file` or a line, in lower case.
+#[must_use]
+pub fn name_words(name: &str) -> Vec<String> {
+    let mut spaced = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if was_lower && c.is_uppercase() {
+            spaced.push(' ');
+        }
+        was_lower = c.is_lowercase();
+        spaced.extend(c.to_lowercase());
+    }
+    spaced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -3,70 +3,6 @@
 use super::program::{family, is_plain};
 use super::shell::{Part, Word, base_name};
 
-/// How many words below the program say what is done. Programs that are not listed: one, if it follows at once.
-const DEPTHS: [(&str, usize); 60] = [
-    ("git", 1),
-    ("cargo", 1),
-    ("go", 1),
-    ("npm", 1),
-    ("pnpm", 1),
-    ("yarn", 1),
-    ("bun", 1),
-    ("deno", 1),
-    ("npx", 1),
-    ("docker", 1),
-    ("podman", 1),
-    ("kubectl", 1),
-    ("helm", 1),
-    ("terraform", 1),
-    ("make", 1),
-    ("just", 1),
-    ("task", 1),
-    ("pip", 1),
-    ("uv", 1),
-    ("poetry", 1),
-    ("conda", 1),
-    ("pipenv", 1),
-    ("tox", 0),
-    ("brew", 1),
-    ("apt", 1),
-    ("apt-get", 1),
-    ("apt-cache", 1),
-    ("yum", 1),
-    ("dnf", 1),
-    ("pacman", 0),
-    ("systemctl", 1),
-    ("service", 2),
-    ("gh", 2),
-    ("aws", 2),
-    ("az", 2),
-    ("gcloud", 3),
-    ("heroku", 1),
-    ("rustup", 1),
-    ("dotnet", 1),
-    ("mvn", 1),
-    ("gradle", 1),
-    ("gradlew", 1),
-    ("mvnw", 1),
-    ("composer", 1),
-    ("bundle", 1),
-    ("gem", 1),
-    ("rails", 1),
-    ("rake", 1),
-    ("mix", 1),
-    ("flutter", 1),
-    ("hg", 1),
-    ("svn", 1),
-    ("vagrant", 1),
-    ("ansible", 0),
-    ("supabase", 2),
-    ("wrangler", 1),
-    ("tmux", 1),
-    ("adb", 1),
-    ("swift", 1),
-    ("zig", 1),
-];
-
 /// Subcommands that have subcommands (or scripts) of their own.
 const NESTED: [(&str, &[&str]); 16] = [
     ("docker", &["compose", "container", "image", "volume", "network", "buildx", "system"]),
@@ -177,30 +113,38 @@ fn canonical(program: &str) -> &str {
 
 /// `-m module` with the module's subcommand, `-c`, or the script's base name.
 fn script(arguments: &[Word]) -> (Vec<String>, &[Word]) {
-    match arguments
-        .iter()
-        .position(|word| !word.text.starts_with('-') || matches!(word.text.as_str(), "-m" | "-c" | "-e"))
-    {
-        Some(place) => {
-            let rest = arguments.get(place + 1..).unwrap_or_default();
-            match (arguments.get(place).map(|word| word.text.as_str()), rest) {
-                (Some("-m"), [module, rest @ ..]) => {
-                    let (below, rest) = subcommands(&module.text, rest);
-                    let words = ["-m".to_owned(), module.text.clone()].into_iter().chain(below);
-                    (words.collect(), rest)
-                }
-                (Some(flag @ ("-c" | "-e" | "-m")), _) => (vec![flag.to_owned()], &[]),
-                (Some(path), rest) => (vec![base_name(path).to_owned()], rest),
-                (None, _) => (Vec::new(), &[]),
-            }
+    let is_flag = |word: &Word| matches!(word.text.as_str(), "-m" | "-c" | "-e");
+    let place = arguments.iter().position(|word| is_flag(word) || !word.text.starts_with('-'));
+    match place.and_then(|place| arguments.get(place..)).unwrap_or_default() {
+        [flag, module, rest @ ..] if flag.text == "-m" => {
+            let (below, rest) = subcommands(&module.text, rest);
+            let words = [&flag.text, &module.text].into_iter().cloned().chain(below);
+            (words.collect(), rest)
         }
-        None => (Vec::new(), &[]),
+        [flag, ..] if is_flag(flag) => (vec![flag.text.clone()], &[]),
+        [path, rest @ ..] => (vec![base_name(&path.text).to_owned()], rest),
+        [] => (Vec::new(), &[]),
+    }
+}
+
+/// How many words below the program say what is done. Programs that are not listed: one, if it follows at once.
+fn depth(program: &str) -> Option<usize> {
+    match program {
+        "tox" | "pacman" | "ansible" => Some(0),
+        "git" | "cargo" | "go" | "npm" | "pnpm" | "yarn" | "bun" | "deno" | "npx" | "docker" | "podman" | "kubectl"
+        | "helm" | "terraform" | "make" | "just" | "task" | "pip" | "uv" | "poetry" | "conda" | "pipenv" | "brew"
+        | "apt" | "apt-get" | "apt-cache" | "yum" | "dnf" | "systemctl" | "heroku" | "rustup" | "dotnet" | "mvn"
+        | "gradle" | "gradlew" | "mvnw" | "composer" | "bundle" | "gem" | "rails" | "rake" | "mix" | "flutter"
+        | "hg" | "svn" | "vagrant" | "wrangler" | "tmux" | "adb" | "swift" | "zig" => Some(1),
+        "service" | "gh" | "aws" | "az" | "supabase" => Some(2),
+        "gcloud" => Some(3),
+        _ => None,
     }
 }
 
 /// The words that say what is done, and what follows them.
 fn subcommands<'a>(program: &str, arguments: &'a [Word]) -> (Vec<String>, &'a [Word]) {
-    let known = DEPTHS.iter().find(|(name, _)| *name == canonical(program)).map(|(_, depth)| *depth);
+    let known = depth(canonical(program));
     if PLAIN.contains(&program) {
         return (Vec::new(), arguments);
     }

@@ -13,7 +13,6 @@ mod document;
 mod format;
 mod gemini;
 mod lines;
-mod meter;
 mod openai;
 mod record;
 mod recorder;
@@ -28,7 +27,6 @@ use self::codex::Codex;
 use self::detect::{Layout, looked_at};
 use self::gemini::Gemini;
 use self::lines::{Line, next_line};
-use self::meter::Meter;
 use self::recorder::Recorder;
 use crate::error::Error;
 
@@ -90,23 +88,32 @@ impl TranscriptReader {
     /// [`Error::UnknownFormat`] when the format is [`Format::Auto`] and the first records are of none, or there is no
     /// record; [`Error::Source`] when the source cannot be read any further.
     pub fn read(&self, source: impl Read, format: Format) -> Result<Reading, Error> {
-        let meter = Meter::new(self.limits.max_source_bytes);
-        let mut source = BufReader::with_capacity(1 << 16, meter.count(source));
-        let failed = |source| Error::Source { n_bytes: meter.n_bytes(), source };
-        let (peeked, looks) = looked_at(&mut source, format, self.limits.max_record_bytes).map_err(failed)?;
-        let format = looks.format.ok_or(Error::UnknownFormat { n_bytes: peeked.len() })?;
+        let max = self.limits.max_source_bytes;
+        let mut source = source.take(max);
+        let session = self.session(&mut source, format);
+        let n_bytes = max - source.limit();
+        let failed = |source| Error::Source { n_bytes, source };
+        let mut session = session.map_err(failed)??;
+        let mut more = source.into_inner().take(u64::from(n_bytes == max));
+        if more.read_to_end(&mut Vec::new()).map_err(failed)? > 0 {
+            session.recorder.report.broken(0, BrokenReason::SourceTooLong { max });
+        }
+        session.recorder.report.n_bytes = n_bytes;
+        Ok(session.finish())
+    }
+
+    /// The outer error is the source's.
+    fn session(&self, source: impl Read, format: Format) -> std::io::Result<Result<Session, Error>> {
+        let mut source = BufReader::with_capacity(1 << 16, source);
+        let (peeked, looks) = looked_at(&mut source, format, self.limits.max_record_bytes)?;
+        let Some(format) = looks.format else { return Ok(Err(Error::UnknownFormat { n_bytes: peeked.len() })) };
         let mut session = Session::new(format, self.limits);
         let source = Cursor::new(peeked).chain(source);
         match looks.layout {
             Layout::Lines => session.lines(source, 1),
             Layout::Document => session.document(source),
-        }
-        .map_err(failed)?;
-        if meter.is_cut() {
-            session.recorder.report.broken(0, BrokenReason::SourceTooLong { max: self.limits.max_source_bytes });
-        }
-        session.recorder.report.n_bytes = meter.n_bytes();
-        Ok(session.finish())
+        }?;
+        Ok(Ok(session))
     }
 }
 

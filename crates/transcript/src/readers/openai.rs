@@ -24,13 +24,10 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
                 function(id, Some(call), recorder);
             }
         }
-        "tool" => {
+        role @ ("tool" | "function") => {
             let text = text_of(content, recorder);
-            recorder.result(str_of(message, "tool_call_id"), &text, None);
-        }
-        "function" => {
-            let text = text_of(content, recorder);
-            recorder.result(str_of(message, "name"), &text, None);
+            let id = if role == "tool" { "tool_call_id" } else { "name" };
+            recorder.result(str_of(message, id), &text, None);
         }
         "system" | "developer" => recorder.say(content, Recorder::system),
         "" => recorder.skip("no role"),

@@ -19,7 +19,7 @@ pub struct Reading {
 }
 
 /// An account of a reading. Nothing that was left out is left out silently.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadReport {
     /// The format that was read, found or named.
@@ -45,11 +45,12 @@ pub struct ReadReport {
 }
 
 /// Whose words the user turns of a session are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Owner {
     /// A person's.
+    #[default]
     Person,
     /// Another agent's: the session is a sub-agent's. It has no user turns; what it was asked is in system turns.
     Agent,
@@ -98,18 +99,7 @@ const MAX_KINDS: usize = 64;
 
 impl ReadReport {
     pub(super) fn new(format: Format) -> Self {
-        Self {
-            format,
-            owner: Owner::Person,
-            last_record: None,
-            n_records: 0,
-            skipped: BTreeMap::new(),
-            n_broken: 0,
-            broken: Vec::new(),
-            n_cut: 0,
-            n_unanswered: 0,
-            n_bytes: 0,
-        }
+        Self { format, ..Self::default() }
     }
 
     pub(super) fn skip(&mut self, kind: &str) {

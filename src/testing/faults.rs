@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use super::disk::{Disk, RealDisk};
-use super::{Entry, Lock, Mapped, Stamp};
+use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::{Entry, Lock, Mapped, Stamp};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::faults::{Fault, FaultyDisk, UnsyncedDisk};
 use crate::testing::at;
+use crate::testing::faults::{Fault, FaultyDisk, UnsyncedDisk};
 use crate::{
     Config, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson,
 };
