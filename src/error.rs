@@ -47,7 +47,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(advice(&error), "list the lessons: there is none with trigger \"pinning numpy\"");
 /// let error = playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.")).unwrap_err();
 /// assert!(advice(&error).ends_with("was opened with read_only()"));
-/// # Ok::<(), adage::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

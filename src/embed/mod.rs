@@ -77,7 +77,7 @@ pub enum Role {
 /// let playbook = Playbook::builder(folder.path()).with_embedder(Arc::new(Letters)).open()?;
 /// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0."))?;
 /// assert_eq!(playbook.get_playbook_context("pin numpy")?.tier, Tier::Vector);
-/// # Ok::<(), adage::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// In an embedder that fails, return [`EmbedError::host`]: lessons are then learned and retrieved by words, except where a

@@ -47,7 +47,7 @@ pub const SCHEMA_VERSION: u64 = 2;
 /// assert_eq!(n_shown(&reviewer)?, 2); // its own, and the project's
 /// assert_eq!(n_shown(&implementer)?, 1); // the project's
 /// assert_eq!(n_shown(&Realm::new("bank", "reviewer"))?, 0);
-/// # Ok::<(), adage::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Realm {
