@@ -33,7 +33,26 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set.
+/// A clock that stands still until it is moved.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use adage::chrono::{DateTime, TimeDelta};
+/// use adage::playbook::{Listing, Window};
+/// use adage::{ManualClock, Playbook, build_lesson};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-01-01T09:00:00+01:00")?));
+/// let playbook = Playbook::builder(folder.path()).with_clock(clock.clone()).without_embedder().open()?;
+/// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0."))?;
+///
+/// let this_week = Listing { window: Window::Week, ..Listing::default() };
+/// assert_eq!(playbook.list_lessons(&this_week)?.len(), 1);
+/// clock.advance(TimeDelta::days(30));
+/// assert_eq!(playbook.list_lessons(&this_week)?.len(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ManualClock(Mutex<DateTime<FixedOffset>>);
 

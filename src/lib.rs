@@ -40,6 +40,7 @@
 //! - **Settings.** [`config`] has every default on one page, with unit, range and origin.
 //!
 //! All calls block, and handles are `Clone + Send + Sync`: in an async program, call them on a blocking thread.
+//! `docs/recipes.md` of the repository answers what hosts ask first.
 //!
 //! # A dozen words
 //!
@@ -126,3 +127,7 @@ pub use vector_memory::{Filter, Hit, Lookup, VectorMemory};
 #[cfg(all(doctest, feature = "rten", feature = "bundled-model"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recipes.md")]
+struct Recipes;

@@ -49,6 +49,39 @@ pub enum Role {
 }
 
 /// Turns texts into vectors. The host may bring its own.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use adage::embed::{EmbedError, Role};
+/// use adage::ndarray::Array2;
+/// use adage::{Embedder, Playbook, TextHash, Tier, build_lesson};
+///
+/// /// Counts letters: enough to show the shape.
+/// struct Letters;
+///
+/// impl Embedder for Letters {
+///     fn embed(&self, texts: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+///         let n_times = |text: &str, letter: u8| text.bytes().filter(|byte| *byte == letter).count() as f32;
+///         Ok(Array2::from_shape_fn((texts.len(), 26), |(row, column)| n_times(texts[row], b'a' + column as u8)))
+///     }
+///     fn fingerprint(&self) -> TextHash {
+///         TextHash::of(&["letters, version 1"])
+///     }
+///     fn dimension(&self) -> Result<usize, EmbedError> {
+///         Ok(26)
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).with_embedder(Arc::new(Letters)).open()?;
+/// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0."))?;
+/// assert_eq!(playbook.get_playbook_context("pin numpy")?.tier, Tier::Vector);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// In an embedder that fails, return [`EmbedError::host`]: lessons are then learned and retrieved by words, except where a
+/// request insists on vectors.
 pub trait Embedder: Send + Sync {
     /// One row a text, in order, `dimension()` columns; the rows need not be unit length.
     ///

@@ -1,6 +1,7 @@
 //! Why texts could not be embedded.
 
 use std::error::Error;
+use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,13 +88,16 @@ impl EmbedError {
     ///
     /// let error = EmbedError::host(std::io::Error::other("the server is down"));
     /// assert_eq!(error.source().unwrap().to_string(), "the server is down");
+    /// let EmbedError::Host { source } = error else { unreachable!() };
+    /// assert_eq!(source.to_string(), "the server is down");
+    /// assert!(source.downcast_ref::<std::io::Error>().is_some());
     /// ```
     pub fn host(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Host { source: HostError(Arc::from(error.into())) }
     }
 }
 
-/// An error of the host. It dereferences to what [`EmbedError::host`] was given.
+/// An error of the host. It is displayed as, and dereferences to, what [`EmbedError::host`] was given.
 // Not an error itself: `source` and `downcast_ref` reach the host's own. Shared, because an embedder that could not be loaded
 // returns the same error at every call.
 #[derive(Clone, Debug)]
@@ -104,6 +108,12 @@ impl Deref for HostError {
 
     fn deref(&self) -> &Self::Target {
         self.0.as_ref()
+    }
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -42,7 +42,8 @@ pub enum FolderError {
         /// The newest version that this program writes.
         supported: u64,
     },
-    /// The handle was opened for reading.
+    /// The handle was opened for reading. A folder that the operating system does not let this process write is
+    /// [`FolderError::Io`] instead, at the write.
     #[error("{} is open for reading only", path.display())]
     ReadOnly {
         /// The folder.

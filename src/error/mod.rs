@@ -27,6 +27,36 @@ pub use patch::{Forbidden, Limit, PatchError};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of a [`Playbook`](crate::Playbook).
+///
+/// The message names the operation and the file; the cause, such as "permission denied", is the
+/// [`source`](std::error::Error::source).
+///
+/// ```
+/// use std::error::Error as _;
+/// use std::io::ErrorKind;
+///
+/// use adage::{Error, FolderError, Playbook, build_lesson};
+///
+/// fn advice(error: &Error) -> String {
+///     match error {
+///         Error::NoSuchLesson { lesson } => format!("list the lessons: there is none with {lesson}"),
+///         Error::Folder(FolderError::ReadOnly { path }) => format!("{} was opened with read_only()", path.display()),
+///         Error::Folder(FolderError::Io { path, source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+///             format!("chmod {}", path.display())
+///         }
+///         Error::Embed(error) => format!("{error}: {:?}", error.source()),
+///         other => other.to_string(),
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().read_only().open()?;
+/// let error = playbook.find("pinning numpy").unwrap_err();
+/// assert_eq!(advice(&error), "list the lessons: there is none with trigger \"pinning numpy\"");
+/// let error = playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.")).unwrap_err();
+/// assert!(advice(&error).ends_with("was opened with read_only()"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -81,7 +81,8 @@ impl LearnOutcome {
         }
     }
 
-    /// What to hand to `undo`, when something was replaced or pushed out.
+    /// What to hand to `undo`, when something was replaced or pushed out. An insert that moved nobody is no change on record:
+    /// [`Playbook::remove`](crate::Playbook::remove) takes it back.
     #[must_use]
     pub fn change(&self) -> Option<ChangeId> {
         match self {

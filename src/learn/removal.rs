@@ -16,7 +16,7 @@ const REMOVED_TEXT_DAYS: i64 = 30;
 pub struct RemovedLesson {
     /// Its id.
     pub id: LessonId,
-    /// What to pass to `undo` within 30 days.
+    /// What to pass to `undo` within 30 days; the first commit after them drops the text.
     pub change: ChangeId,
 }
 

@@ -32,6 +32,22 @@ pub use refusal::Refusal;
 pub const SCHEMA_VERSION: u64 = 2;
 
 /// Where a lesson holds: a project and a role. Both empty is the global realm, which every request sees.
+///
+/// ```
+/// use adage::{Playbook, Realm, Request, build_lesson};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// let (reviewer, implementer) = (Realm::new("shop", "reviewer"), Realm::new("shop", "implementer"));
+/// playbook.learn_lesson(build_lesson("reviewing a schema migration", "Ask for the rollback.").in_realm(&reviewer))?;
+/// playbook.learn_lesson(build_lesson("testing a schema migration", "Use a copy of the data.").project("shop"))?;
+///
+/// let n_shown = |realm| playbook.get_playbook_context(Request::about("a schema migration").in_realm(realm)).map(|c| c.lessons.len());
+/// assert_eq!(n_shown(&reviewer)?, 2); // its own, and the project's
+/// assert_eq!(n_shown(&implementer)?, 1); // the project's
+/// assert_eq!(n_shown(&Realm::new("bank", "reviewer"))?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Realm {
     /// A repository's root, or a name that the host gives. Never a folder's base name alone: two projects may share it.
@@ -43,6 +59,11 @@ pub struct Realm {
 }
 
 impl Realm {
+    /// The realm of a role in a project; empty values are global.
+    pub fn new(project: impl Into<String>, role: impl Into<String>) -> Self {
+        Self { project: project.into(), role: role.into() }
+    }
+
     /// True when a request from this realm sees lessons of `other`: its own and the global ones (docs/spec/playbook.md, 5.3).
     #[must_use]
     pub fn sees(&self, other: &Self) -> bool {

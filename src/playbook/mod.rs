@@ -178,7 +178,8 @@ impl Playbook {
         self.0.flush()
     }
 
-    /// Whether a write would begin. It waits for the lock of the folder and changes nothing.
+    /// Whether a write would begin. It waits for the lock of the folder and changes nothing, so it does not find out whether
+    /// the folder takes new files.
     ///
     /// # Errors
     /// What a write would run into: [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`],

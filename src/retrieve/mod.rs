@@ -109,6 +109,8 @@ impl Request {
         project(project: impl Into<String>) => realm.project = project.into();
         /// Lessons of this role too, beside the global ones.
         role(role: impl Into<String>) => realm.role = role.into();
+        /// Lessons that this realm sees: its own and the global ones.
+        in_realm(realm: &Realm) => realm = realm.clone();
         /// Triggers strictly below this cosine distance, in [0, 2]; 0.45 by default. Vector tier only.
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.

@@ -301,7 +301,7 @@ mod tests {
         }
         let recall = RecallIndex::new(Arc::new(book));
         let seen = |project: &str| {
-            let realm = Realm { project: project.into(), role: String::new() };
+            let realm = Realm::new(project, "");
             let mut seen: Vec<String> = Search { realm: &realm, ..search(&recall, 9) }
                 .by_time()
                 .hits

@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn realm(project: &str) -> Realm {
-        Realm { project: project.into(), role: String::new() }
+        Realm::new(project, "")
     }
 
     fn ids(found: &(Vec<Near>, IndexKind)) -> Vec<LessonId> {

@@ -116,7 +116,7 @@ fn a_proposal_with_evidence_becomes_a_lesson_of_the_playbook() {
         ["installing packages", "Use pnpm, not npm.", "Use pnpm, not npm.", "npm install was run", "mined"]
     );
     assert_eq!((lesson.domains.as_slice(), lesson.confidence), (&["setup".to_owned()][..], 0.9));
-    assert_eq!(lesson.realm, Realm { project: "/srv/shop".into(), role: String::new() });
+    assert_eq!(lesson.realm, Realm::new("/srv/shop", ""));
     let provenance = &lesson.provenance;
     assert_eq!((provenance.origin, provenance.session.as_str()), (Origin::Mined, "s-1"));
     assert_eq!(provenance.evidence, [expected]);

@@ -81,8 +81,8 @@ fn a_playbook_holds_its_lessons_and_the_counts_that_were_not_folded_in() {
     assert_eq!((keys.retrievals, keys.helpful_retrievals, keys.harmful_retrievals), (1, 1, 0));
     let column = lesson("renaming a database column");
     assert_eq!((column.verified, column.retrievals, column.helpful_retrievals), (true, 1, 0));
-    assert_eq!(lesson("pricing a basket").realm, Realm { project: "shop".into(), role: String::new() });
-    assert_eq!(lesson("naming a git branch").realm, Realm { project: String::new(), role: "reviewer".into() });
+    assert_eq!(lesson("pricing a basket").realm, Realm::new("shop", ""));
+    assert_eq!(lesson("naming a git branch").realm, Realm::new("", "reviewer"));
 
     let waiting = playbook.waiting_lessons().unwrap();
     assert_eq!((waiting.len(), waiting[0].reason), (1, ReviewReason::Tainted));

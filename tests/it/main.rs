@@ -14,6 +14,7 @@ mod agent;
 mod bench;
 mod contention;
 mod curation;
+mod doc_links;
 mod exchange;
 mod extract;
 mod feedback;

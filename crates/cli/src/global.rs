@@ -97,7 +97,7 @@ impl Global {
     }
 
     pub(crate) fn realm(&self) -> Realm {
-        Realm { project: self.project.clone(), role: self.role.clone() }
+        Realm::new(&self.project, &self.role)
     }
 
     /// The realm, when the command line names one.

@@ -87,7 +87,7 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
 
 impl Context {
     fn request(self, global: &Global) -> Request {
-        let mut request = Request::about(self.query.unwrap_or_default()).project(&global.project).role(&global.role);
+        let mut request = Request::about(self.query.unwrap_or_default()).in_realm(&global.realm());
         request = self.limit.into_iter().fold(request, Request::limit);
         request = self.threshold.into_iter().fold(request, Request::distance_threshold);
         request = self.max_tokens.into_iter().fold(request, Request::max_tokens);
