@@ -20,6 +20,15 @@ pub enum FolderError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// What is at a name is not followed, read or written: somebody put it in the place of a file or a folder. Look at it, then
+    /// remove it.
+    #[error("{} is {found}; it was not touched: look at it, then remove it", path.display())]
+    Irregular {
+        /// The name.
+        path: PathBuf,
+        /// What is there.
+        found: Irregular,
+    },
     /// A file became unreadable while it was open, perhaps in the middle of a hand edit. It was not touched; repair it, or
     /// open the folder again to move it to quarantine and continue from the backup.
     #[error("{} cannot be read: {reason}; repair it, or open the folder again to restore the backup", path.display())]
@@ -61,6 +70,30 @@ impl FolderError {
     /// Wraps an I/O error with what was tried and where.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { action, path, source }
+        move |source| match source.get_ref().and_then(|error| error.downcast_ref::<Irregular>()) {
+            Some(found) => Self::Irregular { path, found: *found },
+            None => Self::Io { action, path, source },
+        }
     }
+}
+
+/// What is at a name where a file or a folder should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Irregular {
+    /// It, or a part above it, leads elsewhere.
+    #[error("reached through a symbolic link")]
+    Link,
+    /// Whoever writes in it writes in another file too.
+    #[error("one of {n_links} names of the same file")]
+    HardLinked {
+        /// How many names it has.
+        n_links: u64,
+    },
+    /// A folder is where a file should be.
+    #[error("a folder")]
+    Folder,
+    /// A pipe, a socket or a device.
+    #[error("a pipe, a socket or a device")]
+    Special,
 }

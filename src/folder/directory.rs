@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::disk::{Disk, Stamp};
 use super::edits::BESIDE;
 use super::mapped::Mapped;
+use super::root::{At, Root};
 use super::{Entry, Links, Name, TEMPORARY};
 use crate::error::folder::{FolderError, Result};
 
@@ -17,15 +18,16 @@ use crate::error::folder::{FolderError, Result};
 /// Its path appears in messages and in the calls of the [`Disk`], nowhere else.
 #[derive(Clone)]
 pub(crate) struct Directory {
-    path: PathBuf,
+    root: Arc<Root>,
     disk: Arc<dyn Disk>,
     /// Set when a sync failed: what is on disk is not known any more.
     writes_stopped: Arc<AtomicBool>,
 }
 
 impl Directory {
+    /// A memory folder.
     pub(super) fn new(path: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        Self { path, disk, writes_stopped: Arc::default() }
+        Self { root: Arc::new(Root::memory(path)), disk, writes_stopped: Arc::default() }
     }
 
     /// A directory of the file system, for tests.
@@ -34,19 +36,34 @@ impl Directory {
         Self::new(path.to_owned(), Arc::new(super::disk::RealDisk))
     }
 
-    /// Another directory, reached through the same disk.
+    /// A directory of this one.
+    pub(super) fn below(&self, name: Name) -> Self {
+        self.from_root(self.root.below(name))
+    }
+
+    /// A directory that the host named, reached through the same disk.
     pub(super) fn elsewhere(&self, path: &Path) -> Self {
-        Self { path: path.to_owned(), disk: Arc::clone(&self.disk), writes_stopped: Arc::clone(&self.writes_stopped) }
+        self.from_root(Root::named(path.to_owned()))
+    }
+
+    /// A directory whose path has no links, reached through the same disk.
+    pub(super) fn resolved(&self, path: &Path) -> Self {
+        self.from_root(Root::resolved(path.to_owned()))
+    }
+
+    fn from_root(&self, root: Root) -> Self {
+        let (disk, writes_stopped) = (Arc::clone(&self.disk), Arc::clone(&self.writes_stopped));
+        Self { root: Arc::new(root), disk, writes_stopped }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.root.path()
     }
 
     /// Where something is, for messages and for records that people read.
     pub(crate) fn path_of(&self, name: impl Into<Name>) -> PathBuf {
         let name = name.into();
-        if name == Name::TOP { self.path.clone() } else { self.path.join(name.as_path()) }
+        self.at(&name).path()
     }
 
     pub(crate) fn links(&self) -> Links<'_> {
@@ -62,12 +79,16 @@ impl Directory {
         self.writes_stopped.load(Ordering::Acquire)
     }
 
+    fn at<'a>(&'a self, name: &'a Name) -> At<'a> {
+        At { root: &self.root, name: name.as_path() }
+    }
+
     /// An operation on what a name is the name of; an error says what was tried, and where.
     pub(super) fn run<T>(
         &self,
         action: &'static str,
         name: impl Into<Name>,
-        operation: impl FnOnce(&dyn Disk, &Path) -> io::Result<T>,
+        operation: impl FnOnce(&dyn Disk, At<'_>) -> io::Result<T>,
     ) -> Result<T> {
         let name = name.into();
         let path = self.path_of(&name);
@@ -77,27 +98,27 @@ impl Directory {
                 "the name leads elsewhere",
             )));
         }
-        operation(self.disk.as_ref(), &path).map_err(FolderError::io(action, &path))
+        operation(self.disk.as_ref(), self.at(&name)).map_err(FolderError::io(action, &path))
     }
 
     /// What is there; a link is not followed.
     pub(crate) fn entry(&self, name: impl Into<Name>) -> Result<Entry> {
-        self.run("stat", name, |disk, path| disk.entry(path))
+        self.run("stat", name, |disk, at| disk.entry(at))
     }
 
-    /// None when there is no file. A link is followed.
+    /// None when there is nothing. A link is an error.
     pub(crate) fn stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
-        self.run("stat", name, |disk, path| disk.stamp(path))
+        self.run("stat", name, |disk, at| disk.stamp(at))
     }
 
     /// None when there is nothing. A link is not followed.
     pub(crate) fn own_stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
-        self.run("stat", name, |disk, path| disk.own_stamp(path))
+        self.run("stat", name, |disk, at| disk.own_stamp(at))
     }
 
     /// The file from `offset` on, nothing when there is none.
     pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
-        self.run("read", name, |disk, path| match disk.read(path, offset) {
+        self.run("read", name, |disk, at| match disk.read(at, offset) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             read => read,
         })
@@ -105,21 +126,22 @@ impl Directory {
 
     /// The first bytes, as many as there are; nothing when there is no file.
     pub(crate) fn read_start(&self, name: impl Into<Name>, length: usize) -> Result<Vec<u8>> {
-        self.run("read", name, |disk, path| disk.read_start(path, length))
+        self.run("read", name, |disk, at| disk.read_start(at, length))
     }
 
     /// The content of a regular file; none when there is nothing.
     pub(crate) fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
-        self.run("read", name, |disk, path| match disk.entry(path)? {
+        self.run("read", name, |disk, at| match disk.entry(at)? {
             Entry::Missing => Ok(None),
-            Entry::File { .. } => disk.read(path, 0).map(Some),
-            _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+            Entry::File { .. } => disk.read(at, 0).map(Some),
+            // It says what it is.
+            _ => disk.read(at, 0).map(Some),
         })
     }
 
     /// The file as memory; none when there is none. For files that are only appended to or replaced.
     pub(crate) fn map(&self, name: impl Into<Name>) -> Result<Option<Mapped>> {
-        self.run("read", name, |disk, path| match disk.map(path) {
+        self.run("read", name, |disk, at| match disk.map(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             map => map.map(Some),
         })
@@ -127,7 +149,7 @@ impl Directory {
 
     /// The names in a directory, sorted; none when it does not exist.
     pub(crate) fn list(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
-        self.run("list", name, |disk, path| match disk.list(path) {
+        self.run("list", name, |disk, at| match disk.list(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             names => names,
         })
@@ -139,58 +161,58 @@ impl Directory {
             let name = name.to_string_lossy();
             name.starts_with(BESIDE) || name.starts_with(TEMPORARY)
         };
-        self.run("list", name, |disk, path| {
-            if disk.entry(path)? != Entry::Folder {
+        self.run("list", name, |disk, at| {
+            if disk.entry(at)? != Entry::Folder {
                 return Err(io::Error::other("not a folder"));
             }
-            Ok(disk.list(path)?.into_iter().filter(|name| !is_ours(name)).collect())
+            Ok(disk.list(at)?.into_iter().filter(|name| !is_ours(name)).collect())
         })
     }
 
     pub(crate) fn create_directory(&self, name: impl Into<Name>) -> Result<()> {
-        self.run("create the folder", name, |disk, path| disk.create_folder(path))
+        self.run("create the folder", name, |disk, at| disk.create_folder(at))
     }
 
     /// Creates a file; an existing one is replaced.
     pub(crate) fn create(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
-        self.run("write", name, |disk, path| disk.create(path, bytes))
+        self.run("write", name, |disk, at| disk.create(at, bytes))
     }
 
     /// Appends with one write, creating the file if there is none.
     pub(crate) fn append(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
-        self.run("append to", name, |disk, path| disk.append(path, bytes))
+        self.run("append to", name, |disk, at| disk.append(at, bytes))
     }
 
     pub(crate) fn truncate(&self, name: impl Into<Name>, length: u64) -> Result<()> {
-        self.run("cut", name, |disk, path| disk.truncate(path, length))
+        self.run("cut", name, |disk, at| disk.truncate(at, length))
     }
 
     /// Syncs a file. A failure stops all further writes of the handle: what is on disk is not known any more.
     pub(crate) fn sync(&self, name: impl Into<Name>) -> Result<()> {
-        self.run("sync", name, |disk, path| disk.sync(path)).inspect_err(|_| self.stop_writes())
+        self.run("sync", name, |disk, at| disk.sync(at)).inspect_err(|_| self.stop_writes())
     }
 
     pub(crate) fn sync_directory(&self, name: impl Into<Name>) -> Result<()> {
-        self.run("sync", name, |disk, path| disk.sync_folder(path))
+        self.run("sync", name, |disk, at| disk.sync_folder(at))
     }
 
     pub(crate) fn rename(&self, from: impl Into<Name>, to: impl Into<Name>) -> Result<()> {
         let from = from.into();
-        self.run("replace", to, |disk, path| self.with(&from, |from| disk.rename(from, path)))
+        self.run("replace", to, |disk, at| self.with(&from, |from| disk.rename(from, at)))
     }
 
     /// Gives a file a second name; where the file system has no hard links, a copy.
     pub(crate) fn link(&self, from: impl Into<Name>, to: impl Into<Name>) -> Result<()> {
         let to = to.into();
-        self.run("link", from, |disk, path| self.with(&to, |to| disk.link(path, to)))
+        self.run("link", from, |disk, at| self.with(&to, |to| disk.link(at, to)))
     }
 
-    fn with<T>(&self, name: &Name, operation: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-        if name.is_plain() { operation(&self.path_of(name)) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    fn with<T>(&self, name: &Name, operation: impl FnOnce(At<'_>) -> io::Result<T>) -> io::Result<T> {
+        if name.is_plain() { operation(self.at(name)) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     pub(crate) fn remove_if_exists(&self, name: impl Into<Name>) -> Result<()> {
-        self.run("remove", name, |disk, path| match disk.remove(path) {
+        self.run("remove", name, |disk, at| match disk.remove(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         })
@@ -199,6 +221,6 @@ impl Directory {
     /// Removes a directory that nothing is left in; any other stays.
     pub(crate) fn remove_if_empty(&self, name: impl Into<Name>) {
         // One that stays does no harm.
-        let _ = self.run("remove", name, |disk, path| disk.remove_folder(path));
+        let _ = self.run("remove", name, |disk, at| disk.remove_folder(at));
     }
 }

@@ -1,13 +1,16 @@
 //! The seam to the file system: each operation that can fail is a method, and nothing else writes files.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::entry::Entry;
 use super::mapped::Mapped;
+use super::no_follow::{OpenFor, Status};
+use super::root::At;
+use crate::error::folder::Irregular;
 
 /// A file that was changed less than this long before its stat may change again within the same tick of its clock.
 const TICK: Duration = Duration::from_secs(2);
@@ -37,105 +40,83 @@ impl Stamp {
 /// A lock that is held until it is dropped; the kernel frees it when the process dies.
 pub(crate) type Lock = Box<dyn Send>;
 
-/// The operations on a disk. Real, or with faults in the tests.
+/// The operations on a disk. Real, or with faults in the tests. No link is followed, neither on the way to a name nor at its end,
+/// but where a method says so; files are regular ones.
 pub(crate) trait Disk: Send + Sync {
-    fn create_folder(&self, path: &Path) -> io::Result<()>;
+    /// Makes a directory, and those above it, where they do not exist.
+    fn create_folder(&self, at: At<'_>) -> io::Result<()>;
     /// The whole file from `offset` on; `NotFound` when there is none.
-    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>>;
+    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>>;
     /// The first bytes, as many as there are; nothing when there is no file.
-    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>>;
+    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>>;
     /// The file as memory. For files that are only appended to or replaced.
-    fn map(&self, path: &Path) -> io::Result<Mapped>;
-    /// None when there is nothing. A link is followed.
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
-    /// None when there is nothing. A link is not followed.
-    fn own_stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+    fn map(&self, at: At<'_>) -> io::Result<Mapped>;
+    /// Of a file or a directory; none when there is nothing.
+    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
+    /// Of whatever is there, a link too; none when there is nothing.
+    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
+    fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>>;
     /// Makes a new file; an existing one is replaced.
-    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
     /// Appends with one write, making the file if there is none.
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()>;
-    fn sync(&self, path: &Path) -> io::Result<()>;
-    fn sync_folder(&self, path: &Path) -> io::Result<()>;
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
+    fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()>;
+    fn sync(&self, at: At<'_>) -> io::Result<()>;
+    fn sync_folder(&self, at: At<'_>) -> io::Result<()>;
+    fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()>;
+    fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()>;
+    fn remove(&self, at: At<'_>) -> io::Result<()>;
     /// Removes a folder that is empty; any other is an error.
-    fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// What is there; a link is not followed.
-    fn entry(&self, path: &Path) -> io::Result<Entry>;
+    fn remove_folder(&self, at: At<'_>) -> io::Result<()>;
+    /// What is there.
+    fn entry(&self, at: At<'_>) -> io::Result<Entry>;
     /// The path without links in it.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// What is at a path, every link followed; none when there is nothing.
+    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
     /// Who may do what with a file, where the system has it.
-    fn mode(&self, path: &Path) -> io::Result<Option<u32>>;
-    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()>;
-    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock>;
+    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>>;
+    fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()>;
+    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock>;
     /// `None` when somebody holds it.
-    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>>;
+    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
     /// `None` when somebody holds it exclusively.
-    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>>;
+    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>>;
 }
 
 /// The file system.
 pub(crate) struct RealDisk;
 
-#[cfg(unix)]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600)
-}
-
-#[cfg(not(unix))]
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-#[cfg(unix)]
-fn inode(metadata: &fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    metadata.ino()
-}
-
-#[cfg(not(unix))]
-fn inode(_: &fs::Metadata) -> u64 {
-    0
-}
-
-#[cfg(unix)]
-fn n_links(metadata: &fs::Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    metadata.nlink()
-}
-
-#[cfg(not(unix))]
-fn n_links(_: &fs::Metadata) -> u64 {
-    1
-}
-
-#[expect(clippy::disallowed_methods, reason = "everything else writes through here")]
-impl Disk for RealDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::DirBuilderExt;
-            builder.mode(0o700);
-        }
-        builder.create(path)
+impl At<'_> {
+    fn file(self, what_for: OpenFor) -> io::Result<File> {
+        self.root.with(|handle| handle.file(self.name, what_for))
     }
 
-    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
+    fn status(self) -> io::Result<Option<Status>> {
+        match self.root.with(|handle| handle.status(self.name)) {
+            Ok(status) => Ok(Some(status)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Disk for RealDisk {
+    fn create_folder(&self, at: At<'_>) -> io::Result<()> {
+        at.root.create()?;
+        at.root.with(|handle| handle.make_directories(at.name))
+    }
+
+    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>> {
+        let mut file = at.file(OpenFor::Reading)?;
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
-        let file = match File::open(path) {
+    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>> {
+        let file = match at.file(OpenFor::Reading) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
         };
@@ -144,137 +125,153 @@ impl Disk for RealDisk {
         Ok(bytes)
     }
 
-    fn map(&self, path: &Path) -> io::Result<Mapped> {
-        Mapped::open(path)
+    fn map(&self, at: At<'_>) -> io::Result<Mapped> {
+        Mapped::of(&at.file(OpenFor::Reading)?)
     }
 
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        stamp_of(fs::metadata(path))
+    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
+        match at.status()? {
+            Some(Status { irregular: Some(irregular @ (Irregular::Link | Irregular::Special)), .. }) => {
+                Err(irregular.into())
+            }
+            status => Ok(status.as_ref().map(Stamp::from)),
+        }
     }
 
-    fn own_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        stamp_of(fs::symlink_metadata(path))
+    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
+        Ok(at.status()?.as_ref().map(Stamp::from))
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        let mut names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+    fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>> {
+        let mut names = at.root.with(|handle| handle.list(at.name))?;
         names.sort();
         Ok(names)
     }
 
-    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?.write_all(bytes)
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private(OpenOptions::new().append(true).create(true)).open(path)?.write_all(bytes)
-    }
-
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        OpenOptions::new().write(true).open(path)?.set_len(length)
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        OpenOptions::new().write(true).open(path)?.sync_all()
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        // Where the file system has no hard links, a copy serves.
-        fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ()))
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(path)
-    }
-
-    fn entry(&self, path: &Path) -> io::Result<Entry> {
-        let metadata = match fs::symlink_metadata(path) {
-            Ok(metadata) => metadata,
-            // A part above it is a file.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(Entry::Missing);
+    fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
+        let file = match at.file(OpenFor::Creating) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.remove(at)?;
+                at.file(OpenFor::Creating)
             }
-            Err(error) => return Err(error),
+            file => file,
         };
-        let kind = metadata.file_type();
-        Ok(if kind.is_symlink() {
-            Entry::Link
-        } else if kind.is_dir() {
-            Entry::Folder
-        } else if kind.is_file() {
-            let is_writable = !metadata.permissions().readonly();
-            Entry::File { n_links: n_links(&metadata), n_bytes: metadata.len(), is_writable }
-        } else {
-            Entry::Other
-        })
+        file?.write_all(bytes)
+    }
+
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
+        at.file(OpenFor::Appending)?.write_all(bytes)
+    }
+
+    fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
+        at.file(OpenFor::Writing)?.set_len(length)
+    }
+
+    fn sync(&self, at: At<'_>) -> io::Result<()> {
+        at.file(OpenFor::Syncing)?.sync_all()
+    }
+
+    fn sync_folder(&self, at: At<'_>) -> io::Result<()> {
+        at.root
+            .with(|handle| if at.name.as_os_str().is_empty() { handle.sync() } else { handle.below(at.name)?.sync() })
+    }
+
+    fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
+        from.root.with(|source| to.root.with(|target| source.rename(from.name, (target, to.name))))
+    }
+
+    fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
+        // Where the file system has no hard links, a copy serves.
+        let linked = from.root.with(|handle| handle.link(from.name, to.name));
+        linked.or_else(|_| self.create(to, &self.read(from, 0)?))
+    }
+
+    fn remove(&self, at: At<'_>) -> io::Result<()> {
+        at.root.with(|handle| handle.remove(at.name))
+    }
+
+    fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
+        if at.name.as_os_str().is_empty() {
+            // Its parent holds it; a link in its place is not a directory.
+            return fs::remove_dir(at.path());
+        }
+        at.root.with(|handle| handle.remove_directory(at.name))
+    }
+
+    fn entry(&self, at: At<'_>) -> io::Result<Entry> {
+        match at.status() {
+            Ok(status) => Ok(status.as_ref().map_or(Entry::Missing, Entry::from)),
+            // A part above it is a file.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Entry::Missing),
+            Err(error) => Err(error),
+        }
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
 
+    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(Stamp::from(&Status::from(&metadata)))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>> {
+        Ok(at.status()?.and_then(|status| status.mode).map(|mode| mode & 0o7777))
+    }
+
     #[cfg(unix)]
-    fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
+    fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
-        fs::symlink_metadata(path).map(|metadata| Some(metadata.permissions().mode() & 0o7777))
+        at.file(OpenFor::Writing)?.set_permissions(fs::Permissions::from_mode(mode))
     }
 
     #[cfg(not(unix))]
-    fn mode(&self, _: &Path) -> io::Result<Option<u32>> {
-        Ok(None)
-    }
-
-    #[cfg(unix)]
-    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))
-    }
-
-    #[cfg(not(unix))]
-    fn set_mode(&self, _: &Path, _: u32) -> io::Result<()> {
+    fn set_mode(&self, _: At<'_>, _: u32) -> io::Result<()> {
         Ok(())
     }
 
-    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
-        let file = open_lock(path)?;
+    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
+        // A writer does not go on in a directory that was moved away.
+        at.root.reopen_if_moved();
+        let file = at.file(OpenFor::Locking)?;
         file.lock()?;
         Ok(Box::new(file))
     }
 
-    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
-        let file = open_lock(path)?;
+    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
+        let file = at.file(OpenFor::Locking)?;
         unless_held(file.try_lock(), file)
     }
 
-    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
-        let file = open_lock(path)?;
+    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>> {
+        let file = at.file(OpenFor::Locking)?;
         unless_held(file.try_lock_shared(), file)
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
-fn stamp_of(metadata: io::Result<fs::Metadata>) -> io::Result<Option<Stamp>> {
-    let metadata = match metadata {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let modified = metadata.modified().ok();
-    let now = SystemTime::now();
-    let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
-    Ok(Some(Stamp { inode: inode(&metadata), length: metadata.len(), modified, is_racy }))
+impl From<&Status> for Stamp {
+    #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
+    fn from(status: &Status) -> Self {
+        let Status { inode, length, modified, .. } = *status;
+        let now = SystemTime::now();
+        let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
+        Self { inode, length, modified, is_racy }
+    }
+}
+
+impl From<&Status> for Entry {
+    fn from(status: &Status) -> Self {
+        match status.irregular {
+            Some(Irregular::Link) => Self::Link,
+            Some(Irregular::Folder) => Self::Folder,
+            Some(Irregular::Special | Irregular::HardLinked { .. }) => Self::Other,
+            None => Self::File { n_links: status.n_links, n_bytes: status.length, is_writable: status.is_writable },
+        }
+    }
 }
 
 fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Option<Lock>> {
@@ -283,8 +280,4 @@ fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Optio
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
-}
-
-fn open_lock(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
 }

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::Entry;
-use super::disk::Disk;
+use super::disk::{Disk, Stamp};
+use super::root::{At, Root};
 use crate::error::folder::{FolderError, Result};
 
 /// Resolves links through a disk.
@@ -24,6 +25,11 @@ impl<'a> Links<'a> {
         self.0.resolve(path)
     }
 
+    /// Of what is at a path, with every link followed; none when there is nothing.
+    pub(crate) fn stamp(&self, path: &Path) -> Result<Option<Stamp>> {
+        self.0.followed_stamp(path).map_err(FolderError::io("stat", path))
+    }
+
     /// The path with every link followed as far as it exists; the rest stays as it is spelled.
     pub(crate) fn resolve_existing(&self, path: &Path) -> Result<PathBuf> {
         for ancestor in path.ancestors() {
@@ -39,19 +45,26 @@ impl<'a> Links<'a> {
         Ok(path.to_owned())
     }
 
+    /// What is at a path; a link at its end is not followed.
+    fn entry(&self, path: &Path) -> io::Result<Entry> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Entry::Folder) };
+        let root = Root::named(parent.to_owned());
+        self.0.entry(At { root: &root, name: Path::new(name) })
+    }
+
     /// True when the path, or one above it, is a link to something that does not exist: by the time that it is written
     /// through, it could lead anywhere.
     pub(crate) fn dangles(&self, path: &Path) -> bool {
-        let is_dangling = |part: &Path| matches!(self.0.entry(part), Ok(Entry::Link)) && self.0.resolve(part).is_err();
+        let is_dangling = |part: &Path| matches!(self.entry(part), Ok(Entry::Link)) && self.0.resolve(part).is_err();
         path.ancestors().any(is_dangling)
     }
 
-    /// The absolute path of a file to be written: where it leads if it is a link. Links above it stay as they are spelled.
+    /// The path of a file to be written, without links: where it leads if it is one.
     pub(crate) fn target_of(&self, file: &Path) -> Result<PathBuf> {
         let file = std::path::absolute(file).map_err(FolderError::io("stat", file))?;
-        match self.0.entry(&file).map_err(FolderError::io("stat", &file))? {
+        match self.entry(&file).map_err(FolderError::io("stat", &file))? {
             Entry::Link => self.0.resolve(&file).map_err(FolderError::io("resolve", &file)),
-            _ => Ok(file),
+            _ => self.resolve_existing(&file),
         }
     }
 

@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
-use std::path::Path;
 
 /// The bytes of a file as they were when it was mapped.
 #[derive(Debug)]
@@ -16,8 +15,7 @@ impl Mapped {
     ///
     /// Only for files that are never changed in place: files of sections are replaced by a rename or appended to, never cut
     /// and never overwritten, not even by a playbook that is opened in the same folder.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+    pub(super) fn of(file: &File) -> io::Result<Self> {
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         if length == 0 {
             return Ok(Self(None));
@@ -26,7 +24,7 @@ impl Mapped {
         // overwrites a mapped file: one that is replaced keeps its inode, and with it its bytes, for as long as it is
         // mapped, and appended bytes lie behind the mapped ones. Another program that cuts the file could make a read
         // fault; the folder is private to its user (0700) and the file belongs to this crate.
-        let map = unsafe { memmap2::MmapOptions::new().len(length).map(&file)? };
+        let map = unsafe { memmap2::MmapOptions::new().len(length).map(file)? };
         Ok(Self(Some(map)))
     }
 }

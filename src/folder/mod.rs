@@ -11,6 +11,8 @@ mod json_file;
 mod links;
 mod mapped;
 mod name;
+mod no_follow;
+mod root;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
 pub(crate) use links::Links;
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;
+#[cfg(test)]
+pub(crate) use root::At;
 
 /// The file whose lock is the folder's.
 const LOCK: &str = "lock";
@@ -52,6 +56,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates the folder, unless it is opened for reading.
     pub(crate) fn open(path: PathBuf, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
+        let path = std::path::absolute(&path).map_err(FolderError::io("resolve", &path))?;
         let directory = Directory::new(path, Arc::from(disk));
         if access == Access::ReadWrite {
             directory.create_directory(Name::TOP)?;
@@ -66,7 +71,7 @@ impl Folder {
 
     /// A directory of the folder.
     pub(crate) fn below(&self, name: &'static str) -> Directory {
-        self.directory.elsewhere(&self.directory.path_of(name))
+        self.directory.below(name.into())
     }
 
     /// A directory that the host named.
@@ -74,11 +79,16 @@ impl Folder {
         self.directory.elsewhere(path)
     }
 
-    /// A file named by an absolute path: its directory, and its name there.
+    /// A file named by an absolute path without links: its directory, and its name there. Files of the folder are reached from
+    /// the folder.
     pub(crate) fn locate(&self, path: &Path) -> (Directory, Name) {
         match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) => (self.elsewhere(parent), name.into()),
-            _ => (self.elsewhere(path), Name::TOP),
+            (Some(parent), Some(name)) => match parent.strip_prefix(self.path()) {
+                Ok(own) if own.as_os_str().is_empty() => (self.directory.clone(), name.into()),
+                Ok(own) => (self.directory.below(own.as_os_str().into()), name.into()),
+                Err(_) => (self.directory.resolved(parent), name.into()),
+            },
+            _ => (self.directory.resolved(path), Name::TOP),
         }
     }
 
@@ -114,17 +124,17 @@ impl Folder {
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
-        self.directory.run("lock", LOCK, |disk, path| disk.lock_exclusive(path))
+        self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at))
     }
 
     /// The folder's lock; none while somebody else holds it.
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
-        self.directory.run("lock", LOCK, |disk, path| disk.try_lock_exclusive(path))
+        self.directory.run("lock", LOCK, |disk, at| disk.try_lock_exclusive(at))
     }
 
     /// A lock that several may hold at once; none while somebody holds the exclusive one.
     pub(crate) fn try_lock_shared(&self) -> Result<Option<Lock>> {
-        self.directory.run("lock", LOCK, |disk, path| disk.try_lock_shared(path))
+        self.directory.run("lock", LOCK, |disk, at| disk.try_lock_shared(at))
     }
 
     /// The lock of another file; none while somebody else holds it.
@@ -133,7 +143,7 @@ impl Folder {
     /// `ReadOnly`, `Io`.
     pub(crate) fn try_lock_file(&self, name: &'static str) -> Result<Option<Lock>> {
         self.refuse_read_only()?;
-        self.directory.run("lock", name, |disk, path| disk.try_lock_exclusive(path))
+        self.directory.run("lock", name, |disk, at| disk.try_lock_exclusive(at))
     }
 
     fn refuse_read_only(&self) -> Result<()> {

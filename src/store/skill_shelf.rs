@@ -111,7 +111,7 @@ impl Scan<'_> {
     /// None where there is no such folder.
     fn root(mut self, path: &Path, known: Option<KnownRoot>) -> Result<Option<KnownRoot>, NotListed> {
         // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy.
-        let Some(stamp) = self.folder.elsewhere(path).stamp(Name::TOP)? else { return Ok(None) };
+        let Some(stamp) = self.folder.links().stamp(path)? else { return Ok(None) };
         let known = match known {
             Some(known) if known.stamp.is_surely(&stamp) => return Ok(Some(self.refreshed(known))),
             known => known,

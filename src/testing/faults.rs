@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{Entry, Lock, Mapped, Stamp};
+use crate::folder::{At, Entry, Lock, Mapped, Stamp};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,74 +54,77 @@ fn write(
 }
 
 impl<W: Watch> Disk for W {
-    fn create_folder(&self, path: &Path) -> io::Result<()> {
-        run(self, "create_folder", path, || RealDisk.create_folder(path))
+    fn create_folder(&self, at: At<'_>) -> io::Result<()> {
+        run(self, "create_folder", &at.path(), || RealDisk.create_folder(at))
     }
-    fn read(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
-        run(self, "read", path, || RealDisk.read(path, offset))
+    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>> {
+        run(self, "read", &at.path(), || RealDisk.read(at, offset))
     }
-    fn read_start(&self, path: &Path, length: usize) -> io::Result<Vec<u8>> {
-        run(self, "read", path, || RealDisk.read_start(path, length))
+    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>> {
+        run(self, "read", &at.path(), || RealDisk.read_start(at, length))
     }
-    fn map(&self, path: &Path) -> io::Result<Mapped> {
-        run(self, "map", path, || RealDisk.map(path))
+    fn map(&self, at: At<'_>) -> io::Result<Mapped> {
+        run(self, "map", &at.path(), || RealDisk.map(at))
     }
-    fn stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        run(self, "stat", path, || RealDisk.stamp(path))
+    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
+        run(self, "stat", &at.path(), || RealDisk.stamp(at))
     }
-    fn own_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        run(self, "stat", path, || RealDisk.own_stamp(path))
+    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
+        run(self, "stat", &at.path(), || RealDisk.own_stamp(at))
     }
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        run(self, "list", folder, || RealDisk.list(folder))
+    fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>> {
+        run(self, "list", &at.path(), || RealDisk.list(at))
     }
-    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        write(self, "create", path, bytes, |bytes| RealDisk.create(path, bytes))
+    fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
+        write(self, "create", &at.path(), bytes, |bytes| RealDisk.create(at, bytes))
     }
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        write(self, "append", path, bytes, |bytes| RealDisk.append(path, bytes))
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
+        write(self, "append", &at.path(), bytes, |bytes| RealDisk.append(at, bytes))
     }
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        run(self, "truncate", path, || RealDisk.truncate(path, length))
+    fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
+        run(self, "truncate", &at.path(), || RealDisk.truncate(at, length))
     }
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        run(self, "sync", path, || RealDisk.sync(path))
+    fn sync(&self, at: At<'_>) -> io::Result<()> {
+        run(self, "sync", &at.path(), || RealDisk.sync(at))
     }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        run(self, "sync_folder", path, || RealDisk.sync_folder(path))
+    fn sync_folder(&self, at: At<'_>) -> io::Result<()> {
+        run(self, "sync_folder", &at.path(), || RealDisk.sync_folder(at))
     }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        run(self, "rename", to, || RealDisk.rename(from, to))
+    fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
+        run(self, "rename", &to.path(), || RealDisk.rename(from, to))
     }
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        run(self, "link", from, || RealDisk.link(from, to))
+    fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
+        run(self, "link", &from.path(), || RealDisk.link(from, to))
     }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        run(self, "remove", path, || RealDisk.remove(path))
+    fn remove(&self, at: At<'_>) -> io::Result<()> {
+        run(self, "remove", &at.path(), || RealDisk.remove(at))
     }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        run(self, "remove", path, || RealDisk.remove_folder(path))
+    fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
+        run(self, "remove", &at.path(), || RealDisk.remove_folder(at))
     }
-    fn entry(&self, path: &Path) -> io::Result<Entry> {
-        run(self, "stat", path, || RealDisk.entry(path))
+    fn entry(&self, at: At<'_>) -> io::Result<Entry> {
+        run(self, "stat", &at.path(), || RealDisk.entry(at))
     }
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         run(self, "resolve", path, || RealDisk.resolve(path))
     }
-    fn mode(&self, path: &Path) -> io::Result<Option<u32>> {
-        run(self, "stat", path, || RealDisk.mode(path))
+    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
+        run(self, "stat", path, || RealDisk.followed_stamp(path))
     }
-    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
-        run(self, "set_mode", path, || RealDisk.set_mode(path, mode))
+    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>> {
+        run(self, "stat", &at.path(), || RealDisk.mode(at))
     }
-    fn lock_exclusive(&self, path: &Path) -> io::Result<Lock> {
-        run(self, "lock", path, || RealDisk.lock_exclusive(path))
+    fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()> {
+        run(self, "set_mode", &at.path(), || RealDisk.set_mode(at, mode))
     }
-    fn try_lock_exclusive(&self, path: &Path) -> io::Result<Option<Lock>> {
-        run(self, "lock", path, || RealDisk.try_lock_exclusive(path))
+    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
+        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at))
     }
-    fn try_lock_shared(&self, path: &Path) -> io::Result<Option<Lock>> {
-        run(self, "lock", path, || RealDisk.try_lock_shared(path))
+    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
+        run(self, "lock", &at.path(), || RealDisk.try_lock_exclusive(at))
+    }
+    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>> {
+        run(self, "lock", &at.path(), || RealDisk.try_lock_shared(at))
     }
 }
 

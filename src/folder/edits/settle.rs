@@ -176,8 +176,6 @@ impl Whole {
 /// None, with a warning, for an error that would come again each time: somebody made something else of a file or its folder,
 /// or took away the permission. Any other error may pass, and stays one.
 fn mended<T>(result: Result<T>) -> Result<Option<T>> {
-    /// Too many links, which has no kind of its own yet.
-    const LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
     match result {
         Ok(value) => Ok(Some(value)),
         Err(FolderError::Io { action, path, source })
@@ -192,9 +190,13 @@ fn mended<T>(result: Result<T>) -> Result<Option<T>> {
                     | ErrorKind::InvalidInput
                     | ErrorKind::InvalidFilename
                     | ErrorKind::Unsupported
-            ) || source.raw_os_error() == Some(LOOP) =>
+            ) =>
         {
             tracing::warn!(path = %path.display(), error = %source, "edits that were left unfinished: could not {action}");
+            Ok(None)
+        }
+        Err(error @ FolderError::Irregular { .. }) => {
+            tracing::warn!(%error, "edits that were left unfinished");
             Ok(None)
         }
         Err(error) => Err(error),

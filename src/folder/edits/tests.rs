@@ -81,7 +81,7 @@ impl AllowedRoot {
                         folders.push(path);
                     }
                 } else if name != "memory/lock" {
-                    let mode = RealDisk.mode(&path).unwrap().unwrap_or_default();
+                    let mode = mode_of(&path);
                     state.insert(name, format!("{} {mode:o}", fs::read_to_string(&path).unwrap()));
                 }
             }
@@ -99,7 +99,13 @@ impl AllowedRoot {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    RealDisk.set_mode(path, mode).unwrap();
+    let file = Directory::real(path.parent().unwrap());
+    file.run("set the mode of", path.file_name().unwrap(), |disk, at| disk.set_mode(at, mode)).unwrap();
+}
+
+fn mode_of(path: &Path) -> u32 {
+    let file = Directory::real(path.parent().unwrap());
+    file.run("stat", path.file_name().unwrap(), |disk, at| disk.mode(at)).unwrap().unwrap_or_default()
 }
 
 /// What the files hold, without modes.
