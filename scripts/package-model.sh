@@ -14,6 +14,11 @@ mkdir -p "$stage/workspace"
 git archive HEAD | tar -x -C "$stage/workspace"
 cd "$stage/workspace"
 
+# Each package carries the licences that it is under.
+for folder in crates/*/; do
+    cp LICENSE-APACHE LICENSE-MIT "$folder"
+done
+
 echo "== model"
 sha256sum="$(awk '$2 == "model.onnx" { print $1 }' models/SHA256SUMS)"
 split --number="$n_parts" --numeric-suffixes=1 --suffix-length=1 models/model.onnx model.part
