@@ -14,6 +14,11 @@ mkdir -p "$stage/workspace"
 git archive HEAD | tar -x -C "$stage/workspace"
 cd "$stage/workspace"
 
+# Each package carries the licences that it is under.
+for folder in crates/*/; do
+    cp LICENSE-APACHE LICENSE-MIT "$folder"
+done
+
 echo "== model"
 sha256sum="$(awk '$2 == "model.onnx" { print $1 }' models/SHA256SUMS)"
 split --number="$n_parts" --numeric-suffixes=1 --suffix-length=1 models/model.onnx model.part
@@ -68,7 +73,7 @@ find "$CARGO_TARGET_DIR/debug/build" -path '*/adage-minilm-*/out/model.onnx' -pr
 sha256sum --check "$stage/joined"
 
 echo "== contents of the library"
-if tar -tzf "$CARGO_TARGET_DIR"/package/adage-[0-9]*.crate | grep -E '/(models|tests|crates|scripts|target)/|\.onnx$'; then
+if tar -tzf "$CARGO_TARGET_DIR"/package/adage-[0-9]*.crate | grep -E '^[^/]+/(models|tests|crates|scripts|target)/|\.onnx$'; then
     echo "these files do not belong in the library's package" >&2
     exit 1
 fi

@@ -16,6 +16,17 @@ pub enum Error {
         /// What it may be.
         expected: &'static str,
     },
+    /// A key is not a setting.
+    #[error("no setting {key:?}; there are {}", known.join(", "))]
+    UnknownKey {
+        /// The key, after those of the objects that it is in: `retention.size`.
+        key: String,
+        /// The keys of that object.
+        known: Vec<String>,
+    },
+    /// The text is not JSON, or a value is not of the setting's type.
+    #[error("the settings cannot be read as JSON")]
+    Json(#[from] serde_json::Error),
 }
 
 impl From<InvalidSetting> for Error {

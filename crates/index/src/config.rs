@@ -1,9 +1,12 @@
 //! How an index searches.
 
+use serde::{Deserialize, Serialize};
+
 use crate::graph::GraphShape;
 
 /// Which way of searching answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum IndexKind {
     /// Every row is scored: the answer is exact.
@@ -17,7 +20,8 @@ pub enum IndexKind {
 }
 
 /// How an index searches.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct IndexConfig {
     /// The kind to use whatever the size, or `None`: exact below `graph_from` rows, the graph from there on. Default `None`.
     pub kind: Option<IndexKind>,

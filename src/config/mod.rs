@@ -1,0 +1,240 @@
+//! Every setting with its default, unit, range and origin.
+//!
+//! ```
+//! use adage::{Config, Playbook};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let mut config = Config::default();
+//! config.retention.capacity = 200; // lessons per realm; 50 by default
+//! config.retrieval.distance_threshold = 0.5;
+//! let playbook = Playbook::builder(folder.path()).with_config(config).without_embedder().open()?;
+//! assert_eq!(playbook.config().retention.capacity, 200);
+//!
+//! let mut wrong = Config::default();
+//! wrong.retrieval.distance_threshold = 2.5;
+//! let error = wrong.validate().unwrap_err().to_string();
+//! assert!(error.starts_with("retrieval.distance_threshold is 2.5"), "{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Settings are checked once, when a playbook is opened.
+//!
+//! # As a file
+//!
+//! `Config` reads and writes serde formats, and [`Config::from_json`] reads JSON. A setting that is left out keeps its default.
+//! Durations are numbers of seconds (`300`, `0.5`), choices are words (`"guarded"`), and a key that is not a setting is refused.
+//!
+//! ```
+//! use adage::Config;
+//! use std::time::Duration;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("adage.json");
+//! # std::fs::write(&file, r#"{"retention": {"capacity": 200}, "feedback": {"credit_window": 60}}"#)?;
+//! // {"retention": {"capacity": 200}, "feedback": {"credit_window": 60}}
+//! let config = Config::from_json(&std::fs::read_to_string(&file)?)?;
+//! assert_eq!((config.retention.capacity, config.retention.max_waiting), (200, 200));
+//! assert_eq!(config.feedback.credit_window, Duration::from_secs(60));
+//!
+//! let error = Config::from_json(r#"{"retention": {"size": 200}}"#).unwrap_err();
+//! assert_eq!(error.to_string(), "no setting \"retention.size\"; there are capacity, max_waiting, prune_max_fraction, prune_min_retrievals, utility");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod capture;
+mod learn;
+mod retrieval;
+mod seconds;
+mod skills;
+#[cfg(test)]
+mod tests;
+
+use adage_index::IndexConfig;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+pub use crate::error::config::Error;
+pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
+pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
+pub use retrieval::RetrievalConfig;
+pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
+
+/// Lessons from which a playbook's index is a graph.
+const GRAPH_FROM: usize = 200_000;
+
+/// All settings. `Config::default()` is what the documentation describes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Learning and duplicates.
+    pub learn: LearnConfig,
+    /// What is kept.
+    pub retention: RetentionConfig,
+    /// What is shown.
+    pub retrieval: RetrievalConfig,
+    /// What feedback does.
+    pub feedback: FeedbackConfig,
+    /// How vectors are searched. A playbook's graph is made anew at every open, at about 240 µs a lesson, where a scan of
+    /// 100,000 takes a millisecond: `index.graph_from` is 200,000 here.
+    #[serde(deserialize_with = "index")]
+    pub index: IndexConfig,
+    /// What is found in transcripts.
+    pub capture: CaptureConfig,
+    /// Which sessions are read, and how often.
+    pub sessions: SessionsConfig,
+    /// What a language model is asked.
+    pub extract: ExtractConfig,
+    /// What an agent that looks through past sessions may do.
+    pub agent: AgentConfig,
+    /// Which skills a task is given.
+    pub matching: MatchConfig,
+    /// Which skills are saved without a person.
+    pub auto_save: AutoSaveConfig,
+    /// What becomes of saved skills.
+    pub curation: CurationConfig,
+    /// Which skills come with every context.
+    pub skills: SkillsConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            learn: LearnConfig::default(),
+            retention: RetentionConfig::default(),
+            retrieval: RetrievalConfig::default(),
+            feedback: FeedbackConfig::default(),
+            index: IndexConfig { graph_from: GRAPH_FROM, ..IndexConfig::default() },
+            capture: CaptureConfig::default(),
+            sessions: SessionsConfig::default(),
+            extract: ExtractConfig::default(),
+            agent: AgentConfig::default(),
+            matching: MatchConfig::default(),
+            auto_save: AutoSaveConfig::default(),
+            curation: CurationConfig::default(),
+            skills: SkillsConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by
+    /// [`validate`](Self::validate), as at every open.
+    ///
+    /// # Errors
+    /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::Json`] for what is not JSON, and for a value of
+    /// another type.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let value: Value = serde_json::from_str(text)?;
+        let known = serde_json::to_value(Self::default())?;
+        if let Some(unknown) = unknown_key(&value, &known, "") {
+            return Err(unknown);
+        }
+        Ok(serde_json::from_value(value)?)
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the first setting that is out of range, its value and what it may be.
+    pub fn validate(&self) -> Result<(), Error> {
+        let Self {
+            learn,
+            retention,
+            retrieval,
+            feedback,
+            index,
+            capture,
+            sessions,
+            extract,
+            agent,
+            skills: _,
+            matching,
+            auto_save: _,
+            curation,
+        } = self;
+        let distances = [
+            ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
+            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
+        ];
+        let shares = [
+            ("learn.verified_bonus", learn.verified_bonus),
+            ("retention.prune_max_fraction", retention.prune_max_fraction),
+            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor)),
+            ("feedback.helpful_step", feedback.helpful_step),
+            ("feedback.harmful_step", feedback.harmful_step),
+        ];
+        let counts = [
+            ("learn.max_field_bytes", learn.max_field_bytes),
+            ("retention.capacity", retention.capacity),
+            ("retrieval.limit", retrieval.limit),
+            ("retrieval.max_tokens", retrieval.max_tokens),
+            ("capture.recovery_window", capture.recovery_window),
+            ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),
+            ("sessions.max_per_run", sessions.max_per_run),
+            ("sessions.max_lines", sessions.max_lines),
+            ("sessions.max_attempts", sessions.max_attempts as usize),
+            ("sessions.max_runs", sessions.max_runs),
+            ("extract.max_lessons", extract.max_lessons),
+            ("agent.max_turns", agent.max_turns),
+            ("agent.min_sessions", agent.min_sessions),
+            ("matching.threshold", matching.threshold as usize),
+            ("matching.max_tokens", matching.max_tokens),
+            ("curation.min_shared_topics", curation.min_shared_topics),
+        ];
+        // One command is no run, and once is no repetition.
+        let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
+        // Escaped in JSON, a turn at most doubles: the last correction always fits.
+        let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
+        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
+        check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
+        let temperature = extract.temperature;
+        check("extract.temperature", &temperature, (0.0..=2.0).contains(&temperature), "in [0, 2]")?;
+        for (setting, value) in distances {
+            check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
+        }
+        for (setting, value) in shares {
+            check(setting, &value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
+        }
+        for (setting, value) in counts {
+            check(setting, &value, value > 0, "at least 1")?;
+        }
+        let staleness = curation.staleness.as_secs() / (24 * 60 * 60);
+        check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
+        let floor = matching.cosine_floor;
+        check("matching.cosine_floor", &floor, (-1.0..=1.0).contains(&floor), "a cosine in [-1, 1]")?;
+        index.validate()?;
+        for (setting, value) in plurals {
+            check(setting, &value, value > 1, "at least 2")?;
+        }
+        let weight = retrieval.overlap_weight;
+        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
+    }
+}
+
+fn check<T: ToString + ?Sized>(
+    setting: &'static str,
+    value: &T,
+    holds: bool,
+    expected: &'static str,
+) -> Result<(), Error> {
+    if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
+}
+
+/// The first key of an object, or of one in it, that the known one has not.
+fn unknown_key(value: &Value, known: &Value, path: &str) -> Option<Error> {
+    let (Value::Object(value), Value::Object(known)) = (value, known) else { return None };
+    value.iter().find_map(|(key, value)| match known.get(key) {
+        Some(known) => unknown_key(value, known, &format!("{path}{key}.")),
+        None => Some(Error::UnknownKey { key: format!("{path}{key}"), known: known.keys().cloned().collect() }),
+    })
+}
+
+/// The settings of an index, whose defaults are a playbook's.
+fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IndexConfig, D::Error> {
+    let mut value = Value::deserialize(deserializer)?;
+    if let Value::Object(settings) = &mut value {
+        settings.entry("graph_from").or_insert(GRAPH_FROM.into());
+    }
+    serde_json::from_value(value).map_err(D::Error::custom)
+}

@@ -1,0 +1,117 @@
+//! The settings: their ranges, and their form as JSON.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+type Spoil = fn(&mut Config);
+
+#[test]
+fn the_defaults_are_valid_and_each_bad_setting_is_named() {
+    assert!(Config::default().validate().is_ok());
+    let bad: [(&str, Spoil); 19] = [
+        ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
+        ("matching.threshold", |config| config.matching.threshold = 0),
+        ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
+        ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
+        ("capture.min_run", |config| config.capture.min_run = 1),
+        ("capture.recovery_window", |config| config.capture.recovery_window = 0),
+        ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
+        ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
+        ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),
+        ("retention.capacity", |config| config.retention.capacity = 0),
+        ("index.graph_from", |config| config.index.graph_from = 0),
+        ("index.links", |config| config.index.links = 3),
+        ("index.links", |config| config.index.links = 65),
+        ("index.ef_construction", |config| config.index.ef_construction = 7),
+        ("index.ef", |config| config.index.ef = 0),
+        ("extract.max_lessons", |config| config.extract.max_lessons = 0),
+        ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 20_000),
+        ("extract.temperature", |config| config.extract.temperature = f64::NAN),
+        ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
+    ];
+    for (setting, spoil) in bad {
+        let mut config = Config::default();
+        spoil(&mut config);
+        let error = config.validate().unwrap_err().to_string();
+        assert!(error.starts_with(setting), "{error}");
+    }
+}
+
+/// What the settings say, all of them.
+fn shown(config: &Config) -> String {
+    format!("{config:?}")
+}
+
+#[test]
+fn settings_survive_json() {
+    let mut changed = Config::default();
+    changed.learn.dedup = DedupPolicy::Plain;
+    changed.capture.selection = Selection::All;
+    changed.feedback.credit_window = Duration::from_millis(1_500);
+    changed.extract.time_limit = Duration::MAX;
+    changed.index.kind = Some(adage_index::IndexKind::Exact);
+    changed.capture.untrusted_tools.clear();
+    for config in [Config::default(), changed] {
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(shown(&Config::from_json(&text).unwrap()), shown(&config), "{text}");
+        assert_eq!(shown(&serde_json::from_str(&text).unwrap()), shown(&config), "{text}");
+    }
+    let value = serde_json::to_value(Config::default()).unwrap();
+    assert_eq!(value["sessions"]["min_idle"], 10_800);
+    assert_eq!(value["learn"]["dedup"], "guarded");
+}
+
+#[test]
+fn what_json_leaves_out_keeps_its_default() {
+    let mut expected = Config::default();
+    expected.retention.capacity = 7;
+    expected.index.ef = 64;
+    expected.matching.time_limit = Duration::from_millis(500);
+    let partial = json!({ "retention": { "capacity": 7 }, "index": { "ef": 64 }, "matching": { "time_limit": 0.5 } });
+    assert_eq!(shown(&Config::from_json(&partial.to_string()).unwrap()), shown(&expected));
+    assert_eq!(shown(&Config::from_json("{}").unwrap()), shown(&Config::default()));
+}
+
+#[test]
+fn an_unknown_key_is_named() {
+    let settings = [
+        ("capacity", json!({ "capacity": 1 })),
+        ("retention.size", json!({ "retention": { "capacity": 1, "size": 2 } })),
+        ("index.m", json!({ "index": { "m": 16 } })),
+    ];
+    for (expected, value) in settings {
+        match Config::from_json(&value.to_string()) {
+            Err(Error::UnknownKey { key, known }) => assert!(key == expected && !known.is_empty(), "{key}"),
+            other => panic!("{expected}: {other:?}"),
+        }
+        let error = serde_json::from_value::<Config>(value).unwrap_err().to_string();
+        let key = expected.rsplit('.').next().unwrap();
+        assert!(error.starts_with(&format!("unknown field `{key}`")), "{error}");
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_refused() {
+    let bad = [
+        ("not json", "expected ident"),
+        (r#"{"learn": {"dedup": "some"}}"#, "unknown variant `some`"),
+        (r#"{"feedback": {"credit_window": -1}}"#, "a number of seconds, 0 or more"),
+        (r#"{"feedback": {"credit_window": -0.5}}"#, "a number of seconds, 0 or more"),
+        (r#"{"feedback": {"credit_window": "5 min"}}"#, "a number of seconds, 0 or more"),
+        (r#"{"retention": {"utility": "custom"}}"#, "unknown variant `custom`"),
+    ];
+    for (text, expected) in bad {
+        let Err(Error::Json(error)) = Config::from_json(text) else { panic!("{text} is read") };
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_utility_of_the_hosts_own_cannot_be_written() {
+    let mut config = Config::default();
+    config.retention.utility = UtilityPolicy::Custom(|_| 0.0);
+    assert!(serde_json::to_string(&config).is_err());
+}
