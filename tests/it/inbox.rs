@@ -464,15 +464,19 @@ fn recorded_diffs_of_notes_pass_the_inbox() {
 #[test]
 fn links_on_the_way_to_the_memory_folder_are_the_hosts_choice() {
     let home = Home::new();
-    std::os::unix::fs::symlink(home.path("memory"), home.path("way-in")).unwrap();
-    let inbox = Playbook::builder(home.path("way-in")).without_embedder().open().unwrap().inbox();
-    let through = home.changes("memory/notes.md", CHANGE).replace("/memory/", "/way-in/");
+    std::os::unix::fs::symlink(home.path(""), home.path("way-in")).unwrap();
+    let inbox = Playbook::builder(home.path("way-in/memory")).without_embedder().open().unwrap().inbox();
+    let through = home.changes("memory/notes.md", CHANGE).replace("/memory/", "/way-in/memory/");
     for patch in [through, home.changes("memory/notes.md", "@@ -1,3 +1,3 @@\n one\n-2\n+two\n three\n")] {
         inbox.propose(&PatchKind::Private, patch.as_bytes()).unwrap();
         inbox.apply(&inbox.list().unwrap()).unwrap();
     }
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
     // Another handle's way in is not this one's.
-    let refused = home.inbox().propose(&PatchKind::Private, home.makes("way-in/new.md", "x").as_bytes()).unwrap_err();
+    let refused = home.inbox().propose(&PatchKind::Private, home.makes("way-in/memory/new.md", "x").as_bytes()).unwrap_err();
     assert!(matches!(reason(refused), CannotApply::Target { reason: TargetError::Outside { .. }, .. }));
+    // The folder itself is not a link.
+    std::os::unix::fs::symlink(home.path("memory"), home.path("a-link")).unwrap();
+    let refused = Playbook::builder(home.path("a-link")).without_embedder().open().unwrap_err();
+    assert!(matches!(refused, Error::Folder(FolderError::Irregular { ref path, .. }) if path.ends_with("a-link")), "{refused}");
 }
