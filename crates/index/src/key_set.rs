@@ -195,7 +195,9 @@ impl KeySet {
                 let span = keys.last().map_or(0, |last| *last as usize + 1);
                 if keys.len() * SPARSE_SHARE > span.next_multiple_of(WORD_BITS) {
                     let mut words = Vec::with_capacity(span.div_ceil(WORD_BITS));
-                    keys.iter().for_each(|key| set(&mut words, *key));
+                    for key in &*keys {
+                        set(&mut words, *key);
+                    }
                     self.0 = Form::Dense { words, len: keys.len() };
                 }
             }
