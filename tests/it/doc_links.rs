@@ -119,14 +119,14 @@ fn a_wrong_path_a_wrong_link_and_a_wrong_section_are_found() {
         assert!(missing("ARCHITECTURE.md", word), "{word}");
     }
     for word in
-        ["src/config.rs", "merge.rs", "gate/", "crates/transcript/src/readers/<name>.rs", "SKILL.md", "and/or", "*.rs"]
+        ["src/config/mod.rs", "merge.rs", "gate/", "crates/transcript/src/readers/<name>.rs", "SKILL.md", "and/or", "*.rs"]
     {
         assert!(!missing("ARCHITECTURE.md", word), "{word}");
     }
     assert!(!missing("crates/index/README.md", "src/kernels.rs"), "a path from the page's folder");
     assert!(!missing("README.md", "skills/"), "a folder of the reader's");
     let leads = |target: &str| repository.leads_somewhere(Path::new("docs/spec/capture.md"), target);
-    assert!(leads("playbook.md#3.3") && leads("../../src/config.rs") && leads("#1.2"));
+    assert!(leads("playbook.md#3.3") && leads("../../src/config/mod.rs") && leads("#1.2"));
     assert!(!leads("playbook.md#3.99") && !leads("nowhere.md") && !leads("#1.99"));
 }
 
