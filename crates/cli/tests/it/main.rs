@@ -20,6 +20,8 @@ mod red {
     mod links;
     mod links_of_targets;
     mod memory;
+    mod relative;
+    mod relative_open;
     mod run;
 }
 #[cfg(feature = "http-llm")]
