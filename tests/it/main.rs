@@ -38,6 +38,11 @@ mod model;
 mod parity;
 mod patches;
 mod redaction;
+#[cfg(unix)]
+mod red {
+    mod links;
+    mod races;
+}
 mod related;
 mod retrieval;
 #[cfg(feature = "http-llm")]
