@@ -44,4 +44,7 @@ pub enum ExportRefused {
     /// It is not text.
     #[error("it is not a file of UTF-8 text")]
     NotText,
+    /// It is a file of the memory itself; name another one.
+    #[error("it is a file of the memory itself; name another one")]
+    OwnFile,
 }

@@ -56,7 +56,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates the folder, unless it is opened for reading.
     pub(crate) fn open(path: PathBuf, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
-        let path = std::path::absolute(&path).map_err(FolderError::io("resolve", &path))?;
+        let path = links::settled(disk.as_ref(), &path)?;
         let directory = Directory::new(path, Arc::from(disk));
         if access == Access::ReadWrite {
             directory.create_directory(Name::TOP)?;

@@ -11,6 +11,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
+use crate::error::folder::FolderError;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::setters::setters;
@@ -99,6 +100,14 @@ impl PlaybookBuilder {
     pub fn open(self) -> Result<Playbook> {
         self.config.validate()?;
         let feedback = self.config.feedback.clone();
+        // Relative ones are of the directory that the process is in now.
+        let absolute = |path: PathBuf| std::path::absolute(&path).map_err(FolderError::io("resolve", &path));
+        let mut skill_roots = Vec::new();
+        for (place, root) in self.skill_roots {
+            skill_roots.push((place, absolute(root)?));
+        }
+        let global_notes = self.global_notes.map(absolute).transpose()?;
+        let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock = Arc::clone(&self.clock);
         let (store, snapshot, recovery) = Store::open(self.folder, self.disk, clock, feedback, self.access)?;
         Ok(Playbook(Arc::new(Inner {
@@ -110,11 +119,11 @@ impl PlaybookBuilder {
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,
-            skill_roots: self.skill_roots,
+            skill_roots,
             skill_shelf: Mutex::default(),
             skill_matcher: SkillMatcher::default(),
-            global_notes: self.global_notes,
-            writable_skills: self.writable_skills,
+            global_notes,
+            writable_skills,
         })))
     }
 }

@@ -1,11 +1,10 @@
 //! Skills in and out: kept, imported, made of lessons.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Playbook, Skills};
+use crate::error::folder::Irregular;
 use crate::error::{Error, FolderError, Result, skills};
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
@@ -98,13 +97,7 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::Exists`] when another text has its name; [`FolderError::Io`] when it cannot be read; those of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
-        let file = skill_file(path);
-        let whole = self.0.0.store.folder.links().resolve(&file).map_err(FolderError::io("find", &file))?;
-        let mut bytes = Vec::new();
-        let limit = MAX_SKILL_BYTES as u64 + 1;
-        let open = File::open(&whole).map_err(FolderError::io("read", &file))?;
-        let n_bytes = open.metadata().map_err(FolderError::io("stat", &file))?.len();
-        open.take(limit).read_to_end(&mut bytes).map_err(FolderError::io("read", &file))?;
+        let (whole, n_bytes, bytes) = self.read_foreign(path)?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let reading = match Skill::read(&bytes, folder) {
             Ok(reading) => reading,
@@ -126,6 +119,21 @@ impl Skills {
             _ => self.save(&skill)?,
         };
         Ok(ImportedSkill::Saved { saved, notes: reading.notes })
+    }
+
+    /// The file of a skill that a person names, its length, and its first bytes. In a folder that is named, a link out of it is
+    /// not followed.
+    fn read_foreign(&self, path: &Path) -> Result<(PathBuf, u64, Vec<u8>)> {
+        let (file, folder) = (skill_file(path), &self.0.0.store.folder);
+        let resolve = |path: &Path| folder.links().resolve(path).map_err(FolderError::io("find", path));
+        let whole = resolve(&file)?;
+        if file != path && !whole.starts_with(resolve(path)?) {
+            return Err(FolderError::Irregular { path: file, found: Irregular::Link }.into());
+        }
+        let (directory, name) = folder.locate(&whole);
+        let bytes = directory.read_start(&name, MAX_SKILL_BYTES + 1)?;
+        let n_bytes = directory.stamp(&name)?.map_or(0, |stamp| stamp.length);
+        Ok((whole, n_bytes, bytes))
     }
 
     /// Writes lessons as one skill into a folder of skills, `<folder>/<name>/SKILL.md`, and marks them as graduated. Where the

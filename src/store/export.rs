@@ -1,10 +1,12 @@
 //! A file outside the folder that lessons are written into: replaced whole, or not at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
 
 use super::undo::undo_within;
+use crate::error::exchange::{self, ExportRefused};
+use crate::error::folder::FolderError;
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
@@ -36,10 +38,13 @@ impl<'a> Exports<'a> {
         at: DateTime<FixedOffset>,
         make: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<ChangeId>> {
-        let path = self.folder.links().target_of(file)?;
+        let path = self.target(file)?;
         let (change, ()) = self.folder.edits().change(at, || {
             let (directory, name) = self.folder.locate(&path);
-            let before = directory.content(name)?;
+            let before = directory.content(name).map_err(|error| match error {
+                FolderError::Irregular { found, .. } => FolderError::Irregular { path: file.to_owned(), found },
+                error => error,
+            })?;
             let after = make(before.as_deref().unwrap_or_default())?;
             if before.as_ref() == Some(&after) {
                 return Ok((None, ()));
@@ -51,13 +56,26 @@ impl<'a> Exports<'a> {
         Ok(change)
     }
 
+    /// Where a file really is. The memory's own files are not exported into.
+    fn target(self, file: &Path) -> Result<PathBuf> {
+        let path = self.folder.links().target_of(file)?;
+        let is_own_text = path.strip_prefix(self.folder.path()).is_ok_and(|own| {
+            own.components().count() > 1
+                || !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+        });
+        if is_own_text {
+            return Err(exchange::Error::Refused { path: file.to_owned(), reason: ExportRefused::OwnFile }.into());
+        }
+        Ok(path)
+    }
+
     /// Gives a file back what it held before an export. The caller names it: a journal alone leads nowhere.
     ///
     /// # Errors
     /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file;
     /// `Io`.
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
-        let named = self.folder.links().target_of(file)?;
+        let named = self.target(file)?;
         let (undone, _) = undo_within(self.folder, change, at, |journal| match &journal.files[..] {
             [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
                 Ok(Reach { files: vec![named], ..Reach::default() })

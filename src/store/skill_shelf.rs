@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::skill_files::{FILE, FoundSkill, NotListed, SkillRoot, unreadable};
+use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, SkillRoot, unreadable};
 use super::skill_state::SkillState;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
 use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
@@ -110,6 +110,10 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// None where there is no such folder.
     fn root(mut self, path: &Path, known: Option<KnownRoot>) -> Result<Option<KnownRoot>, NotListed> {
+        let own = self.folder.files().path_of(OWN_SKILLS);
+        if path == own && self.folder.files().entry(OWN_SKILLS)? == Entry::Link {
+            return Err(NotListed::LeadsOut);
+        }
         // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy.
         let Some(stamp) = self.folder.links().stamp(path)? else { return Ok(None) };
         let known = match known {

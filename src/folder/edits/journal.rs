@@ -1,6 +1,6 @@
 //! The bytes of a journal: what a transaction does to each file, with the content before and after.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,7 @@ struct Header {
 
 #[derive(Serialize, Deserialize)]
 struct FileHeader {
+    /// Relative to the folder for its own files, so that it can be moved; else absolute.
     path: PathBuf,
     /// Lengths of the contents.
     before: Option<usize>,
@@ -67,8 +68,8 @@ pub(crate) fn content_hash(bytes: &[u8]) -> TextHash {
     TextHash::of(&[bytes])
 }
 
-/// A line of JSON, the contents one after another, and a line with the hash of all that.
-pub(super) fn render(journal: &Journal) -> serde_json::Result<Vec<u8>> {
+/// A line of JSON, the contents one after another, and a line with the hash of all that. `folder` is where the journal is.
+pub(super) fn render(journal: &Journal, folder: &Path) -> serde_json::Result<Vec<u8>> {
     let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(Vec::len);
     let header = Header {
         schema: SCHEMA,
@@ -80,7 +81,7 @@ pub(super) fn render(journal: &Journal) -> serde_json::Result<Vec<u8>> {
             .files
             .iter()
             .map(|file| FileHeader {
-                path: file.path.clone(),
+                path: file.path.strip_prefix(folder).unwrap_or(&file.path).to_owned(),
                 before: length(&file.before),
                 after: length(&file.after),
                 mode: file.mode,
@@ -104,8 +105,8 @@ fn seal(bytes: &[u8]) -> Vec<u8> {
 /// Hex digits and two newlines.
 const SEAL_BYTES: usize = 34;
 
-/// What was rendered; none for anything else, cut or changed.
-pub(super) fn parse(bytes: &[u8]) -> Option<Journal> {
+/// What was rendered; none for anything else, cut or changed. `folder` is where the journal is now.
+pub(super) fn parse(bytes: &[u8], folder: &Path) -> Option<Journal> {
     let (sealed, found) = bytes.split_at_checked(bytes.len().checked_sub(SEAL_BYTES)?)?;
     if found != seal(sealed) {
         return None;
@@ -121,7 +122,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Journal> {
     };
     let mut files = Vec::new();
     for FileHeader { path, before, after, mode } in header.files {
-        files.push(JournalFile { path, before: take(before)?, after: take(after)?, mode });
+        files.push(JournalFile { path: folder.join(path), before: take(before)?, after: take(after)?, mode });
     }
     let is_whole = rest.is_empty() && header.schema == SCHEMA;
     is_whole.then_some(Journal { id: header.id, at: header.at, what: header.what, record: header.record, files })
@@ -146,18 +147,20 @@ mod tests {
             what: "a \"patch\"\n".to_owned(),
             record: Record::Kept,
             files: vec![
-                file("/a", Some(b"one\n\xff"), Some(b"")),
+                file("/folder/a", Some(b"one\n\xff"), Some(b"")),
                 file("/b", None, Some(b"\n\n{}")),
                 file("/c", Some(b"gone"), None),
             ],
         };
-        let bytes = render(&journal).unwrap();
-        assert_eq!(parse(&bytes), Some(journal));
+        let folder = Path::new("/folder");
+        let bytes = render(&journal, folder).unwrap();
+        assert_eq!(parse(&bytes, Path::new("/moved")).unwrap().files[0].path, Path::new("/moved/a"));
+        assert_eq!(parse(&bytes, folder), Some(journal));
         for cut in 0..bytes.len() {
-            assert_eq!(parse(&bytes[..cut]), None, "cut at {cut}");
+            assert_eq!(parse(&bytes[..cut], folder), None, "cut at {cut}");
             let mut flipped = bytes.clone();
             flipped[cut] ^= 1;
-            assert_eq!(parse(&flipped), None, "flipped at {cut}");
+            assert_eq!(parse(&flipped, folder), None, "flipped at {cut}");
         }
     }
 }

@@ -70,11 +70,14 @@ impl Journals<'_> {
     }
 
     pub(super) fn read(self, id: ChangeId, stage: Stage) -> Result<Option<Journal>> {
-        let name = Self::name(id, stage);
-        if !matches!(self.0.entry(&name)?, Entry::File { .. }) {
+        if !matches!(self.0.entry(Self::name(id, stage))?, Entry::File { .. }) {
             return Ok(None);
         }
-        Ok(parse(&self.0.read_or_empty(&name, 0)?).filter(|journal| journal.id == id))
+        Ok(parse(&self.bytes(id, stage)?, self.0.path()).filter(|journal| journal.id == id))
+    }
+
+    pub(super) fn bytes(self, id: ChangeId, stage: Stage) -> Result<Vec<u8>> {
+        self.0.read_or_empty(Self::name(id, stage), 0)
     }
 
     /// Writes a journal as `.staging`.

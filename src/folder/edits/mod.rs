@@ -239,7 +239,7 @@ impl<'a> Edits<'a> {
 
     /// Writes the journal and, beside each file, its new content.
     fn stage(self, journal: &Journal) -> Result<()> {
-        let bytes = render(journal).map_err(|error| {
+        let bytes = render(journal, self.folder.path()).map_err(|error| {
             let path = self.folder.files().path_of(Journals::name(journal.id, Stage::Staging));
             FolderError::io("write", &path)(error.into())
         })?;

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use super::journal::{JournalFile, content_hash, render};
+use super::journal::{JournalFile, content_hash};
 use super::{Edits, Journal, Journals, Stage, beside, token_name};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Name};
@@ -43,7 +43,7 @@ impl Settlement<'_> {
                 _ => self.tidy_undone(&journal, Whole::Yes),
             };
         }
-        if mended(self.may_follow(&journal))? != Some(true) {
+        if mended(self.may_follow(&journal, stage))? != Some(true) {
             return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
         }
         tracing::warn!(what = journal.what, "edits were left unfinished");
@@ -140,8 +140,8 @@ impl Settlement<'_> {
     }
 
     /// Whether every file of a journal is inside the folder, or beside a token of this journal.
-    fn may_follow(&self, journal: &Journal) -> Result<bool> {
-        let token = render(journal).map(|bytes| content_hash(&bytes).to_string()).unwrap_or_default();
+    fn may_follow(&self, journal: &Journal, stage: Stage) -> Result<bool> {
+        let token = content_hash(&self.0.journals().bytes(journal.id, stage)?).to_string();
         for file in &journal.files {
             let (directory, name) = self.0.folder.locate(&file.path);
             if name == Name::TOP {

@@ -327,7 +327,7 @@ fn a_forged_journal_changes_nothing_outside() {
                     files: vec![file(path, old, new)],
                 };
                 let name = format!("memory/edits/{}.{stage}", journal.id);
-                fs::write(ground.path(&name), render(&journal).unwrap()).unwrap();
+                fs::write(ground.path(&name), render(&journal, &ground.path("memory")).unwrap()).unwrap();
                 ground.folder(Box::new(RealDisk)).edits().recover().unwrap();
                 assert_eq!(ground.state(), before, "{path} {stage}");
                 n_forged += 1;
@@ -364,7 +364,8 @@ fn a_forged_record_is_not_undone_elsewhere() {
         let id = ChangeId::at(at(n), content_hash(b"forged"));
         let file = JournalFile { path: written.clone(), before, after, mode: None };
         let journal = Journal { id, at: at(0), what: "forged".to_owned(), record: Record::Kept, files: vec![file] };
-        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal).unwrap()).unwrap();
+        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal, &ground.path("memory")).unwrap())
+            .unwrap();
         let undone = undo_within(&folder, id, at(n), |_| Ok(reach));
         if is_reached {
             assert!(undone.is_ok() && !written.exists(), "{path}: {undone:?}");
@@ -414,7 +415,8 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
         let id = ChangeId::at(at(n), content_hash(b"forged"));
         let files = paths.iter().map(file).collect();
         let journal = Journal { id, at: at(0), what: what.to_owned(), record: Record::Kept, files };
-        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal).unwrap()).unwrap();
+        fs::write(ground.path(&format!("memory/edits/{id}.done")), render(&journal, &ground.path("memory")).unwrap())
+            .unwrap();
         id
     };
     let before = ground.state();

@@ -83,8 +83,8 @@ impl Ground {
 /// What a call came to: how an error reads with its causes.
 type Called = Result<(), String>;
 
-fn called<T>(result: Result<T, Error>) -> Called {
-    let with_causes = |error: Error| {
+fn called<T, E: std::error::Error + 'static>(result: Result<T, E>) -> Called {
+    let with_causes = |error: E| {
         let mut text = error.to_string();
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
