@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::{Playbook, Skills};
 use crate::error::{Error, FolderError, Result, skills};
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
@@ -13,7 +15,8 @@ use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 
 /// What became of a skill that was to be kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SavedSkill {
     /// It has a file now.
@@ -33,7 +36,8 @@ pub enum SavedSkill {
 }
 
 /// What became of a file that was to be imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportedSkill {
     /// It is in the memory.
@@ -51,7 +55,8 @@ pub enum ImportedSkill {
 }
 
 /// Lessons that are a skill now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ExportedSkill {
     /// Its name.
     pub name: SkillName,

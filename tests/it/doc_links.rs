@@ -118,9 +118,15 @@ fn a_wrong_path_a_wrong_link_and_a_wrong_section_are_found() {
     for word in ["src/nowhere.rs", "nowhere.rs", "docs/spec/Nowhere.md", "nowhere/", "src/nowhere/<name>.rs"] {
         assert!(missing("ARCHITECTURE.md", word), "{word}");
     }
-    for word in
-        ["src/config/mod.rs", "merge.rs", "gate/", "crates/transcript/src/readers/<name>.rs", "SKILL.md", "and/or", "*.rs"]
-    {
+    for word in [
+        "src/config/mod.rs",
+        "merge.rs",
+        "gate/",
+        "crates/transcript/src/readers/<name>.rs",
+        "SKILL.md",
+        "and/or",
+        "*.rs",
+    ] {
         assert!(!missing("ARCHITECTURE.md", word), "{word}");
     }
     assert!(!missing("crates/index/README.md", "src/kernels.rs"), "a path from the page's folder");

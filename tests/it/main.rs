@@ -39,6 +39,7 @@ mod parity;
 mod patches;
 mod redaction;
 mod related;
+mod results;
 mod retrieval;
 #[cfg(feature = "http-llm")]
 mod server;

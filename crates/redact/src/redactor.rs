@@ -26,6 +26,7 @@ pub(crate) const MAX_ROUNDS: usize = 8;
 
 /// Where a secret is in a text, and which rule found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Secret<'r> {
     /// Id of the rule, such as `github-token`.
     pub rule: &'r str,
