@@ -44,7 +44,7 @@
 mod capture;
 mod learn;
 mod retrieval;
-mod seconds;
+pub(crate) mod seconds;
 mod skills;
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,19 @@ use serde::{Deserializer, Serializer};
 
 const EXPECTED: &str = "a number of seconds, 0 or more";
 
-pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     match duration.subsec_nanos() {
         0 => serializer.serialize_u64(duration.as_secs()),
         _ => serializer.serialize_f64(duration.as_secs_f64()),
+    }
+}
+
+/// Null for none.
+#[expect(clippy::ref_option, reason = "the signature that serde calls")]
+pub(crate) fn serialize_if_any<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match duration {
+        Some(duration) => serialize(duration, serializer),
+        None => serializer.serialize_none(),
     }
 }
 

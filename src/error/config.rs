@@ -30,7 +30,7 @@ pub enum Error {
 }
 
 impl From<InvalidSetting> for Error {
-    fn from(InvalidSetting { setting, value, expected }: InvalidSetting) -> Self {
+    fn from(InvalidSetting { setting, value, expected, .. }: InvalidSetting) -> Self {
         Self::Invalid { setting, value, expected }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::PatchError;
 use crate::lesson::TextHash;
 
@@ -44,7 +46,8 @@ impl Error {
 }
 
 /// Why a proposal cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CannotApply {
     /// It is not a patch.
@@ -121,7 +124,8 @@ impl CannotApply {
 }
 
 /// Why a file may not be touched by a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TargetError {
     /// The two names of a diff are not the same.
@@ -217,7 +221,8 @@ pub enum TargetError {
 }
 
 /// Why a name could be read as another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BadName {
     /// It has a part without a name, as `//` or a slash at the end make it.

@@ -1,7 +1,10 @@
 //! Why a text is no patch, or does not fit a file.
 
+use serde::Serialize;
+
 /// Why a text is no patch that may be applied, or does not apply. Lines of texts are shortened and without secrets.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PatchError {
     /// There is no diff of a file in it.
@@ -110,7 +113,8 @@ pub enum PatchError {
 }
 
 /// What a patch may have only so much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
     /// Bytes of its text.
@@ -138,7 +142,8 @@ impl std::fmt::Display for Limit {
 }
 
 /// What no proposal may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Forbidden {
     /// Delete a file.

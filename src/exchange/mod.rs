@@ -31,6 +31,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::lesson::{ChangeId, Lesson, LessonDraft};
 
 pub use crate::error::exchange::{Error, ExportRefused};
@@ -38,7 +40,8 @@ pub(crate) use item::says_the_same;
 pub(crate) use target::into_file;
 
 /// What an export wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Exported {
     /// Lessons in the file now.
     pub n_lessons: usize,
@@ -47,7 +50,8 @@ pub struct Exported {
 }
 
 /// A format in which lessons are exchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
     /// A lesson a line, with everything that is known of it.
@@ -61,8 +65,9 @@ pub enum Format {
 }
 
 /// What of a text is no lesson.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("line {line}: {reason}")]
+#[non_exhaustive]
 pub struct NotRead {
     /// Where, from 1; in a JSON list the entry.
     pub line: usize,
@@ -71,7 +76,8 @@ pub struct NotRead {
 }
 
 /// Why a part of a text is no lesson.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotReadReason {
     /// The text has no section of ours.
@@ -110,7 +116,8 @@ pub enum NotReadReason {
 }
 
 /// Why a file's marked section cannot be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BadSection {
     /// It begins and does not end.

@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::difference::Difference;
 use crate::lesson::{ChangeId, LessonId, Refusal};
 use crate::state::ReviewReason;
 
 /// What became of a lesson. Each variant that can push others out says whom.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LearnOutcome {
     /// It is new.

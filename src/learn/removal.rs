@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
@@ -12,7 +13,8 @@ use crate::state::{Action, Edit, Plan, Why};
 const REMOVED_TEXT_DAYS: i64 = 30;
 
 /// A lesson that was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RemovedLesson {
     /// Its id.
     pub id: LessonId,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::config::RetentionConfig;
 use crate::lesson::{ChangeId, Lesson, LessonId};
 use crate::state::{Action, Book, Edit, Plan, Planned, Rank, Ranking, Why, utility};
@@ -36,7 +38,8 @@ pub(crate) fn trim(ranking: &Ranking, head: &Lesson, config: &RetentionConfig) -
 }
 
 /// What a prune took.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Pruned {
     /// The lessons, least useful first; archived.
     pub lessons: Vec<LessonId>,

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::error::{CannotUndo, Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId};
 use crate::state::{Action, Book, Change, Edit, Plan, ReviewReason, Waiting, Why};
 
 /// A change that was taken back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Undone {
     /// The record of taking it back.
     pub change: ChangeId,

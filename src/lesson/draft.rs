@@ -1,5 +1,6 @@
 //! A lesson in the making.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Lesson, LessonId, Provenance, Realm, Refusal, Trust};
@@ -41,6 +42,12 @@ pub struct LessonDraft {
 /// Starts a draft from the two texts that a lesson needs: when it holds, and what to do.
 pub fn build_lesson(trigger: impl Into<String>, correct_pattern: impl Into<String>) -> LessonDraft {
     LessonDraft::default().set("trigger", trigger.into()).set("correct_pattern", correct_pattern.into())
+}
+
+impl Serialize for LessonDraft {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.row.serialize(serializer)
+    }
 }
 
 impl LessonDraft {

@@ -74,6 +74,7 @@ impl Realm {
 
 /// One lesson. Read it freely; it is changed only through the [`Playbook`](crate::Playbook).
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Lesson {
     /// 2, or 1 for a row of an older file that has not been migrated yet.
     pub schema_version: u64,

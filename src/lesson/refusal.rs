@@ -1,9 +1,12 @@
 //! Why a draft was not stored.
 
+use serde::Serialize;
+
 use super::LessonId;
 
 /// Why a draft was not stored.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Refusal {
     /// It is not a JSON object.

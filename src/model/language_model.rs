@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::CancelToken;
 
 /// A language model that answers one request at a time. Calls block.
@@ -34,7 +36,8 @@ pub struct Completion {
 }
 
 /// Why a model gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelError {
     /// The caller cancelled.
@@ -44,6 +47,7 @@ pub enum ModelError {
     #[error("no whole answer within {limit:?}")]
     OutOfTime {
         /// The time that was given.
+        #[serde(serialize_with = "crate::config::seconds::serialize")]
         limit: Duration,
     },
     /// The server answered with a status other than success.
@@ -54,6 +58,7 @@ pub enum ModelError {
         /// What the server said, shortened and without secrets.
         message: String,
         /// How long the server asked to be left alone.
+        #[serde(serialize_with = "crate::config::seconds::serialize_if_any")]
         retry_after: Option<Duration>,
     },
     /// No connection, or it broke.

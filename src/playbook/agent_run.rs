@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use adage_transcript::Reading;
+use serde::Serialize;
 
 use super::{CheckedInbox, NotDue, Notice, Playbook, SessionRun};
 use crate::capture::agent::{Briefing, job};
@@ -27,7 +28,8 @@ pub struct AgentRun {
 }
 
 /// A session as an agent gets it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionText {
     /// One JSON object a line, redacted: who said what, which calls were made and how they ended.
     Text(String),
@@ -38,7 +40,7 @@ pub enum SessionText {
 }
 
 /// What came of an agent's run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AgentReport {
     /// What is on record of the run.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use adage_transcript::Transcript;
+use serde::Serialize;
 
 use super::mining::Mined;
 use super::skill_curation::AutoSaved;
@@ -21,7 +22,7 @@ use crate::model::{CancelToken, LanguageModel};
 const MAX_COMPARED_TURNS: usize = 16;
 
 /// What was learned from one session.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionLessons {
     /// What the rules suggest.

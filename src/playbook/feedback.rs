@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use serde::Serialize;
 
 use super::{Inner, Playbook};
 use crate::error::{Error, FolderError, Result};
@@ -11,7 +12,8 @@ use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
 
 /// What recording feedback came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Credited {
     /// The retrieval is settled by this feedback.
     Recorded {

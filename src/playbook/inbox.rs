@@ -46,7 +46,7 @@ pub struct Inbox {
 }
 
 /// Something that waits for a person and can be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proposal {
     /// What it is called.
     pub name: ProposalName,
@@ -59,7 +59,8 @@ pub struct Proposal {
 }
 
 /// Something in the inbox that cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Inapplicable {
     /// Where it lies, below the inbox.
     pub name: String,
@@ -69,6 +70,7 @@ pub struct Inapplicable {
 
 /// How many proposals wait: as many as [`Inbox::list`] gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Notice {
     /// Patches of notes and skills.
     pub n_patches: usize,
@@ -79,7 +81,8 @@ pub struct Notice {
 }
 
 /// What was applied.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Applied {
     /// What to hand to [`Inbox::undo`]; none when no file changed.
     pub change: Option<ChangeId>,
@@ -90,7 +93,8 @@ pub struct Applied {
 }
 
 /// What was dismissed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Dismissed {
     /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
     pub change: Option<ChangeId>,
@@ -99,7 +103,8 @@ pub struct Dismissed {
 }
 
 /// Files that are again what they were.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UndoneFiles {
     /// The record of it, which can be undone too.
     pub change: ChangeId,
@@ -109,6 +114,7 @@ pub struct UndoneFiles {
 
 /// A change of files on record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct InboxChange {
     /// What to hand to [`Inbox::undo`].
     pub id: ChangeId,

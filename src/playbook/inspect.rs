@@ -10,6 +10,7 @@ use crate::store::{count_vectors, is_cache};
 
 /// The playbook in figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// Lessons that can be shown or are kept for it.
     pub n_lessons: usize,
@@ -41,6 +42,7 @@ pub struct Stats {
 
 /// One thing that a check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// Which file or list.
     pub part: &'static str,
@@ -52,6 +54,7 @@ pub struct Finding {
 
 /// What a check found. Empty findings mean that everything is in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Check {
     /// Lessons looked at.
     pub n_lessons: usize,

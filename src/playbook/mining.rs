@@ -2,6 +2,7 @@
 
 use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
 
 use super::Playbook;
 use crate::capture::{Candidate, Explanation, suggest, taint};
@@ -13,7 +14,7 @@ use crate::lesson::Trust;
 use crate::state::{Planned, SkippedSuggestion};
 
 /// What a session suggests.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Mined {
     /// The lessons, for [`Playbook::admit`]. Their texts are redacted, and those from turns behind untrusted content are tainted.

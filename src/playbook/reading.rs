@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use adage_redact::strip_invisible;
 use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
+use serde::Serialize;
 
 use super::Playbook;
 use crate::error::Result;
@@ -51,7 +52,8 @@ impl Listing {
 }
 
 /// A lesson that waits for a person.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WaitingLesson {
     /// The lesson.
     pub lesson: Arc<Lesson>,

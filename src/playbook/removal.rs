@@ -11,6 +11,7 @@ use crate::state::{Change, Edit, Planned, Why};
 
 /// A change on record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChangeRecord {
     /// What to hand to `undo`.
     pub id: ChangeId,
@@ -26,6 +27,7 @@ pub struct ChangeRecord {
 
 /// A lesson that a change touched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ChangedLesson {
     /// Its name.
     pub id: LessonId,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use adage_transcript::{Format, ReadLimits, Reading, TranscriptReader};
 use chrono::{DateTime, FixedOffset, Utc};
 use flate2::read::MultiGzDecoder;
+use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::config::SessionsConfig;
@@ -17,7 +18,8 @@ use crate::error::{FolderError, Result};
 const MAX_ENTRIES: usize = 200_000;
 
 /// A file that is in no index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// Which.
     pub path: PathBuf,
@@ -26,7 +28,8 @@ pub struct LeftOut {
 }
 
 /// Why a file is in no index.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeftOutReason {
     /// Links are not followed: they could lead anywhere.
@@ -67,7 +70,7 @@ pub enum LeftOutReason {
 }
 
 /// What a folder has of files that can be sessions, by path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFiles {
     /// Files whose name and size are those of a session.
@@ -78,7 +81,7 @@ pub struct SessionFiles {
 }
 
 /// A file that can be a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFile {
     /// Where it is.

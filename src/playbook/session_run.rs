@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use adage_redact::{Redactor, one_line};
 use adage_transcript::Reading;
+use serde::Serialize;
 
 use super::session_files::SessionFile;
 use super::sessions::{DueSessions, NotDue, SessionScan, Sessions};
@@ -21,7 +22,8 @@ use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 const MAX_ERROR_CHARS: usize = 300;
 
 /// What became of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// It ended; this is what is on record.
     Ended(RunRecord),

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
+use serde::Serialize;
 
 use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, files};
 use super::{Inner, Playbook};
@@ -37,12 +38,14 @@ const MAX_QUEUED: usize = 100;
 pub struct Sessions(pub(super) Playbook);
 
 /// What a folder has of sessions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SessionScan {
     /// Every session, the newest copy of each, in the order of an index; also those that are not worth reading.
     pub entries: Vec<SessionEntry>,
     /// What is in no entry, by path: files that are no sessions, links, what is too large or too far down.
     pub left_out: Vec<LeftOut>,
+    #[serde(skip)]
     max_lines: usize,
 }
 
@@ -55,7 +58,8 @@ impl SessionScan {
 }
 
 /// What is to be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DueSessions {
     /// These, in this order.
     Sessions(Vec<SessionEntry>),
@@ -64,7 +68,8 @@ pub enum DueSessions {
 }
 
 /// Why nothing is to be read. It is a normal result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotDue {
     /// The last run is too short a time ago.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::mining::is_in_force;
 use super::skill_exchange::SavedSkill;
 use super::skill_exchange::checked_text;
@@ -21,7 +23,8 @@ use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
 
 /// What a curation did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Curated {
     /// Its steps.
     pub plan: CurationPlan,
@@ -30,7 +33,7 @@ pub struct Curated {
 }
 
 /// What became of suggested skills.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AutoSaved {
     /// Those that have a file now.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::{Playbook, Skills};
 use crate::error::folder::Irregular;
 use crate::error::{Error, FolderError, Result, skills};
@@ -12,7 +14,8 @@ use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 
 /// What became of a skill that was to be kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SavedSkill {
     /// It has a file now.
@@ -32,7 +35,8 @@ pub enum SavedSkill {
 }
 
 /// What became of a file that was to be imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportedSkill {
     /// It is in the memory.
@@ -50,7 +54,8 @@ pub enum ImportedSkill {
 }
 
 /// Lessons that are a skill now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ExportedSkill {
     /// Its name.
     pub name: SkillName,

@@ -9,6 +9,7 @@ use std::thread;
 use adage_index::UnitVector;
 use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
+use serde::Serialize;
 
 use super::skills::{ListedSkill, Skills};
 use crate::config::MatchConfig;
@@ -23,7 +24,8 @@ use crate::skill::{
 const BATCH: usize = 64;
 
 /// The skills for a task.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TaskSkills {
     /// Those that come with every task, in their order.
     pub always: Vec<SkillName>,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::Playbook;
 use crate::error::{Result, skills};
 use crate::learn::Verification;
@@ -34,7 +36,8 @@ use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, Skill
 pub struct Skills(pub(super) Playbook);
 
 /// Whose folder a skill lies in, in the order in which names are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkillPlace {
     /// The project's: whoever writes to it writes the skill, which waits for a person whatever its file says.
@@ -58,7 +61,8 @@ impl SkillPlace {
 }
 
 /// A skill as it is listed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ListedSkill {
     /// What its file says; the quality is that of the last check of this text, where there was one.
     pub skill: Arc<Skill>,
@@ -77,7 +81,8 @@ pub struct ListedSkill {
 }
 
 /// Every file that is called a skill.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SkillListing {
     /// The skills that count, one a name: by place, then by folder.
     pub skills: Vec<ListedSkill>,

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::Inbox;
 use super::examined::Surveyed;
 use super::proposing::{fold, record_edit};
@@ -12,7 +14,8 @@ use crate::proposal::{MAX_BYTES, Patch, PatchKind, ProposalName};
 use crate::store::inbox::{InboxFiles, InboxItem};
 
 /// What an agent wrote straight into the inbox, once it was looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CheckedInbox {
     /// What cannot be applied and lies aside now.
     pub aside: Vec<Quarantined>,
@@ -21,7 +24,8 @@ pub struct CheckedInbox {
 }
 
 /// Something that cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Quarantined {
     /// Where it lay, below the inbox.
     pub name: String,

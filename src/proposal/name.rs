@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use crate::lesson::LessonId;
 use crate::skill::SkillName;
 
 /// What a patch is for, which decides what it may touch.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PatchKind {
     /// Notes: Markdown files directly in the memory folder.
     Private,
@@ -39,7 +42,8 @@ pub enum ProposalName {
 }
 
 /// The kinds of proposals, in the order in which they are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProposalKind {
     /// A patch of the notes in the memory folder.
     Private,
@@ -95,9 +99,16 @@ impl fmt::Display for ProposalName {
     }
 }
 
+impl Serialize for ProposalName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// The text names no proposal.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME and ids of lessons")]
+#[non_exhaustive]
 pub struct BadProposalName {
     /// The text.
     pub text: String,

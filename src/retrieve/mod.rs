@@ -135,7 +135,8 @@ impl<T: Into<String>> From<T> for Request {
 }
 
 /// What goes into the prompt. `Display` is the block itself, empty when nothing is relevant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Context {
     /// The block; empty when there is nothing to say.
     pub text: String,
@@ -163,6 +164,7 @@ impl fmt::Display for Context {
 
 /// A lesson that is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Shown {
     /// Its name.
     pub id: LessonId,
@@ -176,6 +178,7 @@ pub struct Shown {
 
 /// A lesson that was looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Scored {
     /// Its name.
     pub id: LessonId,

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::SkillName;
 use crate::lesson::{LessonId, TextHash, Trust};
 
 /// Instructions for a kind of task, in a file of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skill {
     /// Its name, and its folder's.
     pub name: SkillName,
@@ -39,7 +41,8 @@ pub struct Skill {
 }
 
 /// How far a skill is to be relied on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Quality {
     /// It was not used for long.
@@ -56,7 +59,7 @@ pub enum Quality {
 }
 
 /// Where a skill comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SkillProvenance {
     /// Whether untrusted content could have shaped it.
     pub trust: Trust,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use adage_transcript::command::hyphenated;
+use serde::Serialize;
 
 /// Characters of a name.
 const MAX_CHARS: usize = 64;
@@ -14,7 +15,8 @@ const MAX_CHARS: usize = 64;
 pub struct SkillName(String);
 
 /// Why a text is no name of a skill.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BadSkillName {
     /// There is none.
@@ -100,6 +102,12 @@ impl FromStr for SkillName {
 impl fmt::Display for SkillName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl Serialize for SkillName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

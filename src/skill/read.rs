@@ -1,6 +1,8 @@
 //! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost
 //! (docs/spec/skills.md, 1.3).
 
+use serde::Serialize;
+
 use super::fields::Fields;
 use super::front_matter::{self, Node};
 use super::standard::{is_blank, normal_body};
@@ -12,7 +14,8 @@ pub(crate) const MAX_BYTES: usize = 1 << 20;
 const MAX_KEYS: usize = 1_000;
 
 /// A skill as a file had it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SkillReading {
     /// The skill.
     pub skill: Skill,
@@ -21,7 +24,8 @@ pub struct SkillReading {
 }
 
 /// What was mended or put elsewhere while a skill was read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkillNote {
     /// Bytes that are no text were replaced.
@@ -73,7 +77,8 @@ pub enum SkillNote {
 }
 
 /// Why a file is no skill.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkillRefused {
     /// It is too large.

@@ -65,6 +65,7 @@ pub(crate) struct Book {
 
 /// A suggestion that a person skipped. It is not made again for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SkippedSuggestion {
     /// Its name.
     pub name: String,

@@ -45,6 +45,7 @@ pub(crate) struct Mining {
 
 /// Who does a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunOwner {
     /// Its process.
     pub pid: u32,
@@ -54,6 +55,7 @@ pub struct RunOwner {
 
 /// A run that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunRecord {
     /// Who did it, and since when.
     #[serde(flatten)]

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::playbook_file::{self, Parsed};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::folder::{FolderError, Result};
@@ -11,7 +13,7 @@ use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
 /// What an open had to do about a broken playbook file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Recovery {
     /// Why the file could not be read.

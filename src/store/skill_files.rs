@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::skill_shelf::{FILE_NAMES, SkillShelf};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
@@ -16,7 +18,8 @@ pub(crate) const OWN_SKILLS: &str = "skills";
 pub(super) const FILE: &str = "SKILL.md";
 
 /// Why a file that is called a skill is not listed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotListed {
     /// It is not a skill.

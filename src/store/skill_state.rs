@@ -57,6 +57,7 @@ pub(crate) struct Checked {
 
 /// How often a skill was shown: each time that the host says so, and once a day for what is in the block for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SkillUse {
     /// How often.
     pub count: u64,

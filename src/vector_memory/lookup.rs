@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use adage_index::{IndexKind, SearchScope, UnitVector, VectorError};
+use serde::Serialize;
 
 use super::filter::Filter;
 use super::view::View;
@@ -57,7 +58,7 @@ impl Lookup {
 }
 
 /// What a question found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
     /// Nearest first. Ties are in an order that does not depend on the question.
@@ -67,7 +68,7 @@ pub struct Found {
 }
 
 /// A document that was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hit {
     /// The document.

@@ -129,7 +129,7 @@ fn proposals_of_every_kind_are_listed_shown_and_applied() {
     // Nothing took effect so far.
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
 
-    let Applied { change, files, lessons } = inbox.apply(&proposals).unwrap();
+    let Applied { change, files, lessons, .. } = inbox.apply(&proposals).unwrap();
     assert_eq!((files.len(), change.is_some(), lessons.len()), (4, true, 1));
     assert!(matches!(lessons[0], LearnOutcome::Inserted { .. }));
     assert_eq!(home.text("memory/notes.md"), "one\n2\nthree\n");

@@ -44,6 +44,7 @@ mod red {
     mod races;
 }
 mod related;
+mod results;
 mod retrieval;
 #[cfg(feature = "http-llm")]
 mod server;

@@ -1,6 +1,6 @@
 //! Secrets: what is found in texts with a known answer, what is taken for one in ordinary texts, and that none gets through.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use adage::config::CaptureConfig;
 use adage::embed::{EmbedError, Role};
 use adage::heuristics::suggest;
 use adage::redact::Redactor;
-use adage::transcript::{Format, TranscriptReader, Turn};
+use adage::transcript::{Format, Reading, TranscriptReader, Turn};
 use adage::{Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, TextHash, build_lesson};
 use ndarray::Array2;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -32,20 +33,61 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
 }
 
+/// What a rule is about: the provider, or the first word of its name. Rules of one family are tuned together.
+fn family(rule: &str) -> &str {
+    rule.trim_start_matches("kingfisher.").split(['.', '-']).next().unwrap()
+}
+
+/// The half that the rules may be tuned on: half of all names, by the last bit of their SHA-256. The other half decides.
+fn is_tuned_on(name: &str) -> bool {
+    Sha256::digest(name.as_bytes()).last().unwrap() % 2 == 0
+}
+
+/// How many were flagged, of how many.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    n_flagged: usize,
+    n_all: usize,
+}
+
+impl Share {
+    fn add(&mut self, is_flagged: bool) {
+        self.n_flagged += usize::from(is_flagged);
+        self.n_all += 1;
+    }
+
+    fn value(self) -> f64 {
+        self.n_flagged as f64 / self.n_all as f64
+    }
+}
+
 #[test]
-fn of_labelled_texts_95_of_100_secrets_are_found_and_1_of_100_others_is_taken_for_one() {
+fn of_labelled_texts_of_families_left_out_secrets_are_found_and_others_are_not() {
     let Some(folder) = data("recall and false alarms of redaction") else { return };
     let text = std::fs::read_to_string(folder.join("secrets/cases.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let share = |label: i64| {
-        let of_label: Vec<&Value> = rows.iter().filter(|row| row["label"] == label).collect();
-        let is_flagged = |row: &&&Value| !Redactor::shared().find(&decoded(row["b64"].as_str().unwrap())).is_empty();
-        (of_label.iter().filter(is_flagged).count() as f64 / of_label.len() as f64, of_label.len())
-    };
-    let ((recall, n_secrets), (alarms, n_others)) = (share(1), share(0));
-    let text = format!("{recall:.4} of {n_secrets} secrets found, {alarms:.4} of {n_others} other texts flagged");
-    say(&text);
-    assert!(recall >= 0.95 && alarms <= 0.01, "{text}");
+    let shapes = Redactor::shapes();
+    for (name, redactor, least, n_most) in
+        [("all rules", Redactor::shared(), 0.95, 1), ("no provider's rules", &shapes, 0.87, 2)]
+    {
+        for tuned in [true, false] {
+            let [mut found, mut alarms] = [Share::default(); 2];
+            for row in rows.iter().filter(|row| is_tuned_on(family(row["rule"].as_str().unwrap())) == tuned) {
+                let share = if row["label"] == 1 { &mut found } else { &mut alarms };
+                share.add(!redactor.find(&decoded(row["b64"].as_str().unwrap())).is_empty());
+            }
+            let half = if tuned { "tuned on" } else { "left out" };
+            let text = format!(
+                "{name}, families {half}: {:.4} of {} secrets found, {} of {} other texts flagged",
+                found.value(),
+                found.n_all,
+                alarms.n_flagged,
+                alarms.n_all,
+            );
+            say(&text);
+            assert!(tuned || found.value() >= least && alarms.n_flagged <= n_most, "{text}");
+        }
+    }
 }
 
 /// Each string of a value.
@@ -58,32 +100,67 @@ fn strings(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-#[test]
-fn of_ordinary_texts_of_sessions_1_of_100_at_most_is_flagged() {
-    let Some(folder) = data("texts of real sessions flagged by redaction") else { return };
-    let histories = gunzipped(&folder.join("transcripts/specstory/sessions.jsonl.gz"));
-    let histories = histories.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let mut readings: Vec<_> = histories
-        .map(|line| read(specstory(&serde_json::from_slice(line).unwrap()).as_bytes(), Format::Anthropic))
-        .collect();
+/// Texts of sessions, lessons and skills, each with the name of what it is from.
+fn ordinary_texts(folder: &Path) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    let mut add = |source: &str, value: &Value| {
+        let mut found = BTreeSet::new();
+        strings(value, &mut found);
+        texts.extend(found.into_iter().map(|text| (text, source.to_owned())));
+    };
+    let rows = |bytes: Vec<u8>| -> Vec<Value> {
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    };
+    for session in rows(gunzipped(&folder.join("transcripts/specstory/sessions.jsonl.gz"))) {
+        let reading = read(specstory(&session).as_bytes(), Format::Anthropic);
+        turns(reading, &mut |text| add(session["id"].as_str().unwrap(), text));
+    }
     let sessions = std::fs::read_dir(folder.join("transcripts/claude-code")).unwrap().map(|file| file.unwrap().path());
-    let sessions = sessions.filter(|path| path.extension().is_some_and(|extension| extension == "gz"));
-    readings.extend(sessions.map(|path| read(&gunzipped(&path), Format::Auto)));
-    let mut texts = BTreeSet::new();
-    for turn in readings.into_iter().flat_map(|reading| reading.transcript.turns) {
+    for path in sessions.filter(|path| path.extension().is_some_and(|extension| extension == "gz")) {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let session = name.split(['_', '.']).next().unwrap();
+        turns(read(&gunzipped(&path), Format::Auto), &mut |text| add(session, text));
+    }
+    for lesson in rows(std::fs::read(folder.join("lint-lessons/corpus.jsonl")).unwrap()) {
+        for field in ["trigger", "why", "anti_pattern", "correct_pattern"] {
+            add(lesson["id"].as_str().unwrap(), &lesson[field]);
+        }
+    }
+    for skill in rows(gunzipped(&folder.join("skills/skills.jsonl.gz"))) {
+        add(skill["path"].as_str().unwrap(), &skill["text"]);
+    }
+    texts
+}
+
+/// Each text of a session.
+fn turns(reading: Reading, with: &mut dyn FnMut(&Value)) {
+    for turn in reading.transcript.turns {
         match turn {
-            Turn::User(text) | Turn::Assistant(text) => _ = texts.insert(text),
+            Turn::User(text) | Turn::Assistant(text) => with(&text.into()),
             Turn::ToolCall(call) => {
-                strings(&call.input, &mut texts);
-                texts.extend(call.result);
+                with(&call.input);
+                with(&call.result.into());
             }
             Turn::System(_) => {}
         }
     }
-    let n_flagged = texts.iter().filter(|text| !Redactor::shared().find(text).is_empty()).count();
-    let text = format!("{n_flagged} of {} distinct texts of sessions flagged", texts.len());
-    say(&text);
-    assert!(texts.len() > 5_000 && n_flagged * 100 <= texts.len(), "{text}");
+}
+
+#[test]
+fn of_1000_ordinary_texts_less_than_one_is_flagged() {
+    let Some(folder) = data("ordinary texts flagged by redaction") else { return };
+    let texts = ordinary_texts(&folder);
+    for tuned in [true, false] {
+        let mut flagged = Share::default();
+        for (text, _) in texts.iter().filter(|(_, source)| is_tuned_on(source) == tuned) {
+            flagged.add(!Redactor::shared().find(text).is_empty());
+        }
+        let half = if tuned { "tuned on" } else { "left out" };
+        let text = format!("{} of {} ordinary texts {half} flagged", flagged.n_flagged, flagged.n_all);
+        say(&text);
+        assert!(flagged.n_all > 5_000 && flagged.value() <= 0.000_5, "{text}");
+    }
 }
 
 /// Keeps everything that is logged, at every level.

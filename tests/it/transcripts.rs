@@ -25,7 +25,7 @@ fn fixtures() -> PathBuf {
 
 /// A line for each turn, and what the report says.
 fn outline(reading: &Reading) -> String {
-    let Reading { transcript, report } = reading;
+    let Reading { transcript, report, .. } = reading;
     let mut out = format!(
         "{} {:?} session={} project={} started={}\n",
         report.format,
@@ -413,7 +413,7 @@ fn real_claude_code_sessions_are_read_whole() {
     for path in &paths {
         let bytes = gunzipped(path);
         let reading = read(&bytes, Format::Auto);
-        let Reading { transcript, report } = &reading;
+        let Reading { transcript, report, .. } = &reading;
         assert_eq!(report.format, Format::ClaudeCode);
         assert_eq!((report.n_broken, report.n_unanswered), (0, 0), "{}", path.display());
         assert_eq!(

@@ -83,7 +83,7 @@ pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
         }
         undone => undone,
     }?;
-    let Undone { change, restored, withdrawn } = undone;
+    let Undone { change, restored, withdrawn, .. } = undone;
     out.object(&json!({"change": change, "restored": restored, "withdrawn": withdrawn}))?;
     for (what, lessons) in [("restored", restored), ("withdrawn", withdrawn)] {
         for id in lessons {

@@ -45,6 +45,7 @@ impl Default for IndexConfig {
 /// A setting that is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{setting} is {value}, it must be {expected}")]
+#[non_exhaustive]
 pub struct InvalidSetting {
     /// The setting.
     pub setting: &'static str,

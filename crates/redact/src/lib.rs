@@ -25,6 +25,7 @@ mod redactor;
 mod rules;
 mod shape;
 mod terminal;
+mod tokens;
 mod traced;
 
 pub use fence::{fence_for, fence_of};

@@ -15,17 +15,22 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::rules::{Rule, Skips, mark_read, run_on, touches, window};
+use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    claims_nothing, encodes_a_name, entropy, is_hash, looks_random, repeats_a_group, word_before, words,
+    claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_strong, looks_random, repeats_a_group,
+    word_before, words,
 };
+use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
+/// Shorter prefixes occur by chance.
+const MIN_PREFIX: usize = 4;
 /// Taking a secret out can bring another into view; real text needs two rounds.
 pub(crate) const MAX_ROUNDS: usize = 8;
 
 /// Where a secret is in a text, and which rule found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Secret<'r> {
     /// Id of the rule, such as `github-token`.
     pub rule: &'r str,
@@ -54,6 +59,8 @@ pub struct Redactor {
     rules: Vec<Rule>,
     skips: Skips,
     finder: AhoCorasick,
+    /// Prefixes of which a provider's rule says what follows; a token of another form is not one of its keys.
+    prefixes: Vec<String>,
     /// For each keyword of `finder`: its text and the rules that wait for it.
     keywords: Vec<(String, Vec<usize>)>,
 }
@@ -67,9 +74,21 @@ impl Default for Redactor {
 impl Redactor {
     /// The redactor with the built-in rules.
     #[must_use]
-    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "fixed data, tested")]
     pub fn new() -> Self {
-        let rules = Rule::all();
+        Self::with(Rule::all())
+    }
+
+    /// The redactor that knows no provider: only forms of secrets and of their places. It finds less than [`Redactor::new`]; what
+    /// it finds is what the built-in rules find of a provider that they do not know.
+    #[must_use]
+    pub fn shapes() -> Self {
+        Self::with(Rule::all().into_iter().filter(|rule| rule.scope == Scope::Shape).collect())
+    }
+
+    #[expect(clippy::expect_used, reason = "fixed data, tested")]
+    fn with(rules: Vec<Rule>) -> Self {
+        let providers = rules.iter().filter(|rule| rule.scope == Scope::Provider && rule.kind == "prefix");
+        let prefixes = providers.flat_map(Rule::keywords).filter(|prefix| prefix.len() >= MIN_PREFIX).collect();
         let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
             for word in rule.keywords() {
@@ -81,7 +100,7 @@ impl Redactor {
             .ascii_case_insensitive(true)
             .build(keywords.iter().map(|(word, _)| word))
             .expect("a fixed list of keywords");
-        Self { rules, skips: Skips::parse(), finder, keywords }
+        Self { rules, skips: Skips::parse(), finder, prefixes, keywords }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -115,6 +134,7 @@ impl Redactor {
         for (offset, part) in unmarked(text) {
             let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
             found.extend(self.scan(part).into_iter().map(shift));
+            found.extend(self.tokens(part).map(shift));
         }
         self.merge(found)
     }
@@ -147,6 +167,21 @@ impl Redactor {
         found
     }
 
+    /// Random tokens that only their form and place tell.
+    fn tokens<'s>(&'s self, text: &'s str) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
+        let index = |id| self.rules.iter().position(|rule| rule.kind == "token" && rule.id == id);
+        let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
+        tokens::find(text, &self.skips).filter_map(move |(sign, range)| {
+            let index = match sign {
+                Sign::Prefix => prefixed?,
+                Sign::Name => named?,
+            };
+            let value = text.get(range.clone())?;
+            let is_known = self.prefixes.iter().any(|prefix| value.starts_with(prefix.as_str()));
+            (!is_known && self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
+        })
+    }
+
     /// The value behind a keyword, unless the words around mean no secret.
     fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
         let letter = touches(text, word.start.checked_sub(1), u8::is_ascii_alphabetic);
@@ -158,15 +193,19 @@ impl Redactor {
         let range = value.start() + word.end..run_on(text, word.end, value.end());
         mark_read(&range, read);
         let Some(tail) = caught.name("tail") else {
-            return Some(range);
+            let example = rule.check == "literal" && self.skips.is_made_up(value.as_str());
+            let is_local = example && is_local(text.get(range.end..).unwrap_or_default());
+            return (!is_local).then_some(range);
         };
         let before = word_before(text.get(..word.start)?);
         let nameless = rule.check == "qualified" && before.is_empty();
-        let capitals = !text.get(word)?.bytes().any(|b| b.is_ascii_lowercase());
+        let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
         let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
+        let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         let other = self.skips.before.contains(before.as_str())
+            || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || code || other)).then_some(range)
     }
@@ -176,10 +215,17 @@ impl Redactor {
         let shaped = match rule.check {
             "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
             "literal" => true,
+            "named" => !self.skips.is_made_up(value),
+            "strong" => is_strong(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
-            "password" => !value.bytes().all(letters),
+            "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
             "encoded" => looks_random(value),
-            _ => looks_random(value) && !encodes_a_name(value) && !repeats_a_group(value),
+            _ => {
+                looks_random(value)
+                    && !self.skips.is_made_up(value)
+                    && !encodes_a_name(value)
+                    && !repeats_a_group(value)
+            }
         };
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
     }
@@ -203,6 +249,20 @@ impl Redactor {
         });
         named.collect()
     }
+}
+
+/// `@` and a host without a dot, as in examples and on one's own machine.
+fn is_local(rest: &str) -> bool {
+    let Some(host) = rest.strip_prefix('@') else { return false };
+    let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());
+    let host = host.get(..end).unwrap_or_default();
+    !host.contains('.') || host.starts_with("127.") || host.starts_with("0.0.0.0")
+}
+
+/// How many bytes of the same identifier are before a place.
+fn identifier_before(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(at.saturating_sub(40)..at).unwrap_or_default();
+    before.iter().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-".contains(b)).count()
 }
 
 /// The parts of the text outside redaction marks, each with its byte offset.

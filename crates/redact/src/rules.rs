@@ -12,14 +12,27 @@ const WINDOW: usize = 4096;
 /// A value this long is read once; keywords inside a shorter one may have their own values.
 const LONG: usize = 256;
 
+/// What a rule has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The form of a secret or of its place, whoever issued it.
+    Shape,
+    /// The secrets of a provider, by its name or its prefix.
+    Provider,
+}
+
 /// One line of the table; the file's head explains the columns.
 pub(crate) struct Rule {
+    pub(crate) scope: Scope,
     pub(crate) kind: &'static str,
     pub(crate) id: &'static str,
     keywords: &'static str,
     pub(crate) group: usize,
     pub(crate) entropy: f64,
     pub(crate) check: &'static str,
+    /// Where the form is described.
+    #[cfg(test)]
+    source: &'static str,
     pattern: &'static str,
     /// Compiled at the first hit, as most processes never need most rules.
     regex: OnceLock<Option<Regex>>,
@@ -31,8 +44,13 @@ pub(crate) struct Skips {
     parts: Vec<&'static str>,
     whole: Option<Regex>,
     samples: Vec<&'static str>,
+    made_up: Vec<&'static str>,
+    stems: Vec<&'static str>,
     pub(crate) before: HashSet<&'static str>,
     pub(crate) after: HashSet<&'static str>,
+    pub(crate) names: HashSet<&'static str>,
+    pub(crate) lines: HashSet<&'static str>,
+    pub(crate) promises: HashSet<&'static str>,
 }
 
 impl Rule {
@@ -42,14 +60,22 @@ impl Rule {
     }
 
     fn parse(line: &'static str) -> Option<Self> {
-        let mut columns = line.strip_prefix("rule\t")?.split('\t');
+        let mut columns = line.split('\t');
+        let scope = match columns.next()? {
+            "shape" => Scope::Shape,
+            "provider" => Scope::Provider,
+            _ => return None,
+        };
         Some(Self {
+            scope,
             kind: columns.next()?,
             id: columns.next()?,
             keywords: columns.next()?,
             group: columns.next()?.parse().ok()?,
             entropy: columns.next()?.parse().ok()?,
             check: columns.next()?,
+            #[cfg(test)]
+            source: columns.clone().next()?,
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
         })
@@ -102,8 +128,13 @@ impl Skips {
             match what {
                 "part" => skips.parts.extend(list),
                 "sample" => skips.samples.extend(list),
+                "stem" => skips.stems.extend(list),
+                "made-up" => skips.made_up.extend(list),
                 "before" => skips.before.extend(list),
                 "after" => skips.after.extend(list),
+                "name" => skips.names.extend(list),
+                "line" => skips.lines.extend(list),
+                "promise" => skips.promises.extend(list),
                 _ => {
                     let any = list.collect::<Vec<_>>().join("|");
                     skips.whole = Regex::new(&format!("^(?:{any})$")).ok();
@@ -121,6 +152,38 @@ impl Skips {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
         let part = self.parts.iter().any(|part| value.contains(part));
         part || self.whole.as_ref().is_some_and(|whole| whole.is_match(&value))
+    }
+}
+
+impl Skips {
+    /// Only words that people take for examples, and a count from one (`mySecret123`).
+    pub(crate) fn is_made_up(&self, value: &str) -> bool {
+        let value = value.to_ascii_lowercase();
+        let mut parts = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+        parts.all(|part| {
+            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+            let number = part.get(name.len()..).unwrap_or_default();
+            "1234567890".starts_with(number) && self.is_words(name)
+        })
+    }
+
+    /// The name is one of a form's guard or of a public value.
+    pub(crate) fn has_stem(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase().replace(['_', '-'], "");
+        self.stems.iter().any(|stem| name.contains(stem))
+    }
+
+    fn is_words(&self, name: &str) -> bool {
+        let mut rest = name;
+        while !rest.is_empty() {
+            let Some(next) =
+                self.made_up.iter().filter_map(|word| rest.strip_prefix(word)).min_by_key(|rest| rest.len())
+            else {
+                return false;
+            };
+            rest = next;
+        }
+        true
     }
 }
 
@@ -157,17 +220,33 @@ mod tests {
     #[test]
     fn every_line_of_the_table_is_read() {
         let rules = Rule::all();
-        assert_eq!(rules.len(), TABLE.lines().filter(|line| line.starts_with("rule\t")).count());
+        assert_eq!(
+            rules.len(),
+            TABLE.lines().filter(|line| line.starts_with("shape\t") || line.starts_with("provider\t")).count()
+        );
         for rule in &rules {
-            assert!(!rule.keywords().is_empty(), "{}", rule.id);
+            assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
-            assert!(["prefix", "after", "word", "find"].contains(&rule.kind), "{}", rule.id);
-            let checks = ["any", "literal", "claims", "random", "encoded", "unhashed", "qualified", "password"];
+            assert!(["prefix", "after", "word", "find", "token"].contains(&rule.kind), "{}", rule.id);
+            let checks = [
+                "any",
+                "literal",
+                "claims",
+                "random",
+                "encoded",
+                "unhashed",
+                "qualified",
+                "password",
+                "strong",
+                "named",
+            ];
             assert!(checks.contains(&rule.check), "{}", rule.id);
+            assert!(!rule.source.is_empty(), "{}", rule.id);
         }
         let skips = Skips::parse();
         assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
-        assert!(!skips.before.is_empty() && !skips.after.is_empty());
+        assert!(!skips.before.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty());
+        assert!(!skips.names.is_empty() && !skips.lines.is_empty() && !skips.promises.is_empty());
     }
 }

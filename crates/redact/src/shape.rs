@@ -63,6 +63,19 @@ pub(crate) fn looks_random(value: &str) -> bool {
     }
 }
 
+/// Words in capitals and a number, as the name of a constant.
+pub(crate) fn is_constant(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', ',', '!', '?']);
+    value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"-_".contains(&b)) && !looks_random(value)
+}
+
+/// A letter, a digit, and a capital or a symbol, as passwords have to have.
+pub(crate) fn is_strong(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    let symbol = |b: &u8| b.is_ascii_uppercase() || b"!#$%&*+?@^~".contains(b);
+    has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && has(symbol) && !is_constant(value)
+}
+
 /// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
 /// and a password, what has blanks a passphrase.
 pub(crate) fn encodes_a_name(value: &str) -> bool {

@@ -6,6 +6,7 @@ use crate::redactor::{MAX_ROUNDS, Redactor, Secret, replace};
 
 /// A redacted text, and where each part of it comes from.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traced {
     /// The redacted text.
     pub text: String,

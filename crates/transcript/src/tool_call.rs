@@ -1,12 +1,13 @@
 //! A call of a tool: whether it is a command at a terminal, whether it changes files, and which.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::command::name_words;
 use crate::transcript::Status;
 
 /// A call of a tool, with its result where the source has one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolCall {
     /// The tool, as the agent names it.
     pub tool: String,

@@ -1,11 +1,12 @@
 //! The shape that every agent's session is read into.
 
 use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
 
 use crate::tool_call::ToolCall;
 
 /// One session, in order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Transcript {
     /// The agent's name of it; empty when the source has none.
     pub session: String,
@@ -28,7 +29,8 @@ impl Transcript {
 /// What was said or done at one point of a session.
 ///
 /// There are these four kinds and no others: whoever redacts or judges a session must decide on each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Turn {
     /// What a person typed, whole. What a harness injects in a user's role is a [`Turn::System`].
     User(String),
@@ -55,7 +57,8 @@ impl Turn {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It did what it was asked to.
     Succeeded,

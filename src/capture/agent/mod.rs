@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use adage_redact::{Redactor, fence_for, one_line, strip_invisible};
+use serde::Serialize;
 
 use super::SessionEntry;
 use crate::config::AgentConfig;
@@ -25,7 +26,7 @@ const MAX_DESCRIPTION_CHARS: usize = 200;
 const MAX_PROPOSAL_CHARS: usize = 8_000;
 
 /// What a host's agent is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentJob {
     /// Its instructions.

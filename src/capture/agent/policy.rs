@@ -3,8 +3,11 @@
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
+use serde::Serialize;
+
 /// A tool that the agent may have. There is none that runs commands or reaches a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentTool {
     /// Reads a file.
@@ -45,7 +48,8 @@ impl fmt::Display for AgentTool {
 /// Where each tool may be used.
 ///
 /// It judges paths as they are written. What links make of them has to be resolved before; `AgentRun::may` does so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ToolPolicy {
     /// Folders whose files may be read.
     pub readable: Vec<PathBuf>,
@@ -54,7 +58,8 @@ pub struct ToolPolicy {
 }
 
 /// Why a tool may not be used on a path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Denied {
     /// The path is relative, or climbs.

@@ -12,6 +12,7 @@ use std::fmt;
 use crate::lesson::Evidence;
 use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
+use serde::Serialize;
 
 /// A quote of fewer words proves nothing: "yes", "do it" and "no" stand in nearly every session, beside any lesson.
 pub const MIN_QUOTE_WORDS: usize = 3;
@@ -20,7 +21,8 @@ pub const MIN_QUOTE_WORDS: usize = 3;
 const MIN_TURN_WORDS: usize = 2;
 
 /// Who said something in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Speaker {
     /// The person.
@@ -45,7 +47,8 @@ impl fmt::Display for Speaker {
 }
 
 /// Why a quote is no evidence.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoEvidence {
     /// There is no quote.

@@ -50,7 +50,7 @@ pub(super) enum Found {
 impl Quotable {
     pub(super) fn new(original: &str) -> Self {
         let (visible, places) = visible_with_places(original);
-        let Traced { text, parts } = Redactor::shared().trace(&visible);
+        let Traced { text, parts, .. } = Redactor::shared().trace(&visible);
         let chars = chars_of(&text, &parts, &places);
         let key = Key::new(&text);
         Self { text, chars, key }

@@ -20,6 +20,7 @@ use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
 use reply::Reply;
+use serde::Serialize;
 
 pub use reply::Unreadable;
 
@@ -65,7 +66,8 @@ impl<'a> ExtractRequest<'a> {
 
 /// What came of asking. A model that failed, an answer that cannot be read and a session that teaches nothing are three
 /// things.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Extraction {
     /// The model decided to learn. Every proposal is in one of the two lists, in its order.
@@ -94,7 +96,8 @@ pub enum Extraction {
 }
 
 /// A lesson that a model proposed and a user's words stand behind.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Extracted {
     /// What to learn: origin mined, with session, evidence and realm. Whether the session had read untrusted content by
     /// then is for the gate to say.
@@ -107,7 +110,8 @@ pub struct Extracted {
 }
 
 /// A proposal that was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Refused {
     /// The beginning of what it said, secrets redacted.
     pub rule: String,
@@ -116,7 +120,8 @@ pub struct Refused {
 }
 
 /// Why a proposal was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RefusedBecause {
     /// Its quote is no evidence.

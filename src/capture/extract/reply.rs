@@ -1,6 +1,7 @@
 //! What a model answered, read strictly: a decision first, then what it proposes.
 
 use adage_redact::one_line;
+use serde::Serialize;
 
 use super::{json, tags};
 
@@ -61,7 +62,8 @@ pub(super) struct Malformed {
 }
 
 /// Why an answer cannot be read. It then counts as if it had not been given.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unreadable {
     /// There is no text in it.

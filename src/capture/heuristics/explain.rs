@@ -1,11 +1,13 @@
 //! Why a rule fired, or did not.
 
 use adage_transcript::Relation;
+use serde::Serialize;
 
 use super::Heuristic;
 
 /// What a rule made of one place in a transcript.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The rule.
     pub heuristic: Heuristic,
@@ -16,7 +18,8 @@ pub struct Explanation {
 }
 
 /// Why a rule fired or did not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Because {
     /// It did.
     Fired(FiredBecause),
@@ -25,7 +28,8 @@ pub enum Because {
 }
 
 /// Why a rule fired.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FiredBecause {
     /// Commands succeeded in a row.
@@ -64,7 +68,8 @@ pub enum FiredBecause {
 }
 
 /// Why a rule did not fire.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RejectedBecause {
     /// The run is too short.

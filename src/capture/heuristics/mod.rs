@@ -22,10 +22,12 @@ pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
 pub(in crate::capture) use wording::first_request;
 
 use adage_transcript::Transcript;
+use serde::Serialize;
 use session::Session;
 
 /// A rule that finds lessons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Heuristic {
     /// Several commands in a row, all successful: a procedure.
@@ -65,7 +67,7 @@ impl Heuristic {
 }
 
 /// A lesson that a rule suggests. The gate has not seen it: nothing of it is redacted yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// The rule that suggests it.
     pub heuristic: Heuristic,
@@ -80,7 +82,8 @@ pub struct Candidate {
 }
 
 /// What was found, and why.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Suggestions {
     /// The lessons, in the order of [`Heuristic::ALL`]; of one rule the best first, the earliest of equals.
     pub candidates: Vec<Candidate>,

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use adage_transcript::Owner;
 use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
 
 use super::SessionSummary;
 use crate::config::SessionsConfig;
 
 /// Why a session is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ineligible {
     /// It is another agent's: nobody typed anything.
@@ -27,8 +29,10 @@ pub enum Ineligible {
     #[error("written to {} minutes ago, {} must have passed", idle.as_secs() / 60, min.as_secs() / 60)]
     Active {
         /// How long nothing was written to it; zero when it says a time to come.
+        #[serde(serialize_with = "crate::config::seconds::serialize")]
         idle: Duration,
         /// How long nothing must have been.
+        #[serde(serialize_with = "crate::config::seconds::serialize")]
         min: Duration,
     },
 }

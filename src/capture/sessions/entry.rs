@@ -7,12 +7,14 @@ use std::path::PathBuf;
 
 use adage_transcript::Owner;
 use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
 
 use super::{Ineligible, SessionSummary, eligibility};
 use crate::config::SessionsConfig;
 
 /// A session of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SessionEntry {
     /// What names it: the agent's id of the session, or the path where the source has none.
     pub id: String,
@@ -29,7 +31,8 @@ pub struct SessionEntry {
 }
 
 /// How far the reading of one version of a session got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReadState {
     /// It was not read yet.
     New {

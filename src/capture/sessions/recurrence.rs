@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use adage_transcript::CommandLine;
+use serde::Serialize;
 
 use crate::capture::{Candidate, Heuristic};
 
 /// How much speaks for a workflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ripeness {
     /// One session alone: it stays a draft.
     Draft,
@@ -16,7 +18,8 @@ pub enum Ripeness {
 }
 
 /// A workflow with the sessions that suggest it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Recurrence {
     /// The best candidate of it: the highest score, the first of equals.
     pub candidate: Candidate,

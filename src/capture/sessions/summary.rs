@@ -18,6 +18,7 @@ use super::{intent, workflow};
 /// # Ok::<(), adage::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionSummary {
     /// The agent's name of it; empty when the source has none.
     pub session: String,

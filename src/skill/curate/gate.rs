@@ -1,5 +1,7 @@
 //! What a skill needs before it is saved without a person (docs/spec/skills.md, 3.1).
 
+use serde::Serialize;
+
 use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
 use crate::skill::Skill;
 use crate::skill::code::code;
@@ -11,7 +13,8 @@ const MIN_BODY_BYTES: usize = 200;
 const MIN_RULE_WORDS: usize = 3;
 
 /// What a skill lacks.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Shortcoming {
     /// Nothing stands under a heading "Overview".

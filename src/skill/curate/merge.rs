@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::Serialize;
+
 use super::outline::{EVIDENCE, NO_PITFALL, PITFALLS, VERIFICATION, blocks, lines_of, list_item, sections, steps};
 use super::{CurationStep, ProtectedBecause, SkillLife};
 use crate::config::CurationConfig;
@@ -10,7 +12,8 @@ use crate::lesson::Trust;
 use crate::skill::{Quality, Skill, SkillProvenance};
 
 /// Why two skills are one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SameBecause {
     /// Their bodies are the same.

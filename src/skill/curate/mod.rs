@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
 
 use crate::config::CurationConfig;
 use crate::skill::{Quality, Skill, SkillName};
@@ -40,7 +41,8 @@ pub struct SkillLife {
 }
 
 /// What a person did about a draft.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProtectedBecause {
     /// Nothing.
     #[default]
@@ -52,14 +54,16 @@ pub enum ProtectedBecause {
 }
 
 /// What a curation would do, in order. Empty when all is as it should be.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CurationPlan {
     /// The steps.
     pub steps: Vec<CurationStep>,
 }
 
 /// A step of a curation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CurationStep {
     /// A draft goes because its suggestion was skipped; archived.

@@ -1,5 +1,7 @@
 //! Saving what sessions suggest, without a person: a few a run, and only what passes the gate (docs/spec/skills.md, 3.1).
 
+use serde::Serialize;
+
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
 use crate::lesson::Refusal;
@@ -7,7 +9,8 @@ use crate::lesson::Trust;
 use crate::skill::{NotWorded, Quality, Skill, SkillName};
 
 /// What becomes of suggested skills.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AutoSave {
     /// To be saved, as drafts, under names that are free.
     pub saved: Vec<Skill>,
@@ -16,7 +19,8 @@ pub struct AutoSave {
 }
 
 /// Why a suggested skill is not saved.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Declined {
     /// Skills are not saved without a person.

@@ -14,6 +14,8 @@ mod tests;
 
 use std::collections::HashSet;
 
+use serde::Serialize;
+
 use crate::config::MatchConfig;
 use crate::skill::SkillName;
 use index::{Asked, Posting};
@@ -24,7 +26,8 @@ pub use render::{RenderedSkills, render_skills};
 pub use semantic::match_skills_by_meaning;
 
 /// The skills that a text asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Matches {
     /// Which way of looking answered.
     pub tier: MatchTier,
@@ -37,7 +40,8 @@ pub struct Matches {
 }
 
 /// Which way of looking answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MatchTier {
     /// Vectors of an embedder.
     Meaning,
@@ -46,7 +50,8 @@ pub enum MatchTier {
 }
 
 /// A skill that a text asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SkillMatch {
     /// Its name.
     pub name: SkillName,
@@ -55,7 +60,8 @@ pub struct SkillMatch {
 }
 
 /// What speaks for a skill.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MatchedBy {
     /// Words of the query.
     Words {
@@ -72,7 +78,8 @@ pub enum MatchedBy {
 }
 
 /// Why no skill was matched.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoMatch {
     /// There is no skill.
@@ -109,7 +116,8 @@ pub enum NoMatch {
 }
 
 /// Why words decided although meaning goes first.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fallback {
     /// There is no embedder.
@@ -125,6 +133,7 @@ pub enum Fallback {
     #[error("the embedder took longer than {limit:?}")]
     TimedOut {
         /// How long it may take.
+        #[serde(serialize_with = "crate::config::seconds::serialize")]
         limit: std::time::Duration,
     },
     /// The embedder failed.

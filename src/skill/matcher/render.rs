@@ -1,12 +1,14 @@
 //! The block of skills that goes into a prompt. A skill's text stays between its tags, whatever it says.
 
 use adage_redact::strip_invisible;
+use serde::Serialize;
 
 use crate::retrieve::estimated_tokens;
 use crate::skill::{Skill, SkillName};
 
 /// A rendered block and which of the skills are in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RenderedSkills {
     /// The block; empty when no skill is in it.
     pub text: String,

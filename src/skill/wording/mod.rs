@@ -2,7 +2,7 @@
 //! what was observed.
 
 use adage_redact::{Redactor, strip_invisible};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::code::code;
@@ -25,7 +25,8 @@ const MAX_ITEM_CHARS: usize = 300;
 const MAX_ITEMS: usize = 8;
 
 /// Why a draft keeps its plain wording.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotWorded {
     /// There is no model.

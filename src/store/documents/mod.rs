@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::document::Document;
@@ -67,7 +68,7 @@ pub(crate) enum News {
 }
 
 /// What an open had to do about lines of a vector memory's log that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MemoryRecovery {
     /// Lines that could not be read; each held one change, or the beginning of the file.

@@ -1,5 +1,7 @@
 //! The two ways of searching an index, and the choice between them.
 
+use serde::Serialize;
+
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Focus, Graph, Scratch};
 use crate::key_set::KeySet;
@@ -22,7 +24,8 @@ const PICKS_A_CANDIDATE: f32 = 73.0;
 const PICKS_A_STEP: usize = 6;
 
 /// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// The key.
     pub key: u32,
@@ -31,7 +34,8 @@ pub struct Neighbour {
 }
 
 /// What a search found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SearchResult {
     /// The nearest first, ties in the order of keys.
     pub neighbours: Vec<Neighbour>,

@@ -83,6 +83,14 @@ fn long_repeats_of_keywords_stay_as_they_are() {
     }
 }
 
+#[test]
+fn long_runs_without_an_end_stay_as_they_are() {
+    for unit in ["a", "=", ".", "-", &random(), "3f9a0c7be15d2468", "a://b:", "user=a;"] {
+        let text = unit.repeat(1_000_000 / unit.len());
+        assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(_)), "{unit}");
+    }
+}
+
 /// What is found in each text; nothing for one that has no secret.
 fn check(cases: &[(String, Option<&str>)]) {
     for (text, rule) in cases {
@@ -218,6 +226,57 @@ fn a_weak_password_stands_alone() {
         (format!("{weak}@host.test"), None),
         (format!("{weak}_backup"), None),
     ]);
+}
+
+#[test]
+fn secrets_by_their_place_in_many_notations() {
+    let (pass, value) = (["hun", "ter", "2xQ"].concat(), random());
+    for notation in [
+        "setPassword(\"PASS\")",
+        "auth: { user: \"me\", pass: \"PASS\" }",
+        "login(\"me\", \"PASS\")",
+        "requests.get(url, auth=('me', 'PASS'))",
+        "echo PASS | sudo -S ls",
+        "gpg --passphrase PASS x",
+        "the password is PASS",
+        "https://host.test/x?access_token=VALUE",
+        "https://host.test/x?a=1&sig=VALUE",
+        "https://host.test/webhook/VALUE",
+        "Cookie: lang=en; sessionid=VALUE",
+        "- name: ACME_TOKEN\n  value: VALUE",
+        "here is the token: VALUE",
+        "body=token%3DVALUE",
+        "ACME_TOKEN: \"Scheme VALUE\"",
+        "//registry.test/:_authToken=VALUE",
+    ] {
+        let text = notation.replace("PASS", &pass).replace("VALUE", &value);
+        let found = Redactor::shapes().redact(&text).into_owned();
+        assert!(!found.contains(&pass) && !found.contains(&value), "{found}");
+        assert_eq!(redact(&found), found);
+    }
+}
+
+#[test]
+fn examples_references_and_public_values_are_no_secrets() {
+    let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
+    check(
+        &[
+            "password: 'SecurePass123'".to_owned(),
+            "password = \"SuperSecret123!\"".to_owned(),
+            "passphrase: PURPLE-ELEPHANT-42.".to_owned(),
+            "postgres://user:password@localhost/db".to_owned(),
+            "password=%DB_PASS2%".to_owned(),
+            "password: !vault |".to_owned(),
+            "password: op://vault/item/field2".to_owned(),
+            format!("s3_key = \"uploads/2024/{value}.jpg\""),
+            format!("PublicKeyToken={}", &sum[..16]),
+            format!("authenticity_token={value}"),
+            format!("using RSA key {}", sum[..40].to_uppercase()),
+            format!("ssh-ed25519 AAAA{}5AAAAI{value} me", "C3NzaC1lZDI1NTE"),
+            format!("thread_{value} org-{value}"),
+        ]
+        .map(|text| (text, None)),
+    );
 }
 
 /// Pieces that rules wait for, pieces that look like values, marks, and anything.

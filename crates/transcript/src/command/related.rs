@@ -1,5 +1,6 @@
 //! Whether a later command has to do with one that failed.
 
+use serde::Serialize;
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
 
 use super::program::family;
@@ -8,7 +9,8 @@ use super::word_diff::words;
 use super::{CommandLine, normal};
 
 /// How a later command line relates to an earlier one, the nearest kind first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// The same once more.
     Rerun,

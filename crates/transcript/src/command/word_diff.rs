@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// Neighbouring words that were replaced, added or taken away. Displays as `request → requests`, `+ --force`, `− -x`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WordChange {
     /// The words that were taken away; empty when some were only added.
     pub before: String,

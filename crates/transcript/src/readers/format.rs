@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 use crate::error::Error;
 
 /// What wrote a session down.
@@ -13,7 +15,8 @@ use crate::error::Error;
 /// assert_eq!(Format::OpenAi.to_string(), "openai");
 /// # Ok::<(), adage_transcript::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
     /// Found by looking at the first records.

@@ -10,7 +10,8 @@ use super::Format;
 use crate::Transcript;
 
 /// A session that was read, and how that went.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reading {
     /// The session.
     pub transcript: Transcript,
@@ -19,7 +20,7 @@ pub struct Reading {
 }
 
 /// An account of a reading. Nothing that was left out is left out silently.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadReport {
     /// The format that was read, found or named.
@@ -57,7 +58,8 @@ pub enum Owner {
 }
 
 /// A record that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Broken {
     /// The line it begins on, from 1.
     pub line: u64,
@@ -66,7 +68,8 @@ pub struct Broken {
 }
 
 /// Why a record could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokenReason {
     /// It is no JSON.
