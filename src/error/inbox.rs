@@ -92,8 +92,11 @@ pub enum CannotApply {
         expected: &'static str,
     },
     /// The entry of the inbox is not a regular file, or a file with several names.
-    #[error("it is not a regular file with one name")]
-    NotAFile,
+    #[error("{path:?} in it is not a regular file with one name")]
+    NotAFile {
+        /// Its path in the memory folder.
+        path: PathBuf,
+    },
     /// It is too large.
     #[error("it has {found} bytes, at most {limit} are read")]
     TooLarge {

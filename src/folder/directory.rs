@@ -11,7 +11,7 @@ use super::edits::BESIDE;
 use super::mapped::Mapped;
 use super::root::{At, Root};
 use super::{Entry, Links, Name, TEMPORARY};
-use crate::error::folder::{FolderError, Result};
+use crate::error::folder::{FolderError, Irregular, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
 ///
@@ -25,9 +25,9 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// A memory folder.
+    /// A memory folder, by its path without links.
     pub(super) fn new(path: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        Self { root: Arc::new(Root::memory(path)), disk, writes_stopped: Arc::default() }
+        Self { root: Arc::new(Root::resolved(path)), disk, writes_stopped: Arc::default() }
     }
 
     /// A directory of the file system, for tests.
@@ -122,6 +122,15 @@ impl Directory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             read => read,
         })
+    }
+
+    /// As [`Directory::read_or_empty`], of a file that is changed in place: one with a second name is refused.
+    pub(crate) fn read_in_place(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
+        let name = name.into();
+        if let Entry::File { n_links: n_links @ 2.., .. } = self.entry(&name)? {
+            return Err(FolderError::Irregular { path: self.path_of(name), found: Irregular::HardLinked { n_links } });
+        }
+        self.read_or_empty(name, offset)
     }
 
     /// The first bytes, as many as there are; nothing when there is no file.

@@ -10,11 +10,10 @@ use crate::error::folder::{FolderError, Result};
 
 /// The path of a directory from now on, wherever the process goes and whatever becomes of the links above it. What it ends
 /// with stays as it is: a memory folder is not a link.
-pub(super) fn settled(disk: &dyn Disk, path: &Path) -> Result<PathBuf> {
-    let absolute = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
+pub(super) fn settled(disk: &dyn Disk, absolute: &Path) -> Result<PathBuf> {
     match (absolute.parent(), absolute.file_name()) {
         (Some(parent), Some(name)) => Ok(Links(disk).resolve_existing(parent)?.join(name)),
-        _ => Links(disk).resolve_existing(&absolute),
+        _ => Links(disk).resolve_existing(absolute),
     }
 }
 

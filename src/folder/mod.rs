@@ -49,6 +49,8 @@ pub(crate) enum Access {
 /// A folder, and what this handle may do in it.
 pub(crate) struct Folder {
     directory: Directory,
+    /// As the host named it, absolute.
+    spelled: PathBuf,
     access: Access,
     is_swept: AtomicBool,
 }
@@ -56,12 +58,13 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates the folder, unless it is opened for reading.
     pub(crate) fn open(path: PathBuf, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
-        let path = links::settled(disk.as_ref(), &path)?;
+        let spelled = std::path::absolute(&path).map_err(FolderError::io("resolve", &path))?;
+        let path = links::settled(disk.as_ref(), &spelled)?;
         let directory = Directory::new(path, Arc::from(disk));
         if access == Access::ReadWrite {
             directory.create_directory(Name::TOP)?;
         }
-        Ok(Self { directory, access, is_swept: AtomicBool::new(false) })
+        Ok(Self { directory, spelled, access, is_swept: AtomicBool::new(false) })
     }
 
     /// The files of the folder.
@@ -95,6 +98,11 @@ impl Folder {
     /// The folder's path, for messages.
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The folder's path as the host named it: links above it, and `..`, are still in it.
+    pub(crate) fn spelled(&self) -> &Path {
+        &self.spelled
     }
 
     pub(crate) fn links(&self) -> Links<'_> {

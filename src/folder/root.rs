@@ -12,8 +12,6 @@ use super::no_follow::Handle;
 /// What of a directory's path may be a link.
 #[derive(Clone, Debug)]
 enum Spelled {
-    /// The parents, as the person who chose the memory folder set them up; not the folder itself.
-    Parents,
     /// Any part: the host named it.
     Freely,
     /// Nothing: a check has resolved it.
@@ -38,11 +36,6 @@ pub(crate) struct At<'a> {
 }
 
 impl Root {
-    /// A memory folder. It may be reached through links, and may not be one.
-    pub(super) fn memory(path: PathBuf) -> Self {
-        Self::new(path, Spelled::Parents)
-    }
-
     /// A directory that the host named.
     pub(super) fn named(path: PathBuf) -> Self {
         Self::new(path, Spelled::Freely)
@@ -68,10 +61,9 @@ impl Root {
 
     /// The path by which it is opened.
     fn resolve(&self) -> io::Result<PathBuf> {
-        match (&self.spelled, self.path.parent(), self.path.file_name()) {
-            (Spelled::Parents, Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
-            (Spelled::Parents | Spelled::Freely, _, _) => self.path.canonicalize(),
-            (Spelled::Resolved | Spelled::Below(..), _, _) => Ok(self.path.clone()),
+        match &self.spelled {
+            Spelled::Freely => self.path.canonicalize(),
+            Spelled::Resolved | Spelled::Below(..) => Ok(self.path.clone()),
         }
     }
 

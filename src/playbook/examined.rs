@@ -163,7 +163,9 @@ fn examine(
             Ok(Some(Ready { proposal, diffs, leaving }))
         }
         InboxItem::Skill(name) => {
-            let names = inbox.names_in(&written.name).map_err(|_| CannotApply::NotAFile)?;
+            let names = inbox
+                .names_in(&written.name)
+                .map_err(|_| CannotApply::NotAFile { path: written.name.as_path().to_owned() })?;
             if names != [SKILL_FILE] {
                 let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
                 let reason = format!("its folder holds {}, not only {SKILL_FILE}", for_person(&names.join(", ")).0);

@@ -222,7 +222,7 @@ impl<'a> InboxFiles<'a> {
                 files.read_or_empty(name, 0).map_err(unreadable)
             }
             Entry::File { n_links: 1, n_bytes, .. } => Err(CannotApply::TooLarge { found: n_bytes, limit }),
-            _ => Err(CannotApply::NotAFile),
+            _ => Err(CannotApply::NotAFile { path: name.as_path().to_owned() }),
         }
     }
 

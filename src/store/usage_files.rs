@@ -30,7 +30,7 @@ impl UsageFiles<'_> {
 
     /// The segment from a mark on, nothing when there is none.
     pub(super) fn read(self, from: Mark) -> Result<Vec<u8>> {
-        self.0.read_or_empty(Self::name(from.segment), from.offset)
+        self.0.read_in_place(Self::name(from.segment), from.offset)
     }
 
     /// The end of the last segment's whole lines; none without a segment.

@@ -383,7 +383,10 @@ fn a_patch_that_lies_elsewhere_goes_aside_unread() {
         let inbox = home.inbox();
         assert!(inbox.list().unwrap().is_empty());
         let aside = inbox.check_written().unwrap().aside.remove(0);
-        assert_eq!((aside.name.as_str(), aside.reason), ("private/extraction.patch", CannotApply::NotAFile));
+        assert_eq!(
+            (aside.name.as_str(), aside.reason),
+            ("private/extraction.patch", CannotApply::NotAFile { path: ".inbox/private/extraction.patch".into() })
+        );
         assert_eq!(fs::symlink_metadata(&aside.kept_at).unwrap().is_symlink(), is_link);
         assert_eq!(home.text("project/elsewhere.patch"), good);
     }

@@ -128,7 +128,7 @@ impl DocumentLog {
     }
 
     fn load(&self, stamp: Stamp) -> Result<News> {
-        let lines = line::read(&self.folder.files().read_or_empty(DOCUMENTS, 0)?);
+        let lines = line::read(&self.folder.files().read_in_place(DOCUMENTS, 0)?);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
         // Every log begins with its header, so one without is not as it was written, even when it is empty.
         let has_lost_header = lines.header.is_none() && lines.broken.is_empty();

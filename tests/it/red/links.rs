@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use adage::{
-    Document, Embedder, Error, Feedback, Filter, HashingEmbedder, Listing, Lookup, Playbook, ReceiptId, VectorMemory,
+    Document, Embedder, Feedback, Filter, HashingEmbedder, Listing, Lookup, Playbook, ReceiptId, VectorMemory,
     build_lesson,
 };
 

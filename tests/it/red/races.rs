@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use adage::inbox::PatchKind;
 use adage::lesson::Trust;
 use adage::skills::Skill;
-use adage::{Error, Listing, Playbook, build_lesson};
+use adage::{Config, Error, FolderError, Listing, Playbook, build_lesson};
 
 const N_SWAPS: usize = 1_000;
 /// So many writes are tried at least.
@@ -59,7 +59,10 @@ impl Race {
     }
 
     fn open(&self) -> Playbook {
-        Playbook::builder(self.memory()).without_embedder().open().unwrap()
+        // What a full realm evicts is not lost.
+        let mut config = Config::default();
+        config.retention.capacity = LAST;
+        Playbook::builder(self.memory()).with_config(config).without_embedder().open().unwrap()
     }
 
     /// Swaps until it is stopped, and leaves what was there. The link is there for a short while each time.
@@ -110,7 +113,7 @@ impl Race {
                     Ok(()) => n_written += 1,
                     Err(error) => {
                         n_refused += 1;
-                        if matches!(error, Error::WritesStopped { .. }) {
+                        if matches!(error, Error::Folder(FolderError::WritesStopped { .. })) {
                             let _turn = self.turn.lock().unwrap();
                             playbook = open();
                         }

@@ -118,12 +118,12 @@ impl Ground {
     /// Puts the file back that a plant replaced.
     pub(super) fn restore(&self, place: &str) {
         let at = self.in_memory(place);
+        match fs::symlink_metadata(&at) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(&at).unwrap(),
+            Ok(_) => fs::remove_file(&at).unwrap(),
+            Err(_) => {}
+        }
         if self.path("kept").exists() {
-            match fs::symlink_metadata(&at) {
-                Ok(found) if found.is_dir() => fs::remove_dir_all(&at).unwrap(),
-                Ok(_) => fs::remove_file(&at).unwrap(),
-                Err(_) => {}
-            }
             fs::rename(self.path("kept"), at).unwrap();
         }
     }

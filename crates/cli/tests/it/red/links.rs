@@ -138,11 +138,12 @@ fn usage_leads_nowhere_else() {
         at("a recall makes no file where a link leads to none", Dangling, CONTEXT).named(),
         attack("a recall does not begin the next segment outside", "usage.1.jsonl", Dangling, CONTEXT).named(),
         attack("a recall does not append to the last of many segments outside", "usage.7.jsonl", Profile, CONTEXT)
-            .named(),
+            .harmless(),
         attack("a segment of the largest number is no way out", "usage.18446744073709551615.jsonl", Profile, CONTEXT)
-            .named(),
+            .harmless(),
         attack("a full segment is not followed by one outside", "usage.1.jsonl", HardLinkedProfile, LEARN)
-            .after("yes '{}' | head -n 40000 >> .adage/usage.0.jsonl"),
+            .after("yes '{}' | head -n 40000 >> .adage/usage.0.jsonl")
+            .harmless(),
     ]);
 }
 
