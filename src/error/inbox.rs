@@ -40,7 +40,7 @@ pub enum Error {
 
 impl Error {
     /// What is called `name` cannot be applied.
-    pub(crate) fn cannot_apply(name: impl ToString, reason: CannotApply) -> Self {
+    pub(crate) fn cannot_apply(name: &impl ToString, reason: CannotApply) -> Self {
         Self::CannotApply { name: name.to_string(), reason: Box::new(reason) }
     }
 }

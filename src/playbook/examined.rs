@@ -114,7 +114,7 @@ impl Pending<'_> {
         match examine(self.folder, &self.grounds, written, plan) {
             Ok(Some(ready)) => Ok(ready),
             Ok(None) => Err(missing(shown()).into()),
-            Err(reason) => Err(inbox::Error::cannot_apply(shown(), reason).into()),
+            Err(reason) => Err(inbox::Error::cannot_apply(&shown(), reason).into()),
         }
     }
 

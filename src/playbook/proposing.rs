@@ -78,7 +78,7 @@ impl Inbox {
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
         let name = &proposal.name;
-        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
+        let refuse = |reason| inbox::Error::cannot_apply(name, reason);
         let (_, replaced) = folder.edits().change(inner.clock.now(), || {
             let ready = self.present(name, proposal.text)?;
             let (edits, replaced) = match name {
@@ -122,7 +122,9 @@ impl Inbox {
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
-            Err(reason) if reason.may_pass() => Err(inbox::Error::cannot_apply(InboxFiles::shown(from), reason).into()),
+            Err(reason) if reason.may_pass() => {
+                Err(inbox::Error::cannot_apply(&InboxFiles::shown(from), reason).into())
+            }
             Err(reason) => {
                 inbox.set_aside(from, &reason)?;
                 Ok((Plan::default(), None))

@@ -130,7 +130,7 @@ impl Skills {
                 }
                 // Somebody took the name in the meantime.
                 Err(Error::Skill(skills::Error::Exists { .. })) => {
-                    outcome.declined.push((skill.name, Declined::NameTaken))
+                    outcome.declined.push((skill.name, Declined::NameTaken));
                 }
                 Err(error) => return Err(error),
             }

@@ -61,7 +61,7 @@ impl Inbox {
             let read = inbox.read(&written.name, MAX_BYTES);
             let folded = match &read {
                 Ok(bytes) => self.fold_in(kind, &written.name, bytes),
-                Err(reason) => Err(inbox::Error::cannot_apply("", reason.clone()).into()),
+                Err(reason) => Err(inbox::Error::cannot_apply(&"", reason.clone()).into()),
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
@@ -105,7 +105,7 @@ impl Inbox {
     fn fold_in(&self, kind: &PatchKind, from: &Name, bytes: &[u8]) -> Result<()> {
         let inner = &self.playbook.0;
         let folder = &inner.store.folder;
-        let refuse = |reason| inbox::Error::cannot_apply("", reason);
+        let refuse = |reason| inbox::Error::cannot_apply(&"", reason);
         let fold_in = || -> Result<(Option<Transaction>, ())> {
             let grounds = self.grounds()?;
             let patch = Patch::parse(bytes).map_err(|reason| refuse(CannotApply::Patch(reason)))?;

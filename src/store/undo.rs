@@ -22,6 +22,6 @@ pub(crate) fn undo_within(
         let expected = "where this playbook was told that it may write";
         let reason = TargetError::Outside { path: path.to_owned(), expected };
         let what = format!("the undo of {}", journal.what);
-        Err(inbox::Error::cannot_apply(what, CannotApply::Target { line: 0, reason }).into())
+        Err(inbox::Error::cannot_apply(&what, CannotApply::Target { line: 0, reason }).into())
     })
 }

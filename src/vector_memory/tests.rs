@@ -428,7 +428,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Calls {
     let mut step = |result: Result<()>, edits: &[(&'static str, Option<&'static str>)]| match result {
         Ok(()) => calls.push((true, edits.to_vec())),
         Err(Error::Folder(FolderError::Io { .. } | FolderError::WritesStopped { .. })) => {
-            calls.push((false, edits.to_vec()))
+            calls.push((false, edits.to_vec()));
         }
         // What an earlier call that failed was to add is not there, or what it was to remove is.
         Err(Error::NoSuchDocument { .. }) if calls.iter().any(|(is_done, _)| !is_done) => {}
