@@ -124,11 +124,13 @@ impl Root {
     pub(super) fn create(&self) -> io::Result<()> {
         match &self.spelled {
             Spelled::Below(parent, name) => parent.with(|handle| handle.make_directories(name.as_path())),
-            _ if self.handle().is_ok() => Ok(()),
-            _ => {
-                create_private(&self.path)?;
-                self.handle().map(drop)
-            }
+            _ => match self.handle() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    create_private(&self.path)?;
+                    self.handle().map(drop)
+                }
+                opened => opened.map(drop),
+            },
         }
     }
 }
