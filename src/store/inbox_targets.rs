@@ -20,7 +20,7 @@ impl<'a> InboxTargets<'a> {
     /// The places that proposals may lead to.
     pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
         Ok(AllowedRoots {
-            memory: self.directory(self.folder.spelled())?,
+            memory: AllowedRoot { spelled: self.folder.spelled().to_owned(), resolved: self.folder.path().to_owned() },
             global: global.map(|file| self.file(file)).transpose()?,
             skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_>>()?,
         })

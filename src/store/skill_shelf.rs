@@ -110,12 +110,12 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// None where there is no such folder.
     fn root(mut self, path: &Path, known: Option<KnownRoot>) -> Result<Option<KnownRoot>, NotListed> {
-        let own = self.folder.files().path_of(OWN_SKILLS);
-        if path == own && self.folder.files().entry(OWN_SKILLS)? == Entry::Link {
-            return Err(NotListed::LeadsOut);
-        }
-        // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy.
-        let Some(stamp) = self.folder.links().stamp(path)? else { return Ok(None) };
+        // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy. The memory's own
+        // folder of skills is not a link.
+        let files = self.folder.files();
+        let is_own = path == files.path_of(OWN_SKILLS);
+        let stamp = if is_own { files.stamp(OWN_SKILLS)? } else { self.folder.links().stamp(path)? };
+        let Some(stamp) = stamp else { return Ok(None) };
         let known = match known {
             Some(known) if known.stamp.is_surely(&stamp) => return Ok(Some(self.refreshed(known))),
             known => known,

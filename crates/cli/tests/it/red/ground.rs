@@ -118,12 +118,14 @@ impl Ground {
     /// Puts the file back that a plant replaced.
     pub(super) fn restore(&self, place: &str) {
         let at = self.in_memory(place);
+        let is_kept = self.path("kept").exists();
         match fs::symlink_metadata(&at) {
-            Ok(found) if found.is_dir() => fs::remove_dir_all(&at).unwrap(),
-            Ok(_) => fs::remove_file(&at).unwrap(),
-            Err(_) => {}
+            Ok(found) if found.is_symlink() || found.is_file() && found.nlink() > 1 => fs::remove_file(&at).unwrap(),
+            Ok(found) if is_kept && found.is_dir() => fs::remove_dir_all(&at).unwrap(),
+            Ok(_) if is_kept => fs::remove_file(&at).unwrap(),
+            _ => {}
         }
-        if self.path("kept").exists() {
+        if is_kept {
             fs::rename(self.path("kept"), at).unwrap();
         }
     }

@@ -142,8 +142,7 @@ fn usage_leads_nowhere_else() {
         attack("a segment of the largest number is no way out", "usage.18446744073709551615.jsonl", Profile, CONTEXT)
             .harmless(),
         attack("a full segment is not followed by one outside", "usage.1.jsonl", HardLinkedProfile, LEARN)
-            .after("yes '{}' | head -n 40000 >> .adage/usage.0.jsonl")
-            .harmless(),
+            .after("yes '{}' | head -n 40000 >> .adage/usage.0.jsonl"),
     ]);
 }
 
