@@ -1,0 +1,6 @@
+//! Attacks through the program: what must hold whoever wrote the row, the file or the folder.
+
+mod import;
+mod machine;
+#[path = "../../../../../tests/it/red/table.rs"]
+mod table;
