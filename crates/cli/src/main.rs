@@ -20,6 +20,7 @@ mod sessions;
 mod show;
 mod skill_matching;
 mod skills;
+mod user_state;
 
 use std::io;
 use std::process::ExitCode;
