@@ -91,11 +91,19 @@ impl<'a> Learner<'a> {
 
     /// Learns all that passed the gate; what becomes of each, in order.
     pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
-        let learn = |draft: &Result<Newcomer, Refusal>| match draft {
+        let outcomes = drafts.iter().map(|draft| self.learn_draft(draft)).collect();
+        self.finish(outcomes)
+    }
+
+    pub(super) fn learn_draft(&mut self, draft: &Result<Newcomer, Refusal>) -> LearnOutcome {
+        match draft {
             Ok(newcomer) => self.learn(newcomer.clone()),
             Err(reason) => LearnOutcome::Refused { reason: reason.clone() },
-        };
-        let outcomes = drafts.iter().map(learn).collect();
+        }
+    }
+
+    /// What a caller is told, with the plan to commit if there is something.
+    pub(super) fn finish<T>(mut self, outcomes: T) -> Planned<T> {
         if self.comparison == Comparison::Vectors && !self.unembedded.is_empty() {
             return Planned::NeedsVectors(self.unembedded);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Listing, Playbook};
 use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, write_lessons};
-use crate::learn::LearnOutcome;
+use crate::learn::{Imported, LearnOutcome, Newcomer};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
 
@@ -52,9 +52,10 @@ impl Playbook {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
-    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, with names and counts; what became of each, in
-    /// order. What is here already and what a person removed is refused, so that a second import changes nothing; what is
-    /// tainted waits for review.
+    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, as one change that [`Playbook::undo`] takes back.
+    ///
+    /// Lessons come in with names and counts; what is tainted waits for review. What is here already and what a person removed is
+    /// refused, so that a second import changes nothing.
     ///
     /// ```
     /// use adage::{LearnOutcome, Listing, Playbook, build_lesson, exchange};
@@ -66,16 +67,50 @@ impl Playbook {
     /// let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
     /// let drafts = || read_lessons(exchange::Format::Ace, &text).into_iter().flatten();
     /// // Its own lesson: it is here already.
-    /// assert!(matches!(playbook.import(drafts())?[..], [LearnOutcome::Refused { .. }]));
+    /// assert!(matches!(playbook.import(drafts())?.outcomes[..], [LearnOutcome::Refused { .. }]));
     /// # let other = tempfile::tempdir()?;
     /// let other = Playbook::builder(other.path()).without_embedder().open()?;
-    /// assert!(matches!(other.import(drafts())?[..], [LearnOutcome::Review { .. }]));
+    /// let imported = other.import(drafts())?;
+    /// assert!(matches!(imported.outcomes[..], [LearnOutcome::Review { .. }]));
+    /// other.undo(imported.change.expect("a lesson came in"))?;
+    /// assert!(other.waiting_lessons()?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Vec<LearnOutcome>> {
+    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
+        let inner = &self.0;
+        self.import_by(drafts, |newcomers| {
+            let needs = inner.needs_of(newcomers);
+            let realms = needs.realms().to_vec();
+            inner.commit_with(needs, |attempt| {
+                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
+            })
+        })
+    }
+
+    /// What [`Playbook::import`] would come to now. Nothing is written; the ids of lessons and of the change are not binding.
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn preview_import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
+        let inner = &self.0;
+        self.import_by(drafts, |newcomers| {
+            let needs = inner.needs_of(newcomers);
+            let realms = needs.realms().to_vec();
+            inner.preview_with(needs, |attempt| {
+                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
+            })
+        })
+    }
+
+    /// Imports what is not here yet.
+    fn import_by(
+        &self,
+        drafts: impl IntoIterator<Item = LessonDraft>,
+        import: impl FnOnce(&[std::result::Result<Newcomer, Refusal>]) -> Result<Imported>,
+    ) -> Result<Imported> {
         let view = self.0.view()?;
         let book = view.snapshot.book();
         let known = |id: LessonId| -> Option<&Arc<Lesson>> {
@@ -92,8 +127,11 @@ impl Playbook {
                 new.push(draft);
             }
         }
-        let mut learned = self.learn_lessons(new)?.into_iter();
-        Ok(outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect())
+        let newcomers = self.0.admit_all(new.into_iter());
+        let mut imported = if newcomers.is_empty() { Imported::default() } else { import(&newcomers)? };
+        let mut learned = std::mem::take(&mut imported.outcomes).into_iter();
+        imported.outcomes = outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect();
+        Ok(imported)
     }
 }
 

@@ -36,7 +36,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
         let bench = Bench::new();
         let playbook = bench.open();
         let text = text(&source, format);
-        for learned in playbook.import(drafts(format, &text)).unwrap() {
+        for learned in playbook.import(drafts(format, &text)).unwrap().outcomes {
             assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::Tainted, .. }), "{learned:?}");
         }
         assert_eq!(lessons(&playbook).len(), 0, "nothing is shown before a person looked at it");
@@ -46,7 +46,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
         assert!(waiting.iter().all(|waiting| waiting.lesson.provenance.trust == Trust::Tainted));
 
         let before = bench.read(crate::bench::TRUTH);
-        for learned in playbook.import(drafts(format, &text)).unwrap() {
+        for learned in playbook.import(drafts(format, &text)).unwrap().outcomes {
             assert!(matches!(learned, LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
         }
         assert_eq!(bench.read(crate::bench::TRUTH), before, "a second import changes nothing");
@@ -65,7 +65,7 @@ fn a_playbook_knows_its_own_export_and_what_was_removed() {
         let edited = own.replace("Use the csv module.", "Use the csv module with newline=''.");
         assert_ne!(edited, own);
         let mut refusals = Vec::new();
-        for learned in playbook.import(drafts(format, &edited)).unwrap() {
+        for learned in playbook.import(drafts(format, &edited)).unwrap().outcomes {
             match learned {
                 LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } } => assert_eq!(id, third),
                 LearnOutcome::Refused { reason } => refusals.push(reason),
@@ -85,7 +85,7 @@ fn a_removed_text_does_not_come_back_under_another_name() {
     let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
     let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
     playbook.remove(id).unwrap();
-    let learned = playbook.import(drafts(exchange::Format::Ace, bullet)).unwrap();
+    let learned = playbook.import(drafts(exchange::Format::Ace, bullet)).unwrap().outcomes;
     assert!(matches!(learned[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{learned:?}");
 }
 
@@ -204,4 +204,22 @@ proptest! {
             prop_assert_eq!(playbook.waiting_lessons().unwrap(), before);
         }
     }
+}
+
+#[test]
+fn an_undo_takes_an_import_back_and_keeps_what_a_person_decided_since() {
+    let (source_bench, bench) = (Bench::new(), Bench::new());
+    let (source, playbook) = (source_bench.open(), bench.open());
+    for draft in three() {
+        learn(&source, draft);
+    }
+    let imported = playbook.import(drafts(exchange::Format::Ace, &text(&source, exchange::Format::Ace))).unwrap();
+    let waiting = playbook.waiting_lessons().unwrap();
+    let [promoted, dismissed, left] = waiting.as_slice() else { panic!("{waiting:?}") };
+    playbook.promote(promoted.lesson.id, promoted.lesson.text_hash()).unwrap();
+    playbook.dismiss(dismissed.lesson.id, dismissed.lesson.text_hash()).unwrap();
+    let undone = playbook.undo(imported.change.unwrap()).unwrap();
+    assert_eq!(undone.withdrawn, [left.lesson.id]);
+    assert_eq!(lessons(&playbook).iter().map(|lesson| lesson.id).collect::<Vec<_>>(), [promoted.lesson.id]);
+    assert_eq!(playbook.waiting_lessons().unwrap(), []);
 }

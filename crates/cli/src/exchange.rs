@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::exchange::read_lessons;
+use adage::learn::Imported;
 use adage::lesson::Refusal;
 use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
 use clap::Args;
 use serde_json::json;
 
 use crate::global::Global;
-use crate::output::{Output, progress, say};
+use crate::output::{Output, say};
 use crate::result::{Done, exit_code};
-
-/// Lessons per commit of an import: their texts are embedded together.
-const IMPORT_BATCH: usize = 64;
 
 #[derive(Args)]
 pub(crate) struct Import {
@@ -25,6 +23,9 @@ pub(crate) struct Import {
     /// jsonl, memory, agents or ace; detected from the file if omitted
     #[arg(long)]
     format: Option<exchange::Format>,
+    /// Only say what would become of the lessons
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Args)]
@@ -69,32 +70,38 @@ impl Tally {
 pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done {
     let mut tally = Tally::default();
     let drafts = drafts(global, asked, &mut tally)?;
-    let playbook = global.open()?;
-    let bar = progress(drafts.len(), "lessons");
+    let Imported { outcomes, change, .. } =
+        if asked.dry_run { global.read()?.preview_import(drafts)? } else { global.open()?.import(drafts)? };
     let mut is_done = tally.unreadable == 0;
-    for (number, batch) in drafts.chunks(IMPORT_BATCH).enumerate() {
-        for (place, learned) in playbook.import(batch.iter().cloned())?.into_iter().enumerate() {
-            tally.add(&learned);
-            // A lesson that is here already is not a failure.
-            if let LearnOutcome::Refused { reason } = &learned
-                && !matches!(reason, Refusal::AlreadyHere { .. })
-            {
-                bar.suspend(|| say(&format!("lesson {}: {reason}", number * IMPORT_BATCH + place + 1)));
-                is_done = false;
-            }
+    for (place, learned) in outcomes.iter().enumerate() {
+        tally.add(learned);
+        // A lesson that is here already is not a failure.
+        if let LearnOutcome::Refused { reason } = learned
+            && !matches!(reason, Refusal::AlreadyHere { .. })
+        {
+            say(&format!("lesson {}: {reason}", place + 1));
+            is_done = false;
         }
-        bar.inc(batch.len() as u64);
     }
-    bar.finish_and_clear();
+    tell(asked, &tally, change.filter(|_| !asked.dry_run), out)?;
+    Ok(exit_code(is_done))
+}
+
+/// What became of the lessons, or would.
+fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Output) -> io::Result<()> {
     let Tally { inserted, merged, kept_apart, review, refused, evicted, unreadable } = tally;
     out.object(&json!({
         "inserted": inserted, "merged": merged, "kept_apart": kept_apart, "review": review, "refused": refused,
-        "evicted": evicted, "unreadable": unreadable,
+        "evicted": evicted, "unreadable": unreadable, "change": change, "dry_run": asked.dry_run,
     }))?;
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
-    Ok(exit_code(is_done))
+    match change {
+        Some(change) => out.line(&format!("undo with: adage undo {change}")),
+        None if asked.dry_run => out.line("nothing was changed"),
+        None => Ok(()),
+    }
 }
 
 /// The file's lessons; those that cannot be read are reported and counted.
