@@ -1,6 +1,6 @@
 //! Lessons as JSON: an object a line, a list, or a whole playbook file.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft};
@@ -12,17 +12,11 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
 pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
     let not_read = |line, reason| Err(NotRead { line, reason });
     let rows = rows(text).into_iter().map(|(line, row)| match row {
-        Ok(Value::Object(row)) => Ok(LessonDraft::from_row(imported(row))),
+        Ok(Value::Object(row)) => Ok(LessonDraft::from_file(row)),
         Ok(_) => not_read(line, NotReadReason::NotAnObject),
         Err(error) => not_read(line, NotReadReason::NotJson { reason: error.to_string() }),
     });
     rows.collect()
-}
-
-/// A row that does not say where it comes from was imported.
-fn imported(mut row: Map<String, Value>) -> Map<String, Value> {
-    row.entry("provenance").or_insert_with(|| json!({"origin": "imported"}));
-    row
 }
 
 /// The rows with their lines, or in a list with their places.

@@ -16,8 +16,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A pure stage: texts in, drafts out, and back. Text that a person or an agent can edit is tainted until a person promotes it, whatever it
-//! says about itself. JSON lines carry their provenance: they are for moving a playbook, not for sharing one.
+//! A pure stage: texts in, drafts out, and back. Whatever a file says about itself, its lessons are tainted until a person promotes
+//! them.
 
 mod ace;
 mod item;

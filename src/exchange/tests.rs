@@ -87,13 +87,13 @@ fn json_lines_keep_everything() {
     let text = write_lessons(Format::JsonLines, &[Arc::new(lesson.clone())]);
     assert_eq!(text.lines().count(), 1);
     let read = read_lessons(Format::JsonLines, &text);
-    assert_eq!(read, [Ok(LessonDraft::from_lesson(&lesson))]);
+    let [Ok(draft)] = read.as_slice() else { panic!("{read:?}") };
+    assert_eq!(draft.to_json(), serde_json::json!(lesson));
     for listed in [format!("[{text}]"), format!("{{\"lessons\": [{text}]}}")] {
         assert_eq!(read_lessons(Format::JsonLines, &listed), read);
     }
     let broken = read_lessons(Format::JsonLines, "{\"trigger\": \"t\"}\n\n[1]\nnonsense\n");
     assert_eq!(broken.iter().filter_map(|row| row.as_ref().err()).map(|row| row.line).collect::<Vec<_>>(), [3, 4]);
-    assert_eq!(broken[0].as_ref().unwrap().to_json()["provenance"]["origin"], "imported");
 }
 
 #[test]

@@ -54,8 +54,9 @@ impl Playbook {
 
     /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, as one change that [`Playbook::undo`] takes back.
     ///
-    /// Lessons come in with names and counts; what is tainted waits for review. What is here already and what a person removed is
-    /// refused, so that a second import changes nothing.
+    /// All of it awaits review, whatever it says about its origin, trust, checks and counts, and nothing of it evicts, merges or
+    /// counts until a person promotes it. What is here already and what a person removed is
+    /// refused, so that a second import changes nothing; so is what finds no more room to wait in.
     ///
     /// ```
     /// use adage::{LearnOutcome, Listing, Playbook, build_lesson, exchange};
@@ -119,7 +120,7 @@ impl Playbook {
         };
         let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
         let mut new = Vec::new();
-        for draft in drafts {
+        for draft in drafts.into_iter().map(LessonDraft::imported) {
             // A format may hold less than the lesson: then the hash of its text differs, and not what it says.
             let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
             outcomes.push(here.map(|id| LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } }));

@@ -5,7 +5,7 @@ use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
-use crate::lesson::{LessonDraft, LessonId, LessonRef, Realm, Refusal};
+use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
 use crate::state::Planned;
 
 impl Playbook {
@@ -76,7 +76,10 @@ impl Inner {
     /// The drafts as the gate lets them through.
     pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Result<Newcomer, Refusal>> {
         let admit = |draft: LessonDraft| {
-            let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::New };
+            let arrival = match draft.origin() {
+                DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
+                DraftOrigin::Moved | DraftOrigin::File => Arrival::MovedIn,
+            };
             let lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
             Ok(Newcomer { lesson, arrival })
         };

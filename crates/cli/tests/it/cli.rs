@@ -191,13 +191,14 @@ fn import_reads_old_playbooks_and_json_lines() {
     let old = r#"[{"task": "old one", "mistake": "m", "solution": "s", "frequency": "4", "mood": 3}, {"trigger": "new one", "correct_pattern": "p"}, 7]"#;
     let said = shell.run(&["import", "-", "--json"], old);
     let tally = said.object();
-    assert_eq!((&tally["inserted"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
+    assert_eq!((&tally["review"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
+    assert_eq!(shell.call(&["list", "--json"]).out, "", "nobody knows where they come from");
+    shell.json(&["inbox", "apply", "--all"]);
     let shown = shell.json(&["show", "old one"]);
-    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(4), &json!(3)));
-    let other = Shell::new();
+    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(1), &json!(3)));
     let exported = shell.call(&["export"]).out;
-    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
-    assert_eq!(other.call(&["export"]).out, exported);
+    let other = Shell::new();
+    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["review"], 2);
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
 }
 
@@ -208,11 +209,12 @@ fn what_an_import_refuses_is_told() {
     let rows =
         format!("{{\"trigger\": \"a\", \"solution\": \"{long}\"}}\n{{\"trigger\": \"b\", \"solution\": \"s\"}}\n");
     let said = shell.run(&["import", "-", "--json"], &rows);
-    assert_eq!((&said.object()["refused"], &said.object()["inserted"], said.code), (&json!(1), &json!(1), 1));
+    assert_eq!((&said.object()["refused"], &said.object()["review"], said.code), (&json!(1), &json!(1), 1));
     assert!(said.err.contains("lesson 1: its solution has 40000 bytes"), "{}", said.err);
+    shell.json(&["inbox", "apply", "--all"]);
     assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
     let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
-    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["inserted"], 1);
+    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["review"], 1);
 }
 
 #[test]
