@@ -89,6 +89,12 @@ fn json_lines_keep_everything() {
     let read = read_lessons(Format::JsonLines, &text);
     let [Ok(draft)] = read.as_slice() else { panic!("{read:?}") };
     assert_eq!(draft.to_json(), serde_json::json!(lesson));
+    let key = ExportKey::generate();
+    let sealed = seal::seal(&key, &text);
+    let own = read_export(Format::JsonLines, &sealed, Some(&key));
+    assert_eq!((own.seal, own.lessons.len()), (Seal::Own, 1));
+    assert_eq!(own.lessons[0].as_ref().unwrap().to_json(), draft.to_json());
+    assert_eq!(read_lessons(Format::JsonLines, &sealed), read, "the seal is not a lesson");
     for listed in [format!("[{text}]"), format!("{{\"lessons\": [{text}]}}")] {
         assert_eq!(read_lessons(Format::JsonLines, &listed), read);
     }

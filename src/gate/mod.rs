@@ -28,7 +28,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     match origin {
         DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),
-        DraftOrigin::Host | DraftOrigin::Moved => {}
+        DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
     }
     Ok(lesson)
 }

@@ -48,6 +48,8 @@ pub(crate) enum DraftOrigin {
     Program,
     /// The host moves a row of another playbook, with its history.
     Moved,
+    /// A row of the user's own export, with its history.
+    OwnExport,
     /// A row of some file: it awaits review, whatever it says.
     File,
 }
@@ -80,9 +82,15 @@ impl LessonDraft {
         Self { origin: DraftOrigin::File, ..Self::from_row(row) }
     }
 
+    /// A row of a file that the user's own key seals.
+    pub(crate) fn from_own_export(row: Map<String, Value>) -> Self {
+        Self { origin: DraftOrigin::OwnExport, ..Self::from_row(row) }
+    }
+
     /// The draft as one that is imported: the host's word for a row does not make it the user's own.
     pub(crate) fn imported(self) -> Self {
-        Self { origin: DraftOrigin::File, ..self }
+        let origin = if self.origin == DraftOrigin::OwnExport { self.origin } else { DraftOrigin::File };
+        Self { origin, ..self }
     }
 
     /// Reads a row of another playbook, with its id, times and counts: for moving lessons, not for learning them.

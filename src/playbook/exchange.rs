@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use super::{Listing, Playbook};
 use crate::error::{Result, exchange};
-use crate::exchange::{Exported, Format, into_file, says_the_same, write_lessons};
+use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
 use crate::learn::{Imported, LearnOutcome, Newcomer};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
 
 impl Playbook {
-    /// The listed lessons as a text; of a Markdown file, its marked section. See [`write_lessons`].
+    /// The listed lessons as a text; of a Markdown file, its marked section. See
+    /// [`write_lessons`](crate::exchange::write_lessons). JSON lines are sealed with the key of
+    /// [`PlaybookBuilder::with_export_key`](crate::PlaybookBuilder::with_export_key), if there is one.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
-        Ok(write_lessons(format, &self.list_lessons(listing)?))
+        Ok(sealed(format, &self.list_lessons(listing)?, self.0.export_key.as_ref()))
     }
 
     /// Writes the listed lessons into a file, at once: a crash leaves the old file or the new one.
@@ -30,7 +32,7 @@ impl Playbook {
     /// wrote in it in the meantime; [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
-        let text = write_lessons(format, &lessons);
+        let text = sealed(format, &lessons, self.0.export_key.as_ref());
         let n_lessons = match format {
             Format::JsonLines => lessons.len(),
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
@@ -52,10 +54,12 @@ impl Playbook {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
-    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, as one change that [`Playbook::undo`] takes back.
+    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) or [`read_export`](crate::exchange::read_export) found in a
+    /// file, as one change that [`Playbook::undo`] takes back.
     ///
     /// All of it awaits review, whatever it says about its origin, trust, checks and counts, and nothing of it evicts, merges or
-    /// counts until a person promotes it. What is here already and what a person removed is
+    /// counts until a person promotes it. The exception are the lessons of the user's own export
+    /// ([`Seal::Own`](crate::exchange::Seal)), which come in as they were. What is here already and what a person removed is
     /// refused, so that a second import changes nothing; so is what finds no more room to wait in.
     ///
     /// ```

@@ -78,7 +78,7 @@ impl Inner {
         let admit = |draft: LessonDraft| {
             let arrival = match draft.origin() {
                 DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
-                DraftOrigin::Moved | DraftOrigin::File => Arrival::MovedIn,
+                DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
             };
             let lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
             Ok(Newcomer { lesson, arrival })

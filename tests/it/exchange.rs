@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use adage::exchange::{ExportRefused, read_lessons};
+use adage::exchange::{ExportKey, ExportRefused, Seal, read_export, read_lessons};
 use adage::learn::ReviewReason;
 use adage::lesson::{Refusal, Trust};
-use adage::{Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
+use adage::{Config, Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
 use proptest::prelude::*;
 
 use crate::bench::{Bench, learn, lessons, three};
@@ -222,4 +222,35 @@ fn an_undo_takes_an_import_back_and_keeps_what_a_person_decided_since() {
     assert_eq!(undone.withdrawn, [left.lesson.id]);
     assert_eq!(lessons(&playbook).iter().map(|lesson| lesson.id).collect::<Vec<_>>(), [promoted.lesson.id]);
     assert_eq!(playbook.waiting_lessons().unwrap(), []);
+}
+
+/// Rows of the own export merge, come in, and evict one another: all of it is one change.
+#[test]
+fn an_own_export_that_is_larger_than_the_room_is_previewed_and_taken_back() {
+    let (source_bench, bench, key) = (Bench::new(), Bench::new(), ExportKey::generate());
+    let source = source_bench.builder().with_export_key(key.clone()).open().unwrap();
+    for draft in three() {
+        learn(&source, draft);
+        source_bench.advance(1);
+    }
+    let mut config = Config::default();
+    config.retention.capacity = 2;
+    let playbook = bench.builder().with_config(config).open().unwrap();
+    let [_, _, photographs] = three();
+    learn(&playbook, photographs.mistake("a longer story of the same mistake"));
+    let before = lessons(&playbook);
+
+    let read = || read_export(exchange::Format::JsonLines, &text(&source, exchange::Format::JsonLines), Some(&key));
+    assert_eq!(read().seal, Seal::Own);
+    let own = || read().lessons.into_iter().flatten();
+    let preview = playbook.preview_import(own()).unwrap();
+    assert_eq!(lessons(&playbook), before);
+    let imported = playbook.import(own()).unwrap();
+    assert_eq!(preview, imported);
+    let n_merged = imported.outcomes.iter().filter(|learned| matches!(learned, LearnOutcome::Merged { .. })).count();
+    let n_evicted: usize = imported.outcomes.iter().map(|learned| learned.evicted().len()).sum();
+    assert_eq!((n_merged, n_evicted, lessons(&playbook).len()), (1, 1, 2), "{imported:?}");
+
+    playbook.undo(imported.change.unwrap()).unwrap();
+    assert_eq!(lessons(&playbook), before);
 }

@@ -5,14 +5,15 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::exchange::read_lessons;
+use adage::exchange::{Seal, read_export};
 use adage::learn::Imported;
 use adage::lesson::Refusal;
-use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
+use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, Playbook, PlaybookBuilder, exchange};
 use clap::Args;
 use serde_json::json;
 
-use crate::global::Global;
+use crate::export_key;
+use crate::global::{self, Access, Global};
 use crate::output::{Output, say};
 use crate::result::{Done, exit_code};
 
@@ -118,7 +119,11 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     }
     let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(exchange::Error::UnknownFormat)?;
     let mut drafts = Vec::new();
-    for read in read_lessons(format, &text) {
+    let read = read_export(format, &text, export_key::for_import().as_ref());
+    if read.seal == Seal::Broken {
+        say("the file is not an export of yours as it was written: its lessons await review");
+    }
+    for read in read.lessons {
         match read {
             Ok(draft) => drafts.push(draft.in_realm(&global.realm())),
             Err(not_read) => {
@@ -136,13 +141,14 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         return out.both(&json!({ "change": undone }), &format!("undone; change {undone}"));
     }
     let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
+    let playbook = exporting(global, asked)?;
     let Some(file) = &asked.into else {
         // The text itself in both modes, as an import reads it.
-        write!(out.stream, "{}", global.read()?.export_text(asked.format, &listing)?)?;
+        write!(out.stream, "{}", playbook.export_text(asked.format, &listing)?)?;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
-    let exported = global.open()?.export_into(asked.format, &listing, file)?;
+    let exported = playbook.export_into(asked.format, &listing, file)?;
     out.object(&json!({ "lessons": exported.n_lessons, "file": file, "change": exported.change }))?;
     let n_lessons = exported.n_lessons;
     out.line(&match exported.change {
@@ -153,4 +159,12 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         None => format!("{} had these {n_lessons} lessons already", file.display()),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The playbook with the user's key, where the format has a place for a seal.
+fn exporting(global: &Global, asked: &Export) -> Result<Playbook, Box<dyn std::error::Error>> {
+    let access = if asked.into.is_some() { Access::Write } else { Access::Read };
+    let builder = global.builder()?;
+    let key = if asked.format == exchange::Format::JsonLines { export_key::for_export() } else { None };
+    global::open(key.into_iter().fold(builder, PlaybookBuilder::with_export_key), access)
 }

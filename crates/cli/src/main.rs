@@ -7,6 +7,7 @@ mod curate;
 mod editor;
 mod embedder;
 mod exchange;
+mod export_key;
 mod global;
 mod health;
 mod inbox;

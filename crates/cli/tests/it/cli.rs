@@ -30,12 +30,18 @@ impl Said {
 
 pub(crate) struct Shell {
     folder: tempfile::TempDir,
+    memory: &'static str,
     pub(crate) now: &'static str,
 }
 
 impl Shell {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
+        Self { folder: tempfile::tempdir().unwrap(), memory: "memory", now: "2026-03-01T12:00:00Z" }
+    }
+
+    /// With another memory of the same user.
+    fn at_memory(self, memory: &'static str) -> Self {
+        Self { memory, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -44,12 +50,12 @@ impl Shell {
 
     pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
-        command.arg("--dir").arg(self.path().join("memory")).args(["--now", self.now]);
+        command.arg("--dir").arg(self.path().join(self.memory)).args(["--now", self.now]);
         if !arguments.contains(&"--embedder") {
             command.args(["--embedder", "hashing"]);
         }
         // As if the person running the tests had not set it.
-        command.env_remove("ORT_DYLIB_PATH");
+        command.env_remove("ORT_DYLIB_PATH").env("XDG_STATE_HOME", self.path().join("state"));
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -197,8 +203,9 @@ fn import_reads_old_playbooks_and_json_lines() {
     let shown = shell.json(&["show", "old one"]);
     assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(1), &json!(3)));
     let exported = shell.call(&["export"]).out;
-    let other = Shell::new();
-    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["review"], 2);
+    let other = shell.at_memory("other");
+    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
+    assert_eq!(other.call(&["export"]).out, exported);
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
 }
 
