@@ -15,6 +15,14 @@ pub enum Error {
     /// The format of a text cannot be detected; name one.
     #[error("the exchange format cannot be detected; name one: jsonl, memory, agents, ace")]
     UnknownFormat,
+    /// It is not the key of a user's exports.
+    #[error("an export key is {expected} hex digits; this text has {found} characters")]
+    BadKey {
+        /// The length of a key.
+        expected: usize,
+        /// The length of the text.
+        found: usize,
+    },
     /// The file's section of lessons cannot be replaced.
     #[error("{} was not written: {reason}", path.display())]
     Refused {

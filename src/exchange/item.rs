@@ -84,7 +84,7 @@ impl Item {
         }
     }
 
-    /// The draft: a row with its name and counts, imported and tainted.
+    /// The draft: a row of a file, imported and tainted. Its counts are what the file says; nobody believes them.
     pub(super) fn into_draft(self) -> Result<LessonDraft, NotReadReason> {
         if !self.has(Label::When) {
             return Err(NotReadReason::NoTrigger);
@@ -117,7 +117,7 @@ impl Item {
         }
         row.insert("source".to_owned(), json!("imported"));
         row.insert("provenance".to_owned(), json!({"origin": "imported", "trust": "tainted"}));
-        Ok(LessonDraft::from_row(row))
+        Ok(LessonDraft::from_file(row))
     }
 }
 

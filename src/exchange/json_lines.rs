@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::seal::{self, Seal};
 use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft};
 
@@ -9,20 +10,19 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
     lessons.flat_map(|lesson| [json!(lesson).to_string(), "\n".to_owned()]).collect()
 }
 
-pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
+pub(super) fn read(text: &str, seal: Seal) -> Vec<Result<LessonDraft, NotRead>> {
     let not_read = |line, reason| Err(NotRead { line, reason });
-    let rows = rows(text).into_iter().map(|(line, row)| match row {
-        Ok(Value::Object(row)) => Ok(LessonDraft::from_row(imported(row))),
+    let is_lesson = |row: &serde_json::Result<Value>| !row.as_ref().is_ok_and(seal::is_header);
+    let draft = |row: Map<String, Value>| match seal {
+        Seal::Own => LessonDraft::from_own_export(row),
+        Seal::None | Seal::Broken => LessonDraft::from_file(row),
+    };
+    let rows = rows(text).into_iter().filter(|(_, row)| is_lesson(row)).map(|(line, row)| match row {
+        Ok(Value::Object(row)) => Ok(draft(row)),
         Ok(_) => not_read(line, NotReadReason::NotAnObject),
         Err(error) => not_read(line, NotReadReason::NotJson { reason: error.to_string() }),
     });
     rows.collect()
-}
-
-/// A row that does not say where it comes from was imported.
-fn imported(mut row: Map<String, Value>) -> Map<String, Value> {
-    row.entry("provenance").or_insert_with(|| json!({"origin": "imported"}));
-    row
 }
 
 /// The rows with their lines, or in a list with their places.

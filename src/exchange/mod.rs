@@ -16,12 +16,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A pure stage: texts in, drafts out, and back. Text that a person or an agent can edit is tainted until a person promotes it, whatever it
-//! says about itself. JSON lines carry their provenance: they are for moving a playbook, not for sharing one.
+//! A pure stage: texts in, drafts out, and back. Whatever a file says about itself, its lessons are tainted until a person promotes
+//! them. The exception is a user's own export as JSON lines, sealed under an [`ExportKey`] and unchanged: it comes in as it was.
 
 mod ace;
 mod item;
 mod json_lines;
+mod seal;
 mod section;
 mod target;
 #[cfg(test)]
@@ -37,6 +38,7 @@ use crate::lesson::{ChangeId, Lesson, LessonDraft};
 
 pub use crate::error::exchange::{Error, ExportRefused};
 pub(crate) use item::says_the_same;
+pub use seal::{ExportKey, Seal};
 pub(crate) use target::into_file;
 
 /// What an export wrote.
@@ -54,7 +56,7 @@ pub struct Exported {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// A lesson a line, with everything that is known of it.
+    /// A lesson a line, with everything that is known of it; the first line seals an export that was made with a key.
     JsonLines,
     /// A marked section of a `MEMORY.md`; the rest of the file is not ours.
     Memory,
@@ -218,10 +220,58 @@ pub fn write_lessons(format: Format, lessons: &[Arc<Lesson>]) -> String {
 /// ```
 #[must_use]
 pub fn read_lessons(format: Format, text: &str) -> Vec<Result<LessonDraft, NotRead>> {
+    read_export(format, text, None).lessons
+}
+
+/// What a text was read as.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ReadExport {
+    /// Its lessons, in their order, and what of it is none.
+    pub lessons: Vec<Result<LessonDraft, NotRead>>,
+    /// Whether it is the user's own export. Only then are its claims believed.
+    pub seal: Seal,
+}
+
+/// As [`read_lessons`], with the user's key: an export that was sealed with it and not changed since is the user's own.
+///
+/// ```
+/// use adage::exchange::{self, ExportKey, Seal};
+/// use adage::{LearnOutcome, Listing, Playbook, build_lesson};
+///
+/// # let (one, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// let key = ExportKey::generate();
+/// let playbook = Playbook::builder(one.path()).without_embedder().with_export_key(key.clone()).open()?;
+/// playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+/// let text = playbook.export_text(exchange::Format::JsonLines, &Listing::everything())?;
+///
+/// let read = exchange::read_export(exchange::Format::JsonLines, &text, Some(&key));
+/// assert_eq!(read.seal, Seal::Own);
+/// let other = Playbook::builder(other.path()).without_embedder().open()?;
+/// let imported = other.import(read.lessons.into_iter().flatten())?;
+/// assert!(matches!(imported.outcomes[..], [LearnOutcome::Inserted { .. }]));
+///
+/// let read = exchange::read_export(exchange::Format::JsonLines, &text, Some(&ExportKey::generate()));
+/// assert_eq!(read.seal, Seal::Broken);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn read_export(format: Format, text: &str, key: Option<&ExportKey>) -> ReadExport {
     let text = text.trim_start_matches('\u{feff}');
-    match format {
-        Format::JsonLines => json_lines::read(text),
+    let seal = if format == Format::JsonLines { seal::check(key, text) } else { Seal::None };
+    let lessons = match format {
+        Format::JsonLines => json_lines::read(text, seal),
         Format::Memory | Format::Agents => section::read(text),
         Format::Ace => ace::read(text),
+    };
+    ReadExport { lessons, seal }
+}
+
+/// The text of an export, sealed where the format has a place for a seal and there is something to seal.
+pub(crate) fn sealed(format: Format, lessons: &[Arc<Lesson>], key: Option<&ExportKey>) -> String {
+    let text = write_lessons(format, lessons);
+    match key.filter(|_| format == Format::JsonLines && !text.is_empty()) {
+        Some(key) => seal::seal(key, &text),
+        None => text,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, ace, section};
+use super::{Format, ace, seal, section};
 use crate::error::exchange::ExportRefused;
 use crate::lesson::LessonId;
 
@@ -32,5 +32,7 @@ fn taken(known: &[u8], written: &str, is_ours: impl Fn(&str) -> bool) -> Result<
 
 fn is_our_row(line: &str) -> bool {
     let row: Option<Value> = serde_json::from_str(line).ok();
-    row.and_then(|row| row.get("id")?.as_str()?.parse::<LessonId>().ok()).is_some()
+    row.is_some_and(|row| {
+        seal::is_header(&row) || row.get("id").and_then(Value::as_str).is_some_and(|id| id.parse::<LessonId>().is_ok())
+    })
 }

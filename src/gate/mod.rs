@@ -1,5 +1,7 @@
 //! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
 
+mod claims;
+
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};
 use serde_json::{Map, Value};
@@ -7,11 +9,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::{Lesson, LessonDraft, Refusal};
+use crate::lesson::{DraftOrigin, Lesson, LessonDraft, Refusal};
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
 /// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
+    let origin = draft.origin();
     let mut lesson = draft.into_lesson(clock)?;
     check_lengths(&lesson, config.max_field_bytes)?;
     for (_, text) in texts(&mut lesson) {
@@ -22,6 +25,11 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
+    match origin {
+        DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
+        DraftOrigin::Program => claims::doubt(&mut lesson),
+        DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
+    }
     Ok(lesson)
 }
 

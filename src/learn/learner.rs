@@ -22,7 +22,7 @@ const MAX_DUPLICATES: usize = 16;
 pub(crate) enum Arrival {
     /// It is learned now, which gives it its id and time.
     New,
-    /// It is a row of another file, which keeps its id, time and counts.
+    /// It is a row of another playbook or of a file, which keeps its id, time and counts, as far as the gate left them.
     MovedIn,
 }
 
@@ -91,11 +91,19 @@ impl<'a> Learner<'a> {
 
     /// Learns all that passed the gate; what becomes of each, in order.
     pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
-        let learn = |draft: &Result<Newcomer, Refusal>| match draft {
+        let outcomes = drafts.iter().map(|draft| self.learn_draft(draft)).collect();
+        self.finish(outcomes)
+    }
+
+    pub(super) fn learn_draft(&mut self, draft: &Result<Newcomer, Refusal>) -> LearnOutcome {
+        match draft {
             Ok(newcomer) => self.learn(newcomer.clone()),
             Err(reason) => LearnOutcome::Refused { reason: reason.clone() },
-        };
-        let outcomes = drafts.iter().map(learn).collect();
+        }
+    }
+
+    /// What a caller is told, with the plan to commit if there is something.
+    pub(super) fn finish<T>(mut self, outcomes: T) -> Planned<T> {
         if self.comparison == Comparison::Vectors && !self.unembedded.is_empty() {
             return Planned::NeedsVectors(self.unembedded);
         }
@@ -125,6 +133,11 @@ impl<'a> Learner<'a> {
         let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::New);
         if let Some(reason) = review_reason(&lesson, arrival, superseded.as_deref()) {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
+            if arrival == Arrival::MovedIn && self.is_review_full() {
+                return LearnOutcome::Refused {
+                    reason: Refusal::ReviewIsFull { max: self.config.retention.max_waiting },
+                };
+            }
             return self.await_review(lesson, reason, near);
         }
         let Some(old) = superseded else { return self.merge_or_add(lesson, whole, duplicates) };
@@ -251,7 +264,9 @@ impl<'a> Learner<'a> {
     /// another one where its own is taken.
     pub(super) fn assign_id(&mut self, lesson: &mut Lesson, arrival: Arrival) {
         lesson.schema_version = SCHEMA_VERSION;
-        let is_taken = self.plan.book.get(lesson.id).is_some();
+        let book = &self.plan.book;
+        let is_taken =
+            book.get(lesson.id).is_some() || book.waiting.iter().any(|waiting| waiting.lesson.id == lesson.id);
         if arrival == Arrival::New || is_taken {
             let Plan { now, generation, .. } = self.plan;
             let seed = [lesson.text_hash().to_string(), generation.to_string(), self.n_learned.to_string()];
@@ -336,6 +351,10 @@ impl<'a> Learner<'a> {
                 change,
             },
         }
+    }
+
+    fn is_review_full(&self) -> bool {
+        self.plan.book.waiting.len() >= self.config.retention.max_waiting
     }
 
     fn await_review(&mut self, mut lesson: Lesson, reason: ReviewReason, near: Option<LessonId>) -> LearnOutcome {

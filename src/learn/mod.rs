@@ -13,6 +13,7 @@
 //! ```
 
 pub(crate) mod feedback;
+mod import;
 mod learner;
 mod merge;
 mod outcome;
@@ -23,6 +24,7 @@ mod undo;
 
 pub use crate::state::ReviewReason;
 pub use feedback::{Feedback, Verification};
+pub use import::Imported;
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use removal::RemovedLesson;

@@ -84,6 +84,15 @@ impl LearnOutcome {
         }
     }
 
+    /// Names the change that records all of an import in the place of one per lesson.
+    pub(super) fn recorded_as(&mut self, import: Option<ChangeId>) {
+        match (self, import) {
+            (Self::Inserted { change, .. } | Self::Distinct { change, .. }, import) => *change = import,
+            (Self::Merged { change, .. }, Some(import)) => *change = import,
+            _ => {}
+        }
+    }
+
     /// What to hand to `undo`, when something was replaced or pushed out. An insert that moved nobody is no change on record:
     /// [`Playbook::remove`](crate::Playbook::remove) takes it back.
     #[must_use]

@@ -1,5 +1,6 @@
 //! Taking a change back (docs/spec/playbook.md, 3.4, 7): changes of the same lessons are undone newest first.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub struct Undone {
 /// Takes a change back.
 ///
 /// What left comes back as it was; what was merged becomes the earlier text again and keeps the counts it gained since;
-/// what was inserted leaves.
+/// what was inserted leaves. What an import let await review leaves if it still awaits it: what a person decided since is kept.
 ///
 /// # Errors
 /// `NoSuchChange`; `CannotUndo` when a later change affected the same lessons, when it is undone already, is an undo, when
@@ -33,16 +34,26 @@ pub(crate) fn undo(plan: &mut Plan, history: &[Change], target: ChangeId) -> Res
     let Some((change, later)) = place.and_then(|place| history.get(place..)).and_then(<[Change]>::split_first) else {
         return Err(Error::NoSuchChange { change: target });
     };
-    if let Err(reason) =
-        check_history(change, later).and_then(|()| change.edits.iter().try_for_each(|edit| check(&plan.book, edit)))
+    if let Err(reason) = check_history(change, later)
+        .and_then(|()| last_of_each(&change.edits).into_iter().try_for_each(|edit| check(&plan.book, edit)))
     {
         return Err(Error::CannotUndo { change: target, reason });
     }
     let edits: Vec<Edit> = change.edits.iter().rev().filter_map(|edit| take_back(&mut plan.book, edit)).collect();
-    let (back, gone): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| edit.after.is_some());
+    // Of an import one lesson can have come in and left again: what counts is where it is in the end.
+    let (back, gone): (Vec<&Edit>, Vec<&Edit>) =
+        last_of_each(&edits).into_iter().partition(|edit| edit.after.is_some());
     let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
     let (restored, withdrawn) = (ids(back), ids(gone));
     Ok(Undone { change: plan.record_undo(target, edits), restored, withdrawn })
+}
+
+/// The last edit of each lesson, in order: what they left.
+fn last_of_each(edits: &[Edit]) -> Vec<&Edit> {
+    let mut seen = BTreeSet::new();
+    let mut last: Vec<&Edit> = edits.iter().rev().filter(|edit| seen.insert(edit.id)).collect();
+    last.reverse();
+    last
 }
 
 fn check_history(change: &Change, later: &[Change]) -> Result<(), CannotUndo> {
@@ -61,6 +72,9 @@ fn check_history(change: &Change, later: &[Change]) -> Result<(), CannotUndo> {
 }
 
 fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
+    if edit.why == Why::Awaiting {
+        return Ok(());
+    }
     if edit.why.is_removal() && removed_text(book, edit.id).is_none() {
         return Err(CannotUndo::Expired);
     }
@@ -82,7 +96,18 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
             book.put(restored);
             Some(Edit { why: Why::Restored, after, ..Edit::gone(Why::Restored, current) })
         }
-        (None, Some(_)) => book.take(id).map(|lesson| Edit::gone(Why::Restored, lesson)),
+        (None, Some(text)) if edit.why == Why::Awaiting => {
+            let is_it = |waiting: &Waiting| waiting.lesson.id == id && waiting.lesson.text_hash() == text;
+            let place = book.waiting.iter().position(is_it)?;
+            Some(Edit::gone(Why::Restored, book.waiting.remove(place).lesson))
+        }
+        (None, Some(_)) => {
+            let lesson = book.take(id)?;
+            for near in &lesson.near {
+                book.update(*near, |other| other.near.retain(|known| *known != id));
+            }
+            Some(Edit::gone(Why::Restored, lesson))
+        }
         (before, None) => {
             let lesson = if edit.why.is_removal() { removed_text(book, id) } else { before.clone() }?;
             book.removed.retain(|removed| removed.id != id);

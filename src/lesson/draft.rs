@@ -36,7 +36,23 @@ const HISTORY: [&str; 13] = [
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LessonDraft {
     row: Map<String, Value>,
-    keeps_history: bool,
+    origin: DraftOrigin,
+}
+
+/// Where a draft comes from, which decides what of its claims is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DraftOrigin {
+    /// The host speaks for it: it is learned now.
+    #[default]
+    Host,
+    /// A program wrote it: it is learned now, without what it claims to have earned.
+    Program,
+    /// The host moves a row of another playbook, with its history.
+    Moved,
+    /// A row of the user's own export, with its history.
+    OwnExport,
+    /// A row of some file: it awaits review, whatever it says.
+    File,
 }
 
 /// Starts a draft from the two texts that a lesson needs: when it holds, and what to do.
@@ -58,7 +74,30 @@ impl LessonDraft {
         for key in HISTORY {
             row.remove(key);
         }
-        Self { row, keeps_history: false }
+        Self { row, origin: DraftOrigin::Host }
+    }
+
+    /// As [`LessonDraft::from_json`], for an object that a program or a model wrote: what it claims about checks, evidence and
+    /// promotions is left out too, only a `source` of nothing or `user` makes it a person's, and it is tainted if it says so.
+    #[must_use]
+    pub fn from_program(row: Map<String, Value>) -> Self {
+        Self { origin: DraftOrigin::Program, ..Self::from_json(row) }
+    }
+
+    /// A row of a file that anybody may have written.
+    pub(crate) fn from_file(row: Map<String, Value>) -> Self {
+        Self { origin: DraftOrigin::File, ..Self::from_row(row) }
+    }
+
+    /// A row of a file that the user's own key seals.
+    pub(crate) fn from_own_export(row: Map<String, Value>) -> Self {
+        Self { origin: DraftOrigin::OwnExport, ..Self::from_row(row) }
+    }
+
+    /// The draft as one that is imported: the host's word for a row does not make it the user's own.
+    pub(crate) fn imported(self) -> Self {
+        let origin = if self.origin == DraftOrigin::OwnExport { self.origin } else { DraftOrigin::File };
+        Self { origin, ..self }
     }
 
     /// Reads a row of another playbook, with its id, times and counts: for moving lessons, not for learning them.
@@ -66,7 +105,7 @@ impl LessonDraft {
     pub fn from_row(row: Map<String, Value>) -> Self {
         let mut row = row;
         row.remove("utility");
-        Self { row, keeps_history: true }
+        Self { row, origin: DraftOrigin::Moved }
     }
 
     /// A lesson of another playbook, with its id, times and counts.
@@ -131,14 +170,14 @@ impl LessonDraft {
         Value::Object(self.row.clone())
     }
 
-    /// True when the draft is a row of another playbook, with a history of its own.
-    pub(crate) fn keeps_history(&self) -> bool {
-        self.keeps_history
+    pub(crate) fn origin(&self) -> DraftOrigin {
+        self.origin
     }
 
     /// The name that a row of another playbook brings along.
     pub(crate) fn id(&self) -> Option<LessonId> {
-        self.row.get("id").filter(|_| self.keeps_history)?.as_str()?.parse().ok()
+        let is_learned = matches!(self.origin, DraftOrigin::Host | DraftOrigin::Program);
+        self.row.get("id").filter(|_| !is_learned)?.as_str()?.parse().ok()
     }
 
     /// The draft in a realm, unless it names its own.

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
+pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;

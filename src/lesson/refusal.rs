@@ -45,6 +45,12 @@ pub enum Refusal {
         /// The most that one session teaches.
         max: usize,
     },
+    /// It would have to wait for review, and no more may wait: what waits is not pushed out by a file.
+    #[error("{max} lessons await review, the most that may; review them first")]
+    ReviewIsFull {
+        /// The most that may wait.
+        max: usize,
+    },
     /// The row that is moved in is here already.
     #[error("lesson {id} is here already")]
     AlreadyHere {

@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
 use crate::error::folder::FolderError;
+use crate::exchange::ExportKey;
 use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::setters::setters;
@@ -28,6 +29,7 @@ pub struct PlaybookBuilder {
     skill_roots: Vec<(SkillPlace, PathBuf)>,
     global_notes: Option<PathBuf>,
     writable_skills: Vec<PathBuf>,
+    export_key: Option<ExportKey>,
 }
 
 impl PlaybookBuilder {
@@ -42,6 +44,7 @@ impl PlaybookBuilder {
             skill_roots: Vec::new(),
             global_notes: None,
             writable_skills: Vec::new(),
+            export_key: None,
         }
     }
 
@@ -54,6 +57,8 @@ impl PlaybookBuilder {
         with_clock(clock: Arc<dyn Clock>) => clock = clock;
         /// Other settings than the default ones.
         with_config(config: Config) => config = config;
+        /// Seals exports as JSON lines with the user's key, so that the user's imports recognise them.
+        with_export_key(key: ExportKey) => export_key = Some(key);
         /// Makes and changes nothing in the folder, which need not exist.
         read_only() => access = Access::ReadOnly;
     }
@@ -124,6 +129,7 @@ impl PlaybookBuilder {
             skill_matcher: SkillMatcher::default(),
             global_notes,
             writable_skills,
+            export_key: self.export_key,
         })))
     }
 }

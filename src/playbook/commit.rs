@@ -72,11 +72,7 @@ impl Inner {
         mut decide: impl FnMut(&Attempt<'_>) -> Result<Planned<T>>,
     ) -> Result<T> {
         for round in 1..=MAX_ROUNDS {
-            let comparison = match self.prepare(&needs) {
-                false => Comparison::Titles,
-                true if round == MAX_ROUNDS => Comparison::KnownVectors,
-                true => Comparison::Vectors,
-            };
+            let comparison = self.comparison(&needs, round);
             match self.try_commit(comparison, &mut decide) {
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(missing)) => needs.texts = missing,
@@ -85,6 +81,31 @@ impl Inner {
             }
         }
         Err(Error::Contended { rounds: MAX_ROUNDS })
+    }
+
+    /// What [`Inner::commit_with`] would come to now. Nothing is written.
+    pub(super) fn preview_with<T>(
+        &self,
+        mut needs: VectorNeeds,
+        mut decide: impl FnMut(&Attempt<'_>) -> Result<Planned<T>>,
+    ) -> Result<T> {
+        for round in 1..=MAX_ROUNDS {
+            let comparison = self.comparison(&needs, round);
+            let known = self.view()?;
+            match decide(&Attempt { known: &known, snapshot: &known.snapshot, comparison })? {
+                Planned::Commit(_, value) | Planned::Nothing(value) => return Ok(value),
+                Planned::NeedsVectors(missing) => needs.texts = missing,
+            }
+        }
+        Err(Error::Contended { rounds: MAX_ROUNDS })
+    }
+
+    fn comparison(&self, needs: &VectorNeeds, round: usize) -> Comparison {
+        match self.prepare(needs) {
+            false => Comparison::Titles,
+            true if round == MAX_ROUNDS => Comparison::KnownVectors,
+            true => Comparison::Vectors,
+        }
     }
 
     /// What was committed, or the texts whose vectors it takes to decide.

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use super::{Listing, Playbook};
 use crate::error::{Result, exchange};
-use crate::exchange::{Exported, Format, into_file, says_the_same, write_lessons};
-use crate::learn::LearnOutcome;
+use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
+use crate::learn::{Imported, LearnOutcome, Newcomer};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
 
 impl Playbook {
-    /// The listed lessons as a text; of a Markdown file, its marked section. See [`write_lessons`].
+    /// The listed lessons as a text; of a Markdown file, its marked section. See
+    /// [`write_lessons`](crate::exchange::write_lessons). JSON lines are sealed with the key of
+    /// [`PlaybookBuilder::with_export_key`](crate::PlaybookBuilder::with_export_key), if there is one.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
-        Ok(write_lessons(format, &self.list_lessons(listing)?))
+        Ok(sealed(format, &self.list_lessons(listing)?, self.0.export_key.as_ref()))
     }
 
     /// Writes the listed lessons into a file, at once: a crash leaves the old file or the new one.
@@ -30,7 +32,7 @@ impl Playbook {
     /// wrote in it in the meantime; [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
-        let text = write_lessons(format, &lessons);
+        let text = sealed(format, &lessons, self.0.export_key.as_ref());
         let n_lessons = match format {
             Format::JsonLines => lessons.len(),
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
@@ -52,9 +54,13 @@ impl Playbook {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
-    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) found in a file, with names and counts; what became of each, in
-    /// order. What is here already and what a person removed is refused, so that a second import changes nothing; what is
-    /// tainted waits for review.
+    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) or [`read_export`](crate::exchange::read_export) found in a
+    /// file, as one change that [`Playbook::undo`] takes back.
+    ///
+    /// All of it awaits review, whatever it says about its origin, trust, checks and counts, and nothing of it evicts, merges or
+    /// counts until a person promotes it. The exception are the lessons of the user's own export
+    /// ([`Seal::Own`](crate::exchange::Seal)), which come in as they were. What is here already and what a person removed is
+    /// refused, so that a second import changes nothing; so is what finds no more room to wait in.
     ///
     /// ```
     /// use adage::{LearnOutcome, Listing, Playbook, build_lesson, exchange};
@@ -66,16 +72,50 @@ impl Playbook {
     /// let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
     /// let drafts = || read_lessons(exchange::Format::Ace, &text).into_iter().flatten();
     /// // Its own lesson: it is here already.
-    /// assert!(matches!(playbook.import(drafts())?[..], [LearnOutcome::Refused { .. }]));
+    /// assert!(matches!(playbook.import(drafts())?.outcomes[..], [LearnOutcome::Refused { .. }]));
     /// # let other = tempfile::tempdir()?;
     /// let other = Playbook::builder(other.path()).without_embedder().open()?;
-    /// assert!(matches!(other.import(drafts())?[..], [LearnOutcome::Review { .. }]));
+    /// let imported = other.import(drafts())?;
+    /// assert!(matches!(imported.outcomes[..], [LearnOutcome::Review { .. }]));
+    /// other.undo(imported.change.expect("a lesson came in"))?;
+    /// assert!(other.waiting_lessons()?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
-    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Vec<LearnOutcome>> {
+    pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
+        let inner = &self.0;
+        self.import_by(drafts, |newcomers| {
+            let needs = inner.needs_of(newcomers);
+            let realms = needs.realms().to_vec();
+            inner.commit_with(needs, |attempt| {
+                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
+            })
+        })
+    }
+
+    /// What [`Playbook::import`] would come to now. Nothing is written; the ids of lessons and of the change are not binding.
+    ///
+    /// # Errors
+    /// As [`Playbook::learn_lesson`].
+    pub fn preview_import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
+        let inner = &self.0;
+        self.import_by(drafts, |newcomers| {
+            let needs = inner.needs_of(newcomers);
+            let realms = needs.realms().to_vec();
+            inner.preview_with(needs, |attempt| {
+                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
+            })
+        })
+    }
+
+    /// Imports what is not here yet.
+    fn import_by(
+        &self,
+        drafts: impl IntoIterator<Item = LessonDraft>,
+        import: impl FnOnce(&[std::result::Result<Newcomer, Refusal>]) -> Result<Imported>,
+    ) -> Result<Imported> {
         let view = self.0.view()?;
         let book = view.snapshot.book();
         let known = |id: LessonId| -> Option<&Arc<Lesson>> {
@@ -84,7 +124,7 @@ impl Playbook {
         };
         let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
         let mut new = Vec::new();
-        for draft in drafts {
+        for draft in drafts.into_iter().map(LessonDraft::imported) {
             // A format may hold less than the lesson: then the hash of its text differs, and not what it says.
             let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
             outcomes.push(here.map(|id| LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } }));
@@ -92,8 +132,11 @@ impl Playbook {
                 new.push(draft);
             }
         }
-        let mut learned = self.learn_lessons(new)?.into_iter();
-        Ok(outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect())
+        let newcomers = self.0.admit_all(new.into_iter());
+        let mut imported = if newcomers.is_empty() { Imported::default() } else { import(&newcomers)? };
+        let mut learned = std::mem::take(&mut imported.outcomes).into_iter();
+        imported.outcomes = outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect();
+        Ok(imported)
     }
 }
 

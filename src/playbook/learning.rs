@@ -5,7 +5,7 @@ use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
-use crate::lesson::{LessonDraft, LessonId, LessonRef, Realm, Refusal};
+use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
 use crate::state::Planned;
 
 impl Playbook {
@@ -29,20 +29,14 @@ impl Playbook {
         drafts: impl IntoIterator<Item = D>,
     ) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
-        let admit = |draft: LessonDraft| {
-            let arrival = if draft.keeps_history() { Arrival::MovedIn } else { Arrival::New };
-            let lesson = gate::admit(draft, &inner.config.learn, inner.clock.as_ref())?;
-            Ok(Newcomer { lesson, arrival })
-        };
-        let drafts: Vec<Result<Newcomer, Refusal>> = drafts.into_iter().map(|draft| admit(draft.into())).collect();
+        let drafts = inner.admit_all(drafts.into_iter().map(Into::into));
         if drafts.iter().all(Result::is_err) {
             let refused = drafts.into_iter().filter_map(Result::err);
             return Ok(refused.map(|reason| LearnOutcome::Refused { reason }).collect());
         }
-        let lessons = drafts.iter().flatten().map(|newcomer| &newcomer.lesson);
-        let needs = VectorNeeds::of(lessons, inner.config.learn.dedup);
+        let needs = inner.needs_of(&drafts);
         let realms = needs.realms().to_vec();
-        inner.commit_with(needs, |attempt| inner.plan_learning(attempt, &drafts, &realms))
+        inner.commit_with(needs, |attempt| inner.plan_learning(attempt, &realms, |learner| learner.learn_all(&drafts)))
     }
 
     /// Records a check of a lesson: passed raises its confidence and protects it, failed takes the mark away.
@@ -79,12 +73,30 @@ impl Playbook {
 }
 
 impl Inner {
-    fn plan_learning(
+    /// The drafts as the gate lets them through.
+    pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Result<Newcomer, Refusal>> {
+        let admit = |draft: LessonDraft| {
+            let arrival = match draft.origin() {
+                DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
+                DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
+            };
+            let lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
+            Ok(Newcomer { lesson, arrival })
+        };
+        drafts.map(admit).collect()
+    }
+
+    pub(super) fn needs_of(&self, newcomers: &[Result<Newcomer, Refusal>]) -> VectorNeeds {
+        let lessons = newcomers.iter().flatten().map(|newcomer| &newcomer.lesson);
+        VectorNeeds::of(lessons, self.config.learn.dedup)
+    }
+
+    pub(super) fn plan_learning<T>(
         &self,
         attempt: &Attempt<'_>,
-        drafts: &[Result<Newcomer, Refusal>],
         realms: &[Realm],
-    ) -> Result<Planned<Vec<LearnOutcome>>> {
+        learn: impl FnOnce(Learner<'_>) -> Planned<T>,
+    ) -> Result<Planned<T>> {
         let mut dedup = self.dedup_index(attempt);
         if attempt.comparison != Comparison::Titles {
             let missing = self.missing_wholes(&mut dedup, realms)?;
@@ -94,6 +106,6 @@ impl Inner {
         }
         let vector_of = |text: &str| self.vector(text);
         let learner = Learner::new(self.plan(attempt), dedup, &self.config, attempt.comparison, &vector_of);
-        Ok(learner.learn_all(drafts))
+        Ok(learn(learner))
     }
 }

@@ -50,6 +50,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::error::{FolderError, Result};
+use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_shelf::SkillShelf;
@@ -116,6 +117,8 @@ struct Inner {
     global_notes: Option<PathBuf>,
     /// The roots of skills that the host named as writable.
     writable_skills: Vec<PathBuf>,
+    /// Seals exports.
+    export_key: Option<ExportKey>,
 }
 
 /// A state with what was made of it.

@@ -17,7 +17,7 @@ pub struct ChangeRecord {
     pub id: ChangeId,
     /// When.
     pub at: DateTime<FixedOffset>,
-    /// What made it: `learn`, `prune`, `remove` or `undo`.
+    /// What made it: `learn`, `import`, `prune`, `remove` or `undo`.
     pub action: &'static str,
     /// True when it was taken back.
     pub is_undone: bool,
@@ -31,7 +31,7 @@ pub struct ChangeRecord {
 pub struct ChangedLesson {
     /// Its name.
     pub id: LessonId,
-    /// What happened to it: `inserted`, `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
+    /// What happened to it: `inserted`, `awaiting` (review), `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
     pub what: &'static str,
     /// Its trigger; empty where the record does not keep the text.
     pub trigger: String,
@@ -48,7 +48,9 @@ impl Playbook {
         let undone: Vec<ChangeId> = history.iter().filter_map(|change| change.undoes).collect();
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
-            let trigger = edit.before.as_ref().or_else(|| book.get(edit.id)).map(|lesson| lesson.trigger.clone());
+            let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == edit.id);
+            let lesson = edit.before.as_ref().or_else(|| book.get(edit.id)).or_else(waiting);
+            let trigger = lesson.map(|lesson| lesson.trigger.clone());
             ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
         };
         let records = history.iter().map(|change| ChangeRecord {

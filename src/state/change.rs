@@ -13,6 +13,8 @@ use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 pub(crate) enum Action {
     /// A lesson was learned, and something was replaced or evicted by it.
     Learn,
+    /// The rows of a file came in, or await review.
+    Import,
     Prune,
     Remove,
     Undo,
@@ -22,6 +24,7 @@ impl Action {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Learn => "learn",
+            Self::Import => "import",
             Self::Prune => "prune",
             Self::Remove => "remove",
             Self::Undo => "undo",
@@ -49,6 +52,8 @@ pub(crate) struct Edit {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Why {
     Inserted,
+    /// It was imported, and awaits review.
+    Awaiting,
     Merged,
     Evicted,
     Pruned,
@@ -71,6 +76,7 @@ impl Why {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Inserted => "inserted",
+            Self::Awaiting => "awaiting",
             Self::Merged => "merged",
             Self::Evicted => "evicted",
             Self::Pruned => "pruned",
@@ -110,7 +116,10 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// True when both changed one lesson. What only came to await review changed none.
     pub(crate) fn touches(&self, other: &Self) -> bool {
-        self.edits.iter().any(|edit| other.edits.iter().any(|other| other.id == edit.id))
+        let is_lesson = |edit: &&Edit| edit.why != Why::Awaiting;
+        let mut edits = self.edits.iter().filter(is_lesson);
+        edits.any(|edit| other.edits.iter().filter(is_lesson).any(|other| other.id == edit.id))
     }
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use adage::exchange::{ExportRefused, read_lessons};
+use adage::exchange::{ExportKey, ExportRefused, Seal, read_export, read_lessons};
 use adage::learn::ReviewReason;
 use adage::lesson::{Refusal, Trust};
-use adage::{Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
+use adage::{Config, Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
 use proptest::prelude::*;
 
 use crate::bench::{Bench, learn, lessons, three};
@@ -36,7 +36,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
         let bench = Bench::new();
         let playbook = bench.open();
         let text = text(&source, format);
-        for learned in playbook.import(drafts(format, &text)).unwrap() {
+        for learned in playbook.import(drafts(format, &text)).unwrap().outcomes {
             assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::Tainted, .. }), "{learned:?}");
         }
         assert_eq!(lessons(&playbook).len(), 0, "nothing is shown before a person looked at it");
@@ -46,7 +46,7 @@ fn what_comes_from_outside_waits_and_comes_once() {
         assert!(waiting.iter().all(|waiting| waiting.lesson.provenance.trust == Trust::Tainted));
 
         let before = bench.read(crate::bench::TRUTH);
-        for learned in playbook.import(drafts(format, &text)).unwrap() {
+        for learned in playbook.import(drafts(format, &text)).unwrap().outcomes {
             assert!(matches!(learned, LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
         }
         assert_eq!(bench.read(crate::bench::TRUTH), before, "a second import changes nothing");
@@ -65,7 +65,7 @@ fn a_playbook_knows_its_own_export_and_what_was_removed() {
         let edited = own.replace("Use the csv module.", "Use the csv module with newline=''.");
         assert_ne!(edited, own);
         let mut refusals = Vec::new();
-        for learned in playbook.import(drafts(format, &edited)).unwrap() {
+        for learned in playbook.import(drafts(format, &edited)).unwrap().outcomes {
             match learned {
                 LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } } => assert_eq!(id, third),
                 LearnOutcome::Refused { reason } => refusals.push(reason),
@@ -85,7 +85,7 @@ fn a_removed_text_does_not_come_back_under_another_name() {
     let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
     let id = learn(&playbook, build_lesson("Never commit generated files.", "Never commit generated files."));
     playbook.remove(id).unwrap();
-    let learned = playbook.import(drafts(exchange::Format::Ace, bullet)).unwrap();
+    let learned = playbook.import(drafts(exchange::Format::Ace, bullet)).unwrap().outcomes;
     assert!(matches!(learned[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{learned:?}");
 }
 
@@ -204,4 +204,53 @@ proptest! {
             prop_assert_eq!(playbook.waiting_lessons().unwrap(), before);
         }
     }
+}
+
+#[test]
+fn an_undo_takes_an_import_back_and_keeps_what_a_person_decided_since() {
+    let (source_bench, bench) = (Bench::new(), Bench::new());
+    let (source, playbook) = (source_bench.open(), bench.open());
+    for draft in three() {
+        learn(&source, draft);
+    }
+    let imported = playbook.import(drafts(exchange::Format::Ace, &text(&source, exchange::Format::Ace))).unwrap();
+    let waiting = playbook.waiting_lessons().unwrap();
+    let [promoted, dismissed, left] = waiting.as_slice() else { panic!("{waiting:?}") };
+    playbook.promote(promoted.lesson.id, promoted.lesson.text_hash()).unwrap();
+    playbook.dismiss(dismissed.lesson.id, dismissed.lesson.text_hash()).unwrap();
+    let undone = playbook.undo(imported.change.unwrap()).unwrap();
+    assert_eq!(undone.withdrawn, [left.lesson.id]);
+    assert_eq!(lessons(&playbook).iter().map(|lesson| lesson.id).collect::<Vec<_>>(), [promoted.lesson.id]);
+    assert_eq!(playbook.waiting_lessons().unwrap(), []);
+}
+
+/// Rows of the own export merge, come in, and evict one another: all of it is one change.
+#[test]
+fn an_own_export_that_is_larger_than_the_room_is_previewed_and_taken_back() {
+    let (source_bench, bench, key) = (Bench::new(), Bench::new(), ExportKey::generate());
+    let source = source_bench.builder().with_export_key(key.clone()).open().unwrap();
+    for draft in three() {
+        learn(&source, draft);
+        source_bench.advance(1);
+    }
+    let mut config = Config::default();
+    config.retention.capacity = 2;
+    let playbook = bench.builder().with_config(config).open().unwrap();
+    let [_, _, photographs] = three();
+    learn(&playbook, photographs.mistake("a longer story of the same mistake"));
+    let before = lessons(&playbook);
+
+    let read = || read_export(exchange::Format::JsonLines, &text(&source, exchange::Format::JsonLines), Some(&key));
+    assert_eq!(read().seal, Seal::Own);
+    let own = || read().lessons.into_iter().flatten();
+    let preview = playbook.preview_import(own()).unwrap();
+    assert_eq!(lessons(&playbook), before);
+    let imported = playbook.import(own()).unwrap();
+    assert_eq!(preview, imported);
+    let n_merged = imported.outcomes.iter().filter(|learned| matches!(learned, LearnOutcome::Merged { .. })).count();
+    let n_evicted: usize = imported.outcomes.iter().map(|learned| learned.evicted().len()).sum();
+    assert_eq!((n_merged, n_evicted, lessons(&playbook).len()), (1, 1, 2), "{imported:?}");
+
+    playbook.undo(imported.change.unwrap()).unwrap();
+    assert_eq!(lessons(&playbook), before);
 }

@@ -37,12 +37,9 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
-mod redaction;
 #[cfg(unix)]
-mod red {
-    mod links;
-    mod races;
-}
+mod red;
+mod redaction;
 mod related;
 mod results;
 mod retrieval;

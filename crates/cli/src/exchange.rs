@@ -5,18 +5,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::exchange::read_lessons;
+use adage::exchange::{Seal, read_export};
+use adage::learn::Imported;
 use adage::lesson::Refusal;
-use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
+use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, Playbook, PlaybookBuilder, exchange};
 use clap::Args;
 use serde_json::json;
 
-use crate::global::Global;
-use crate::output::{Output, progress, say};
+use crate::export_key;
+use crate::global::{self, Access, Global};
+use crate::output::{Output, say};
 use crate::result::{Done, exit_code};
-
-/// Lessons per commit of an import: their texts are embedded together.
-const IMPORT_BATCH: usize = 64;
 
 #[derive(Args)]
 pub(crate) struct Import {
@@ -25,6 +24,9 @@ pub(crate) struct Import {
     /// jsonl, memory, agents or ace; detected from the file if omitted
     #[arg(long)]
     format: Option<exchange::Format>,
+    /// Only say what would become of the lessons
+    #[arg(long)]
+    dry_run: bool,
 }
 
 #[derive(Args)]
@@ -69,32 +71,38 @@ impl Tally {
 pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done {
     let mut tally = Tally::default();
     let drafts = drafts(global, asked, &mut tally)?;
-    let playbook = global.open()?;
-    let bar = progress(drafts.len(), "lessons");
+    let Imported { outcomes, change, .. } =
+        if asked.dry_run { global.read()?.preview_import(drafts)? } else { global.open()?.import(drafts)? };
     let mut is_done = tally.unreadable == 0;
-    for (number, batch) in drafts.chunks(IMPORT_BATCH).enumerate() {
-        for (place, learned) in playbook.import(batch.iter().cloned())?.into_iter().enumerate() {
-            tally.add(&learned);
-            // A lesson that is here already is not a failure.
-            if let LearnOutcome::Refused { reason } = &learned
-                && !matches!(reason, Refusal::AlreadyHere { .. })
-            {
-                bar.suspend(|| say(&format!("lesson {}: {reason}", number * IMPORT_BATCH + place + 1)));
-                is_done = false;
-            }
+    for (place, learned) in outcomes.iter().enumerate() {
+        tally.add(learned);
+        // A lesson that is here already is not a failure.
+        if let LearnOutcome::Refused { reason } = learned
+            && !matches!(reason, Refusal::AlreadyHere { .. })
+        {
+            say(&format!("lesson {}: {reason}", place + 1));
+            is_done = false;
         }
-        bar.inc(batch.len() as u64);
     }
-    bar.finish_and_clear();
+    tell(asked, &tally, change.filter(|_| !asked.dry_run), out)?;
+    Ok(exit_code(is_done))
+}
+
+/// What became of the lessons, or would.
+fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Output) -> io::Result<()> {
     let Tally { inserted, merged, kept_apart, review, refused, evicted, unreadable } = tally;
     out.object(&json!({
         "inserted": inserted, "merged": merged, "kept_apart": kept_apart, "review": review, "refused": refused,
-        "evicted": evicted, "unreadable": unreadable,
+        "evicted": evicted, "unreadable": unreadable, "change": change, "dry_run": asked.dry_run,
     }))?;
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
-    Ok(exit_code(is_done))
+    match change {
+        Some(change) => out.line(&format!("undo with: adage undo {change}")),
+        None if asked.dry_run => out.line("nothing was changed"),
+        None => Ok(()),
+    }
 }
 
 /// The file's lessons; those that cannot be read are reported and counted.
@@ -111,7 +119,11 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
     }
     let format = asked.format.or_else(|| exchange::Format::detect(&text)).ok_or(exchange::Error::UnknownFormat)?;
     let mut drafts = Vec::new();
-    for read in read_lessons(format, &text) {
+    let read = read_export(format, &text, export_key::for_import().as_ref());
+    if read.seal == Seal::Broken {
+        say("the file is not an export of yours as it was written: its lessons await review");
+    }
+    for read in read.lessons {
         match read {
             Ok(draft) => drafts.push(draft.in_realm(&global.realm())),
             Err(not_read) => {
@@ -129,13 +141,14 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         return out.both(&json!({ "change": undone }), &format!("undone; change {undone}"));
     }
     let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
+    let playbook = exporting(global, asked)?;
     let Some(file) = &asked.into else {
         // The text itself in both modes, as an import reads it.
-        write!(out.stream, "{}", global.read()?.export_text(asked.format, &listing)?)?;
+        write!(out.stream, "{}", playbook.export_text(asked.format, &listing)?)?;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
-    let exported = global.open()?.export_into(asked.format, &listing, file)?;
+    let exported = playbook.export_into(asked.format, &listing, file)?;
     out.object(&json!({ "lessons": exported.n_lessons, "file": file, "change": exported.change }))?;
     let n_lessons = exported.n_lessons;
     out.line(&match exported.change {
@@ -146,4 +159,12 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         None => format!("{} had these {n_lessons} lessons already", file.display()),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The playbook with the user's key, where the format has a place for a seal.
+fn exporting(global: &Global, asked: &Export) -> Result<Playbook, Box<dyn std::error::Error>> {
+    let access = if asked.into.is_some() { Access::Write } else { Access::Read };
+    let builder = global.builder()?;
+    let key = if asked.format == exchange::Format::JsonLines { export_key::for_export() } else { None };
+    global::open(key.into_iter().fold(builder, PlaybookBuilder::with_export_key), access)
 }

@@ -100,7 +100,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
         }
         match serde_json::from_slice::<Map<String, Value>>(&line) {
             Ok(row) => {
-                let learned = playbook.learn_lesson(LessonDraft::from_json(row).in_realm(&global.realm()))?;
+                let learned = playbook.learn_lesson(LessonDraft::from_program(row).in_realm(&global.realm()))?;
                 tell(&learned, out)?;
                 is_done &= !matches!(learned, LearnOutcome::Refused { .. });
             }

@@ -7,6 +7,7 @@ mod curate;
 mod editor;
 mod embedder;
 mod exchange;
+mod export_key;
 mod global;
 mod health;
 mod inbox;
@@ -20,6 +21,7 @@ mod sessions;
 mod show;
 mod skill_matching;
 mod skills;
+mod user_state;
 
 use std::io;
 use std::process::ExitCode;

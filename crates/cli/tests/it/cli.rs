@@ -30,12 +30,18 @@ impl Said {
 
 pub(crate) struct Shell {
     folder: tempfile::TempDir,
+    memory: &'static str,
     pub(crate) now: &'static str,
 }
 
 impl Shell {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
+        Self { folder: tempfile::tempdir().unwrap(), memory: "memory", now: "2026-03-01T12:00:00Z" }
+    }
+
+    /// With another memory of the same user.
+    fn at_memory(self, memory: &'static str) -> Self {
+        Self { memory, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -44,12 +50,12 @@ impl Shell {
 
     pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
-        command.arg("--dir").arg(self.path().join("memory")).args(["--now", self.now]);
+        command.arg("--dir").arg(self.path().join(self.memory)).args(["--now", self.now]);
         if !arguments.contains(&"--embedder") {
             command.args(["--embedder", "hashing"]);
         }
         // As if the person running the tests had not set it.
-        command.env_remove("ORT_DYLIB_PATH");
+        command.env_remove("ORT_DYLIB_PATH").env("XDG_STATE_HOME", self.path().join("state"));
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -191,11 +197,13 @@ fn import_reads_old_playbooks_and_json_lines() {
     let old = r#"[{"task": "old one", "mistake": "m", "solution": "s", "frequency": "4", "mood": 3}, {"trigger": "new one", "correct_pattern": "p"}, 7]"#;
     let said = shell.run(&["import", "-", "--json"], old);
     let tally = said.object();
-    assert_eq!((&tally["inserted"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
+    assert_eq!((&tally["review"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
+    assert_eq!(shell.call(&["list", "--json"]).out, "", "nobody knows where they come from");
+    shell.json(&["inbox", "apply", "--all"]);
     let shown = shell.json(&["show", "old one"]);
-    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(4), &json!(3)));
-    let other = Shell::new();
+    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(1), &json!(3)));
     let exported = shell.call(&["export"]).out;
+    let other = shell.at_memory("other");
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
     assert_eq!(other.call(&["export"]).out, exported);
     assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
@@ -208,11 +216,12 @@ fn what_an_import_refuses_is_told() {
     let rows =
         format!("{{\"trigger\": \"a\", \"solution\": \"{long}\"}}\n{{\"trigger\": \"b\", \"solution\": \"s\"}}\n");
     let said = shell.run(&["import", "-", "--json"], &rows);
-    assert_eq!((&said.object()["refused"], &said.object()["inserted"], said.code), (&json!(1), &json!(1), 1));
+    assert_eq!((&said.object()["refused"], &said.object()["review"], said.code), (&json!(1), &json!(1), 1));
     assert!(said.err.contains("lesson 1: its solution has 40000 bytes"), "{}", said.err);
+    shell.json(&["inbox", "apply", "--all"]);
     assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
     let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
-    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["inserted"], 1);
+    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["review"], 1);
 }
 
 #[test]

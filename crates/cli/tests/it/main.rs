@@ -14,16 +14,7 @@ mod cli;
 mod cli_mine;
 mod inbox_cli;
 mod processes;
-#[cfg(unix)]
-mod red {
-    mod ground;
-    mod links;
-    mod links_of_targets;
-    mod memory;
-    mod relative;
-    mod relative_open;
-    mod run;
-}
+mod red;
 #[cfg(feature = "http-llm")]
 #[path = "../../../../tests/it/server.rs"]
 mod server;

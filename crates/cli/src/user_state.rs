@@ -1,0 +1,80 @@
+//! The user's state: files that adage keeps for one user, outside every memory.
+//!
+//! It is the folder `adage` in `XDG_STATE_HOME`, else in `~/.local/state`; on Windows in `LOCALAPPDATA`. As the XDG
+//! specification says, a relative value is ignored. Only its owner reads what is in it.
+
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is longer is not one of ours.
+const MAX_FILE: u64 = 4_096;
+
+/// Where the user's state is, if the user has a place for it. It need not exist.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let of_user = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_STATE_HOME" };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the library takes what it finds here; this is the program's own setting"
+    )]
+    let named = std::env::var_os(of_user).map(PathBuf::from);
+    let in_home = || std::env::home_dir().map(|home| home.join(".local").join("state"));
+    let parent = named.filter(|path| path.is_absolute()).or_else(in_home).filter(|path| path.is_absolute());
+    parent.map(|parent| parent.join("adage"))
+}
+
+/// Reads a file of the user's state; none when there is none.
+///
+/// # Errors
+/// It is a link, a folder or a device, it is too long, others can read it, or it cannot be read.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    // Before it is opened: a pipe would block, and a device has no end.
+    let metadata = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        metadata => metadata?,
+    };
+    check(&metadata)?;
+    let mut text = String::new();
+    File::open(path)?.take(MAX_FILE).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Creates a file of the user's state, whole or not at all.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] when there is one; or it cannot be written.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_private(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    let refused = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    if !metadata.is_file() {
+        return refused("it is not a regular file".into());
+    }
+    if metadata.len() > MAX_FILE {
+        return refused(format!("it has {} bytes, at most {MAX_FILE} are read", metadata.len()));
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(metadata) & 0o777;
+        if mode & 0o077 != 0 {
+            return refused(format!("others can read it (mode {mode:o}); chmod it to 600"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! Attacks through the program: what must hold whoever wrote the row, the file or the folder.
+
+#[cfg(unix)]
+mod ground;
+mod import;
+#[cfg(unix)]
+mod links;
+#[cfg(unix)]
+mod links_of_targets;
+mod machine;
+#[cfg(unix)]
+mod memory;
+#[cfg(unix)]
+mod relative;
+#[cfg(unix)]
+mod relative_open;
+#[cfg(unix)]
+mod run;
+#[path = "../../../../../tests/it/red/table.rs"]
+mod table;

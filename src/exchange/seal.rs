@@ -1,0 +1,179 @@
+//! The seal of an export: a code over all of it under the user's key, by which an import recognises the user's own.
+//!
+//! HMAC-SHA-256 (RFC 2104, FIPS 198-1) over the header's version and count and over each row as it is written, with its length
+//! before it. One code for the whole file: a code per row would let rows be left out, repeated, reordered and joined.
+
+use std::fmt;
+
+use hmac::{Hmac, Mac};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::Error;
+
+/// The key of the object that a sealed export begins with.
+const HEADER: &str = "adage_export";
+
+/// The version of the header; a later one is not recognised.
+const VERSION: u64 = 1;
+
+const KEY_BYTES: usize = 32;
+
+/// A user's secret, by which a playbook recognises the user's own exports.
+///
+/// The host keeps it outside every memory, readable by its user alone: who has it can pass off any lesson as the user's.
+///
+/// ```
+/// use adage::exchange::ExportKey;
+///
+/// let key = ExportKey::generate();
+/// assert_eq!(ExportKey::from_hex(&key.to_hex())?, key);
+/// assert!(ExportKey::from_hex("too short").is_err());
+/// # Ok::<(), adage::exchange::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExportKey([u8; KEY_BYTES]);
+
+impl ExportKey {
+    /// A new key, from the operating system's randomness.
+    #[must_use]
+    pub fn generate() -> Self {
+        // 122 random bits each: more than the key has.
+        let random = (0..3).fold(Sha256::new(), |sha, _| sha.chain_update(Uuid::new_v4().as_bytes()));
+        Self(random.finalize().into())
+    }
+
+    /// Reads a key that [`ExportKey::to_hex`] wrote; blanks around it do not count.
+    ///
+    /// # Errors
+    /// [`Error::BadKey`].
+    pub fn from_hex(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let mut key = [0; KEY_BYTES];
+        read_hex(text, &mut key).map(|()| Self(key)).ok_or(Error::BadKey { expected: 2 * KEY_BYTES, found: text.len() })
+    }
+
+    /// The key as 64 hex digits.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        hex(&self.0)
+    }
+}
+
+impl fmt::Debug for ExportKey {
+    /// Without the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExportKey")
+    }
+}
+
+/// Whether a text is the user's own export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seal {
+    /// It has no seal, or there was no key to check it with.
+    None,
+    /// It is the user's own, whole and as it was written.
+    Own,
+    /// Its seal does not match: another user made it, or it was changed.
+    Broken,
+}
+
+/// The rows under a header that seals them.
+pub(super) fn seal(key: &ExportKey, rows: &str) -> String {
+    let lines: Vec<&str> = rows.lines().collect();
+    let code = hex(&code(key, &lines).finalize().into_bytes());
+    format!("{}\n{rows}", json!({HEADER: {"version": VERSION, "lessons": lines.len(), "mac": code}}))
+}
+
+/// Whether the header of a text seals exactly its rows.
+pub(super) fn check(key: Option<&ExportKey>, text: &str) -> Seal {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let header = lines.next().and_then(|line| serde_json::from_str::<Value>(line).ok()).filter(is_header);
+    let (Some(header), Some(key)) = (header, key) else { return Seal::None };
+    let rows: Vec<&str> = lines.collect();
+    match sealed_code(&header, rows.len()) {
+        // Compared in constant time.
+        Some(expected) if code(key, &rows).verify_slice(&expected).is_ok() => Seal::Own,
+        _ => Seal::Broken,
+    }
+}
+
+/// True for the object that a sealed export begins with: it is not a lesson.
+pub(super) fn is_header(row: &Value) -> bool {
+    row.as_object().is_some_and(|row| row.len() == 1 && row.contains_key(HEADER))
+}
+
+/// The code of a header for this many rows.
+fn sealed_code(header: &Value, n_rows: usize) -> Option<[u8; 32]> {
+    let header = header.get(HEADER)?;
+    let is_ours = header.get("version")? == VERSION && header.get("lessons")? == n_rows;
+    let mut code = [0; 32];
+    read_hex(header.get("mac")?.as_str().filter(|_| is_ours)?, &mut code).map(|()| code)
+}
+
+fn code(key: &ExportKey, rows: &[&str]) -> Hmac<Sha256> {
+    // A key shorter than a block is filled up with zeros, as HMAC says; a whole block cannot have the wrong length.
+    let mut block = [0; 64];
+    block.iter_mut().zip(key.0).for_each(|(byte, of_key)| *byte = of_key);
+    let mut mac = <Hmac<Sha256> as Mac>::new(&block.into());
+    for number in [VERSION, rows.len() as u64] {
+        mac.update(&number.to_le_bytes());
+    }
+    for row in rows {
+        mac.update(&(row.len() as u64).to_le_bytes());
+        mac.update(row.as_bytes());
+    }
+    mac
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Fills the bytes from exactly as many pairs of hex digits.
+fn read_hex(text: &str, bytes: &mut [u8]) -> Option<()> {
+    if text.len() != 2 * bytes.len() || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number was computed with another implementation of HMAC.
+    #[test]
+    fn the_code_is_the_specified_one() {
+        let key = ExportKey::from_hex(&"0b".repeat(32)).unwrap();
+        let sealed = seal(&key, "{}\n{\"a\":1}\n");
+        let expected = "45b5b66fda0089da86a97928e927293c00addb689b37346e10a7509338bb9418";
+        assert_eq!(
+            sealed,
+            format!("{{\"adage_export\":{{\"lessons\":2,\"mac\":\"{expected}\",\"version\":1}}}}\n{{}}\n{{\"a\":1}}\n")
+        );
+    }
+
+    #[test]
+    fn a_seal_is_of_one_key_and_of_exactly_these_rows() {
+        let (key, other) = (ExportKey::generate(), ExportKey::generate());
+        let sealed = seal(&key, "{\"a\":1}\n{\"b\":2}\n");
+        for (text, expected) in [
+            (sealed.clone(), Seal::Own),
+            (sealed.replace('\n', "\r\n"), Seal::Own),
+            (sealed.replace("\"a\"", "\"c\""), Seal::Broken),
+            (sealed.replace("\"lessons\":2", "\"lessons\":3"), Seal::Broken),
+            (sealed.replace("\"version\":1", "\"version\":2"), Seal::Broken),
+            (format!("{sealed}{{}}\n"), Seal::Broken),
+            ("{\"a\":1}\n".to_owned(), Seal::None),
+        ] {
+            assert_eq!(check(Some(&key), &text), expected, "{text}");
+        }
+        assert_eq!((check(Some(&other), &sealed), check(None, &sealed)), (Seal::Broken, Seal::None));
+    }
+}

@@ -1,0 +1,109 @@
+//! What a row claims about itself, and the gate does not believe because nobody here can vouch for it.
+
+use chrono::{DateTime, FixedOffset};
+use serde_json::{Value, json};
+
+use crate::lesson::{Lesson, Origin, Provenance, Trust};
+
+/// The words of a `source` that are a person's.
+const PERSON: [&str; 2] = ["", "user"];
+
+/// A row of a file: its texts, topics and realm, and what this version does not know. Nothing that it says about its origin, trust,
+/// checks, promotions, counts and other lessons; so it awaits review.
+pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
+    lesson.timestamp = now;
+    lesson.confidence = 0.5;
+    lesson.source = "imported".into();
+    lesson.source_challenge_hash.clear();
+    (lesson.graduated, lesson.verified, lesson.verification_attempted) = (false, false, false);
+    (lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals, lesson.frequency) = (0, 0, 0, 1);
+    (lesson.last_retrieved_at, lesson.last_credited_at) = (None, None);
+    lesson.near.clear();
+    lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };
+    forget_disguised(lesson);
+}
+
+/// A draft of a program: it says what it learned, how sure it is and whether that is tainted. It does not say that it was checked,
+/// promoted or said by the user, and it is not a person.
+pub(super) fn doubt(lesson: &mut Lesson) {
+    (lesson.verified, lesson.verification_attempted) = (false, false);
+    let origin = match lesson.provenance.origin {
+        Origin::Hand if !PERSON.contains(&lesson.source.as_str()) => Origin::SelfPlay,
+        origin => origin,
+    };
+    let (session, trust) = (std::mem::take(&mut lesson.provenance.session), lesson.provenance.trust);
+    lesson.provenance = Provenance { origin, session, trust, ..Provenance::default() };
+    forget_disguised(lesson);
+}
+
+/// Drops unknown keys that became known ones when they were cleaned: the next reader would take them for the lesson's own.
+fn forget_disguised(lesson: &mut Lesson) {
+    let extra = std::mem::take(&mut lesson.extra);
+    let Value::Object(known) = json!(lesson) else { return };
+    // What a realm leaves out when it is empty.
+    let is_known = |key: &str| known.contains_key(key) || ["project", "role", "utility"].contains(&key);
+    lesson.extra = extra.into_iter().filter(|(key, _)| !is_known(key)).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::admit;
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::config::LearnConfig;
+    use crate::lesson::LessonDraft;
+    use crate::testing::at;
+
+    /// A lesson's row with these claims, as it comes from a file and from a program.
+    fn admitted(claims: Value) -> [Lesson; 2] {
+        let Value::Object(mut row) = claims else { panic!("{claims}") };
+        row.extend([("trigger".to_owned(), json!("t")), ("solution".to_owned(), json!("s"))]);
+        let clock = ManualClock::new(at(9));
+        [LessonDraft::from_file(row.clone()), LessonDraft::from_program(row)]
+            .map(|draft| admit(draft, &LearnConfig::default(), &clock).unwrap())
+    }
+
+    #[test]
+    fn what_is_claimed_is_as_if_it_was_not_said() {
+        let nothing = admitted(json!({}));
+        for claims in [
+            json!({"verified": true, "graduated": "true", "verification_attempted": 1}),
+            json!({"frequency": 9, "retrievals": 9, "helpful_retrievals": 9, "last_credited_at": "2026-01-01T00:00:00Z"}),
+            json!({"ver\u{200b}ified": true, "frequ\u{2060}ency": 9, "utility": 5, "prove\u{200b}nance": {"origin": "hand"}}),
+            json!({"provenance": {"promoted": "0".repeat(32), "supersedes": "019ac61f-0000-7000-8000-000000000001"}}),
+            json!({"provenance": {"origin": "hand", "tru\u{200b}st": "trusted", "promo\u{200b}ted": "0".repeat(32)}}),
+            json!({"provenance": {"evidence": [{"quote": "q", "turn": 0, "range": [0, 1]}]}}),
+            json!({"timestamp": "2999-01-01T00:00:00Z", "near": ["019ac61f-0000-7000-8000-000000000001"]}),
+        ] {
+            let said = claims.to_string();
+            for (mut lesson, expected) in admitted(claims).into_iter().zip(&nothing) {
+                // A draft of the same text at another time has another id; the learner gives the final one.
+                lesson.id = expected.id;
+                assert_eq!(&lesson, expected, "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_is_not_a_person_and_may_say_that_it_is_tainted() {
+        for (claims, origin, trust) in [
+            (json!({}), Origin::Hand, Trust::Trusted),
+            (json!({"source": "user"}), Origin::Hand, Trust::Trusted),
+            (json!({"source": "agent", "provenance": {"origin": "hand"}}), Origin::SelfPlay, Trust::Trusted),
+            (json!({"provenance": {"origin": "mined"}}), Origin::Mined, Trust::Trusted),
+            (json!({"provenance": {"trust": "tainted"}}), Origin::Hand, Trust::Tainted),
+        ] {
+            let [of_file, of_program] = admitted(claims);
+            assert_eq!((of_program.provenance.origin, of_program.provenance.trust), (origin, trust));
+            assert_eq!((of_file.provenance.origin, of_file.provenance.trust), (Origin::Imported, Trust::Tainted));
+            assert_eq!((of_file.source.as_str(), of_file.verified), ("imported", false));
+        }
+    }
+
+    #[test]
+    fn what_this_version_does_not_know_is_kept() {
+        for lesson in admitted(json!({"quarantined": true, "mood": {"calm": 1}})) {
+            assert_eq!(json!(lesson.extra), json!({"quarantined": true, "mood": {"calm": 1}}));
+        }
+    }
+}
