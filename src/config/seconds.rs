@@ -48,7 +48,7 @@ impl Visitor<'_> for Seconds {
 
     fn visit_f64<E: Error>(self, seconds: f64) -> Result<Duration, E> {
         // The longest durations round up to 2^64, which is one second too many.
-        if seconds == Duration::MAX.as_secs_f64() {
+        if seconds.to_bits() == Duration::MAX.as_secs_f64().to_bits() {
             return Ok(Duration::MAX);
         }
         Duration::try_from_secs_f64(seconds).map_err(|_| E::invalid_value(Unexpected::Float(seconds), &self))

@@ -129,7 +129,8 @@ fn code(key: &ExportKey, rows: &[&str]) -> Hmac<Sha256> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Fills the bytes from exactly as many pairs of hex digits.

@@ -38,20 +38,20 @@ impl Directory {
 
     /// A directory of this one.
     pub(super) fn below(&self, name: Name) -> Self {
-        self.from_root(self.root.below(name))
+        self.with_root(self.root.below(name))
     }
 
     /// A directory that the host named, reached through the same disk.
     pub(super) fn elsewhere(&self, path: &Path) -> Self {
-        self.from_root(Root::named(path.to_owned()))
+        self.with_root(Root::named(path.to_owned()))
     }
 
     /// A directory whose path has no links, reached through the same disk.
     pub(super) fn resolved(&self, path: &Path) -> Self {
-        self.from_root(Root::resolved(path.to_owned()))
+        self.with_root(Root::resolved(path.to_owned()))
     }
 
-    fn from_root(&self, root: Root) -> Self {
+    fn with_root(&self, root: Root) -> Self {
         let (disk, writes_stopped) = (Arc::clone(&self.disk), Arc::clone(&self.writes_stopped));
         Self { root: Arc::new(root), disk, writes_stopped }
     }
@@ -142,8 +142,7 @@ impl Directory {
     pub(crate) fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
         self.run("read", name, |disk, at| match disk.entry(at)? {
             Entry::Missing => Ok(None),
-            Entry::File { .. } => disk.read(at, 0).map(Some),
-            // It says what it is.
+            // Of anything but a file, it says what it is.
             _ => disk.read(at, 0).map(Some),
         })
     }

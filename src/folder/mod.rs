@@ -57,8 +57,8 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// Creates the folder, unless it is opened for reading.
-    pub(crate) fn open(path: PathBuf, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
-        let spelled = std::path::absolute(&path).map_err(FolderError::io("resolve", &path))?;
+    pub(crate) fn open(path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
+        let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let path = links::settled(disk.as_ref(), &spelled)?;
         let directory = Directory::new(path, Arc::from(disk));
         if access == Access::ReadWrite {

@@ -114,7 +114,7 @@ impl PlaybookBuilder {
         let global_notes = self.global_notes.map(absolute).transpose()?;
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock = Arc::clone(&self.clock);
-        let (store, snapshot, recovery) = Store::open(self.folder, self.disk, clock, feedback, self.access)?;
+        let (store, snapshot, recovery) = Store::open(&self.folder, self.disk, clock, feedback, self.access)?;
         Ok(Playbook(Arc::new(Inner {
             store,
             config: self.config,

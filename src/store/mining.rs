@@ -250,7 +250,7 @@ mod tests {
     use crate::testing::at;
 
     fn open(folder: &Path, access: Access) -> Folder {
-        Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+        Folder::open(folder, Box::new(RealDisk), access).unwrap()
     }
 
     fn outcome(seconds: i64, n_candidates: Option<usize>) -> SessionOutcome {

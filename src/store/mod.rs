@@ -26,7 +26,7 @@ mod usage_files;
 mod vector_file;
 mod vectors;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -112,7 +112,7 @@ impl Store {
     /// Opens the folder; for writing it is created. A broken playbook file goes to quarantine
     /// and its backup takes its place, which the report says.
     pub(crate) fn open(
-        folder: PathBuf,
+        folder: &Path,
         disk: Box<dyn Disk>,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,

@@ -189,7 +189,7 @@ mod tests {
     use crate::skill::MAX_SKILL_BYTES;
 
     fn open(folder: &Path) -> Folder {
-        Folder::open(folder.to_owned(), Box::new(RealDisk), Access::ReadWrite).unwrap()
+        Folder::open(folder, Box::new(RealDisk), Access::ReadWrite).unwrap()
     }
 
     fn scan(folder: &Folder, root: &Path, cache: &mut SkillShelf) -> SkillRoot {

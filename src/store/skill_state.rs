@@ -134,7 +134,7 @@ mod tests {
     use crate::testing::at;
 
     fn open(folder: &Path, access: Access) -> Folder {
-        Folder::open(folder.to_owned(), Box::new(RealDisk), access).unwrap()
+        Folder::open(folder, Box::new(RealDisk), access).unwrap()
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn a_file_that_is_not_ours_is_left_alone() {
         fs::write(&file, held).unwrap();
         match export(&playbook, format, &file) {
             Err(Error::Exchange(exchange::Error::Refused { path, reason })) => {
-                assert_eq!((path, reason), (file.clone(), refused))
+                assert_eq!((path, reason), (file.clone(), refused));
             }
             other => panic!("{other:?}"),
         }

@@ -25,7 +25,7 @@ fn a_playbooks_results_are_json() {
     assert!(context["receipt"].is_string() && context["none_because"].is_null(), "{context}");
 
     let removed = playbook.remove("parsing CSV exports").unwrap();
-    assert_eq!(value(&removed)["id"], id);
+    assert_eq!(value(removed)["id"], id);
     assert_eq!(value(playbook.undo(removed.change).unwrap())["restored"], json!([id]));
     let check = value(playbook.inbox().check_written().unwrap());
     assert_eq!(check, json!({ "aside": [], "n_folded": 0 }));

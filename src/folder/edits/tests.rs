@@ -40,7 +40,7 @@ impl AllowedRoot {
     }
 
     fn folder(&self, disk: Box<dyn Disk>) -> Folder {
-        Folder::open(self.path("memory"), disk, Access::ReadWrite).unwrap()
+        Folder::open(&self.path("memory"), disk, Access::ReadWrite).unwrap()
     }
 
     fn edit(&self, name: &str, before: Option<&str>, after: Option<&str>) -> FileEdit {
