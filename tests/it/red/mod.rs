@@ -1,8 +1,5 @@
 //! Attacks through the library.
 
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
-mod budget;
-mod prompt;
 mod shown;
 
 /// Fails with every attack that succeeded.

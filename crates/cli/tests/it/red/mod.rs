@@ -3,6 +3,3 @@
 mod program;
 mod shown;
 mod shown_skills;
-mod terminal;
-mod terminal_sources;
-mod terminal_words;
