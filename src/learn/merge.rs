@@ -73,7 +73,6 @@ fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
     if merged.provenance.promoted.is_some() {
         // Nothing is left of what was promoted.
         merged.domains.clone_from(&from.domains);
-        merged.provenance.trust = from.provenance.trust;
         merged.provenance.promoted = from.provenance.promoted;
         merged.provenance.supersedes = from.provenance.supersedes;
     }
@@ -153,6 +152,22 @@ mod tests {
         assert!(result.verified);
         assert_eq!((result.solution.as_str(), result.frequency), ("right", 2));
         assert!((result.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_promoted_text_takes_nothing_in_until_another_replaces_it_whole() {
+        let mut promoted = Lesson { domains: vec!["a".into()], ..lesson("t", "s") };
+        promoted.provenance.origin = Origin::Mined;
+        promoted.provenance.promoted = Some(promoted.shown_hash());
+        let mut longer = Lesson { domains: vec!["b".into()], mistake: "m".into(), ..lesson("t", "a longer text") };
+        longer.provenance.origin = Origin::Mined;
+        let kept = merged(&promoted, &longer);
+        assert!(kept.is_promoted());
+        assert_eq!((kept.solution.as_str(), kept.frequency), ("s", 2));
+        longer.provenance.origin = Origin::Hand;
+        let replaced = merged(&promoted, &longer);
+        assert!(replaced.is_admitted() && !replaced.is_promoted());
+        assert_eq!((replaced.solution.as_str(), &replaced.domains), ("a longer text", &longer.domains));
     }
 
     #[test]
