@@ -33,3 +33,4 @@ pub use crate::skill::{
 };
 pub use crate::store::skill_files::NotListed;
 pub use crate::store::skill_state::SkillUse as Use;
+pub use crate::store::supporting_files::{NotCovered, SkillFile as File};

@@ -1,6 +1,7 @@
 //! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::proposal::for_person;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skill_files::{FoundSkill, NotListed, SkillFiles};
 use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, SkillUse};
+use crate::store::supporting_files::{NotCovered, SkillFile};
 
 /// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
 ///
@@ -68,9 +70,13 @@ pub struct ListedSkill {
     pub path: PathBuf,
     /// What had to be mended while it was read.
     pub notes: Vec<SkillNote>,
-    /// True while nobody promoted exactly this text, and it is the project's or tainted. It is listed, and never shown to a model.
+    /// True while nobody promoted exactly this text and these files, and it is the project's or tainted. It is listed, and never shown to a model.
     pub needs_review: bool,
-    /// The text that a promotion holds for.
+    /// The files beside it: scripts, references, assets.
+    pub files: Vec<SkillFile>,
+    /// Why a promotion cannot cover these files: then there is none.
+    pub not_covered: Option<NotCovered>,
+    /// The text, with the files beside it, that a promotion holds for.
     pub text_hash: TextHash,
     /// How often it was shown.
     pub used: SkillUse,
@@ -79,9 +85,9 @@ pub struct ListedSkill {
 /// Every file that is called a skill.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkillListing {
-    /// The skills that count, one a name: by place, then by folder.
+    /// The skills that count, one a name: by place, then by folder. One that needs review never hides one that does not.
     pub skills: Vec<ListedSkill>,
-    /// Those whose name an earlier one has, with the file of that one.
+    /// Those whose name another one has, with the file of that one.
     pub shadowed: Vec<(ListedSkill, PathBuf)>,
     /// Those that could not be read, and why.
     pub refused: Vec<(PathBuf, NotListed)>,
@@ -96,15 +102,27 @@ impl Playbook {
 }
 
 impl ListedSkill {
-    /// The file's text as a person should read it before promoting it: what cannot be seen is written out, secrets are masked.
+    /// The file's text as a person should read it before promoting it, then the files beside it: what cannot be seen is
+    /// written out, secrets are masked.
     #[must_use]
     pub fn for_person(&self) -> String {
-        for_person(&self.skill.to_text()).0
+        let mut text = self.skill.to_text();
+        if !self.files.is_empty() || self.not_covered.is_some() {
+            text.push_str("\nFiles that come with it:\n");
+        }
+        for SkillFile { path, n_bytes, hash } in &self.files {
+            let _ = writeln!(text, "- {:?}, {n_bytes} bytes, hash {hash}", path.to_string_lossy());
+        }
+        if let Some(reason) = &self.not_covered {
+            let _ = writeln!(text, "- not all, and none can be promoted: {:?}", reason.to_string());
+        }
+        for_person(&text).0
     }
 }
 
 impl Skills {
-    /// Every skill, in the order project, user, extra, and within a folder by name. The first of a name counts.
+    /// Every skill, in the order project, user, extra, and within a folder by name. Of one name, the first that does not need
+    /// review counts; where all do, the first.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io) when the record of promotions cannot be read. A folder that cannot be read
@@ -113,19 +131,17 @@ impl Skills {
         let inner = &self.0.0;
         let mut cache = inner.skill_shelf.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
-        let mut listing = SkillListing::default();
-        let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
+        let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
-            for found in scanned.found {
-                let skill = listed(found, whose, &known);
-                if let Some(first) = taken.get(&skill.skill.name) {
-                    listing.shadowed.push((skill, first.clone()));
-                } else {
-                    taken.insert(skill.skill.name.clone(), skill.path.clone());
-                    listing.skills.push(skill);
-                }
+            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known)));
+        }
+        let shadowed_by = shadowed_by(&all);
+        for (skill, by) in all.into_iter().zip(shadowed_by) {
+            match by {
+                Some(path) => listing.shadowed.push((skill, path)),
+                None => listing.skills.push(skill),
             }
         }
         Ok(listing)
@@ -153,11 +169,11 @@ impl Skills {
         Ok(skills)
     }
 
-    /// Lets a skill be shown: a person looked at exactly this text. Whoever changes its name, its description, its tools or
-    /// its body takes that away.
+    /// Lets a skill be shown: a person looked at exactly this text and these files. Whoever changes its name, its description,
+    /// its tools, its body or a file beside it takes that away.
     ///
     /// # Errors
-    /// [`skills::Error::NoSuch`]; those of a write.
+    /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let text_hash = listed.text_hash;
@@ -176,6 +192,10 @@ impl Skills {
         if listed.text_hash != text_hash {
             let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
             return Err(skills::Error::Changed { name, expected: text_hash, found }.into());
+        }
+        if let Some(reason) = &listed.not_covered {
+            let (name, reason) = (listed.skill.name.to_string(), reason.to_string());
+            return Err(skills::Error::NotCovered { name, reason }.into());
         }
         if listed.needs_review {
             let note = self.note(&listed);
@@ -224,20 +244,35 @@ impl Skills {
     }
 }
 
+/// For each skill the file of the one that has its name. Of one name, the first that does not need review counts: whoever can
+/// write to a project could otherwise take a promoted skill away by its name.
+fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
+    let mut first: BTreeMap<&SkillName, &ListedSkill> = BTreeMap::new();
+    for listed in all {
+        let holder = first.entry(&listed.skill.name).or_insert(listed);
+        if holder.needs_review && !listed.needs_review {
+            *holder = listed;
+        }
+    }
+    let holder = |listed: &ListedSkill| first.get(&listed.skill.name).filter(|holder| !std::ptr::eq(**holder, listed));
+    all.iter().map(|listed| holder(listed).map(|holder| holder.path.clone())).collect()
+}
+
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
-    let FoundSkill { path, mut skill, notes, text_hash } = found;
+    let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
         Some(true) => Quality::Verified,
         Some(false) if skill.quality == Quality::Verified => Quality::Draft,
         _ => skill.quality,
     };
-    let is_promoted = state.promoted.contains_key(&text_hash);
+    let is_promoted = not_covered.is_none() && state.promoted.contains_key(&text_hash);
     let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
     let used = state.used.get(skill.name.as_str()).copied().unwrap_or_default();
     if quality != skill.quality {
         Arc::make_mut(&mut skill).quality = quality;
     }
-    ListedSkill { skill, place, path, notes, needs_review: is_untrusted && !is_promoted, text_hash, used }
+    let needs_review = is_untrusted && !is_promoted;
+    ListedSkill { skill, place, path, notes, needs_review, files, not_covered, text_hash, used }
 }
 
 #[cfg(test)]
@@ -381,8 +416,8 @@ mod tests {
         fs::create_dir_all(root.join("empty")).unwrap();
         age_all(&root);
         recall(&playbook, &disk, &root);
-        // The root, each file, and the folder without one.
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+        // The root, each file with its folder, and the folder without one.
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
 
         let file = |name: &str| root.join(name).join("SKILL.md");
         let listed = |name: &str| names(&playbook).into_iter().find(|listed| listed.starts_with(&format!("{name}: ")));
@@ -417,7 +452,7 @@ mod tests {
         // And once nothing is young any more, it costs as little as before.
         age_all(&root);
         recall(&playbook, &disk, &root);
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
     }
 
     #[test]
