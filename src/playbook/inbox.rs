@@ -12,8 +12,8 @@ use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, ShownField, TextHash};
-use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
+use crate::lesson::{ChangeId, LessonId, LessonRef, TextHash};
+use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
@@ -377,36 +377,6 @@ impl fmt::Display for Notice {
             Some((last, [])) => write!(f, "{last} {verb} for review"),
             Some((last, first)) => write!(f, "{} and {last} {verb} for review", first.join(", ")),
         }
-    }
-}
-
-/// All that is shown of a lesson, and what letting it in brings with it. A line of the lesson cannot pose as one of these.
-fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
-    let mut fields = vec![("why it waits", why.to_owned())];
-    let shown = ShownField::ALL.into_iter().filter(|field| field.adds_text(lesson));
-    fields.extend(shown.map(|field| (label(field), field.of(lesson).into_owned())));
-    if lesson.verified {
-        fields.push(("mark", "✓ (verified)".to_owned()));
-    }
-    fields.extend(lesson.provenance.supersedes.map(|id| ("replaces lesson", id.to_string())));
-    fields.push(("project", lesson.realm.project.clone()));
-    fields.push(("role", lesson.realm.role.clone()));
-    fields.push(("session", lesson.provenance.session.clone()));
-    fields.extend(lesson.provenance.evidence.iter().map(|evidence| ("a person said", evidence.quote.clone())));
-    let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
-    lines.map(|(name, value)| format!("{name}: {}\n", value.replace('\n', "\n  "))).collect()
-}
-
-fn label(field: ShownField) -> &'static str {
-    match field {
-        ShownField::Trigger => "when",
-        ShownField::Task => "task",
-        ShownField::Domains => "topics",
-        ShownField::Mistake => "mistake",
-        ShownField::AntiPattern => "do not",
-        ShownField::CorrectPattern => "do",
-        ShownField::Solution => "solution",
-        ShownField::Code => "code",
     }
 }
 

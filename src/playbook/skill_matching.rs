@@ -10,7 +10,8 @@ use adage_index::UnitVector;
 use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 
-use super::skills::{ListedSkill, Skills};
+use super::skill_listing::ListedSkill;
+use super::skills::Skills;
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result, with_causes};
