@@ -21,8 +21,9 @@
 pub use crate::error::skills::Error;
 pub use crate::playbook::skill_curation::{AutoSaved, Curated};
 pub use crate::playbook::skill_exchange::{ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved};
+pub use crate::playbook::skill_listing::{ListedSkill as Listed, SkillListing as Listing, SkillPlace as Place};
 pub use crate::playbook::skill_matching::TaskSkills;
-pub use crate::playbook::skills::{ListedSkill as Listed, SkillListing as Listing, SkillPlace as Place, Skills};
+pub use crate::playbook::skills::Skills;
 pub use crate::skill::{
     AutoSave, BadSkillName as BadName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill as Indexed,
     MatchTier, MatchedBy, Matches, NoMatch, NotWorded, Point, PointReason, ProtectedBecause, Quality,
@@ -33,3 +34,4 @@ pub use crate::skill::{
 };
 pub use crate::store::skill_files::NotListed;
 pub use crate::store::skill_state::SkillUse as Use;
+pub use crate::store::supporting_files::{NotCovered, SkillFile as File};

@@ -32,6 +32,14 @@ pub enum Error {
         /// The hash of the present text.
         found: TextHash,
     },
+    /// The files beside a skill cannot be promoted or imported with it.
+    #[error("the files of skill {name:?} cannot be covered by a promotion: {reason}")]
+    NotCovered {
+        /// The name.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
     /// A skill is too large to be read again.
     #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
     TooLarge {

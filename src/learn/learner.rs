@@ -419,8 +419,8 @@ impl Addition {
 
 /// Why a lesson awaits review, if it has to.
 fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
-    if !lesson.is_admitted() {
-        Some(ReviewReason::Tainted)
+    if let Some(reason) = ReviewReason::of(lesson) {
+        Some(reason)
     } else if arrival == Arrival::New && lesson.is_unevidenced() {
         Some(ReviewReason::Unevidenced)
     } else if superseded.is_some_and(|old| !lesson.may_supersede(old)) {

@@ -12,13 +12,14 @@ use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
 ///
 /// A verified text wins over an unverified one, whole, and never lends its mark to another's text; so does a text that a
 /// person stands behind over an automatic one. Of two texts of equal standing the longer solution wins with its pattern and
-/// code; at equal length the existing one stays.
+/// code; at equal length the existing one stays. What a person promoted takes no part of another text in.
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
     match standing(existing).cmp(&standing(incoming)) {
         Ordering::Greater => {}
         Ordering::Less => take_whole_text(&mut merged, incoming),
+        Ordering::Equal if existing.is_promoted() => {}
         Ordering::Equal => {
             if solution_length(incoming) > solution_length(existing) {
                 merged.solution.clone_from(&incoming.solution);
@@ -44,7 +45,9 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merged.harmful_retrievals = existing.harmful_retrievals.saturating_add(incoming.harmful_retrievals);
     merged.last_retrieved_at = existing.last_retrieved_at.max(incoming.last_retrieved_at);
     merged.last_credited_at = existing.last_credited_at.max(incoming.last_credited_at);
-    merged.domains = united(&existing.domains, &incoming.domains);
+    if !existing.is_promoted() {
+        merged.domains = united(&existing.domains, &incoming.domains);
+    }
     let near = united(&existing.near, &incoming.near);
     merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
     merge_provenance(&mut merged, incoming);
@@ -67,6 +70,12 @@ fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
     merged.solution.clone_from(&from.solution);
     merged.correct_pattern.clone_from(&from.correct_pattern);
     merged.code_example.clone_from(&from.code_example);
+    if merged.provenance.promoted.is_some() {
+        // Nothing is left of what was promoted.
+        merged.domains.clone_from(&from.domains);
+        merged.provenance.promoted = from.provenance.promoted;
+        merged.provenance.supersedes = from.provenance.supersedes;
+    }
 }
 
 fn solution_length(lesson: &Lesson) -> (usize, usize) {
@@ -143,6 +152,22 @@ mod tests {
         assert!(result.verified);
         assert_eq!((result.solution.as_str(), result.frequency), ("right", 2));
         assert!((result.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_promoted_text_takes_nothing_in_until_another_replaces_it_whole() {
+        let mut promoted = Lesson { domains: vec!["a".into()], ..lesson("t", "s") };
+        promoted.provenance.origin = Origin::Mined;
+        promoted.provenance.promoted = Some(promoted.shown_hash());
+        let mut longer = Lesson { domains: vec!["b".into()], mistake: "m".into(), ..lesson("t", "a longer text") };
+        longer.provenance.origin = Origin::Mined;
+        let kept = merged(&promoted, &longer);
+        assert!(kept.is_promoted());
+        assert_eq!((kept.solution.as_str(), kept.frequency), ("s", 2));
+        longer.provenance.origin = Origin::Hand;
+        let replaced = merged(&promoted, &longer);
+        assert!(replaced.is_admitted() && !replaced.is_promoted());
+        assert_eq!((replaced.solution.as_str(), &replaced.domains), ("a longer text", &longer.domains));
     }
 
     #[test]

@@ -10,11 +10,11 @@ use crate::error::{Error, Result, inbox};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
 
-/// A lesson that awaits review, with the text that a person was shown.
+/// A lesson that awaits review, with the hash of what a person was shown of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewedLesson {
     pub(crate) id: LessonId,
-    pub(crate) text: TextHash,
+    pub(crate) shown: TextHash,
 }
 
 impl Learner<'_> {
@@ -31,10 +31,11 @@ impl Learner<'_> {
     fn promote(&mut self, reviewed: ReviewedLesson) -> Result<LearnOutcome> {
         let book = &mut self.plan.book;
         let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
-        book.forget_removal(reviewed.text);
-        lesson.provenance.promoted = Some(reviewed.text);
+        let text = lesson.text_hash();
+        book.forget_removal(text);
+        lesson.provenance.promoted = Some(reviewed.shown);
         let is_same = |known: &&Arc<Lesson>| {
-            known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == reviewed.text
+            known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == text
         };
         if let Some(known) = book.lessons.iter().find(is_same).filter(|known| known.is_admitted()) {
             return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: known.id } });
@@ -61,14 +62,14 @@ pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<Remov
     Ok(removal::forget(plan, Why::Dismissed, lesson))
 }
 
-fn take_waiting(book: &mut Book, ReviewedLesson { id, text }: ReviewedLesson) -> Result<Arc<Lesson>> {
+fn take_waiting(book: &mut Book, ReviewedLesson { id, shown }: ReviewedLesson) -> Result<Arc<Lesson>> {
     let place = book.waiting.iter().position(|waiting| waiting.lesson.id == id);
     let Some((place, waiting)) = place.and_then(|place| Some((place, book.waiting.get(place)?))) else {
         return Err(Error::NoSuchLesson { lesson: LessonRef::Id(id) });
     };
-    let found = waiting.lesson.text_hash();
-    if found != text {
-        return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
+    let found = waiting.lesson.shown_hash();
+    if found != shown {
+        return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: shown, found }.into());
     }
     Ok(book.waiting.remove(place).lesson)
 }

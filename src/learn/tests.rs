@@ -446,7 +446,7 @@ fn a_distance_of_exactly_the_limit_is_no_duplicate() {
 fn a_promoted_text_is_not_merged_into() {
     let mut promoted = lesson("t", "s");
     promoted.provenance.trust = Trust::Tainted;
-    promoted.provenance.promoted = Some(promoted.text_hash());
+    promoted.provenance.promoted = Some(promoted.shown_hash());
     let mut book = Book::default();
     book.put(promoted);
     assert!(matches!(

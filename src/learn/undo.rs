@@ -127,8 +127,10 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
 
 /// Why a lesson that comes back awaits review again: it was never let in.
 fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
+    if let Some(reason) = ReviewReason::of(lesson) {
+        return Some(reason);
+    }
     match why {
-        Why::Unreviewed | Why::Dismissed if !lesson.is_admitted() => Some(ReviewReason::Tainted),
         Why::Unreviewed | Why::Dismissed if lesson.is_unevidenced() => Some(ReviewReason::Unevidenced),
         Why::Unreviewed | Why::Dismissed if lesson.provenance.supersedes.is_some() => {
             Some(ReviewReason::WouldSupersedeTrusted)

@@ -17,6 +17,7 @@ mod draft;
 mod provenance;
 mod refusal;
 mod row;
+mod shown;
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
+pub(crate) use shown::ShownField;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;
@@ -136,37 +138,34 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// The hash of everything that is shown as advice: trigger, anti-pattern, correct pattern, code.
-    ///
-    /// Receipts, removals and promotions name a text by this hash.
-    #[must_use]
-    pub fn text_hash(&self) -> TextHash {
-        TextHash::of(&[&self.trigger, &self.anti_pattern, &self.correct_pattern, &self.code_example])
-    }
-
     /// The text that duplicates are searched by: three lines, SITUATION, MISTAKE, SOLUTION (docs/spec/playbook.md, 3.2).
     #[must_use]
     pub fn whole_text(&self) -> String {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
     }
 
-    /// True when the lesson may be shown: trusted, or promoted by a person with exactly this text.
+    /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
-        self.provenance.trust == Trust::Trusted || self.provenance.promoted == Some(self.text_hash())
+        match self.provenance.promoted {
+            Some(shown) => shown == self.shown_hash(),
+            None => self.provenance.trust == Trust::Trusted,
+        }
     }
 
-    /// True when it was found in a transcript, no user's words stand behind it, and no person promoted exactly this text.
+    /// True when a person promoted exactly what is shown of it.
+    pub(crate) fn is_promoted(&self) -> bool {
+        self.provenance.promoted.is_some() && self.is_admitted()
+    }
+
+    /// True when it was found in a transcript, is not confirmed by anything the user said, and was not promoted as it is.
     pub(crate) fn is_unevidenced(&self) -> bool {
-        self.provenance.origin == Origin::Mined
-            && self.provenance.evidence.is_empty()
-            && self.provenance.promoted != Some(self.text_hash())
+        self.provenance.origin == Origin::Mined && self.provenance.evidence.is_empty() && !self.is_promoted()
     }
 
     /// True when no person stands behind it: neither written by hand nor verified, nor promoted with this text.
     pub(crate) fn is_expendable(&self) -> bool {
-        let is_promoted = || self.provenance.promoted.is_some_and(|promoted| promoted == self.text_hash());
-        self.provenance.origin.is_automatic() && !self.verified && !is_promoted()
+        self.provenance.origin.is_automatic() && !self.verified && !self.is_promoted()
     }
 
     /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.

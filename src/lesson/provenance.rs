@@ -73,7 +73,7 @@ pub struct Provenance {
     /// The user's words that it stands on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// The hash of the text that a person looked at and promoted.
+    /// The hash of what a person was shown and promoted: the lesson's [`shown_hash`](super::Lesson::shown_hash) at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<TextHash>,
     /// The lesson that it takes the place of, where a model said so.

@@ -12,8 +12,8 @@ use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
-use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
+use crate::lesson::{ChangeId, LessonId, LessonRef, TextHash};
+use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
@@ -146,7 +146,7 @@ impl Inbox {
         for waiting in self.playbook.waiting_lessons()? {
             proposals.push(Proposal {
                 name: ProposalName::Lesson(waiting.lesson.id),
-                text: waiting.lesson.text_hash(),
+                text: waiting.lesson.shown_hash(),
                 files: Vec::new(),
                 summary: for_person(&format!("{} ({})", waiting.lesson.trigger, waiting.reason)).0,
             });
@@ -326,8 +326,8 @@ impl Inbox {
         }
         let waiting = self.playbook.waiting_lessons()?;
         let mut known: BTreeMap<LessonId, TextHash> =
-            waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.text_hash())).collect();
-        for ReviewedLesson { id, text: expected } in lessons.iter().copied() {
+            waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.shown_hash())).collect();
+        for ReviewedLesson { id, shown: expected } in lessons.iter().copied() {
             // Each once: the second time it does not await review any more.
             let found = known.remove(&id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?;
             if found != expected {
@@ -353,7 +353,7 @@ impl Inbox {
     fn lesson_text(&self, id: LessonId, text: TextHash) -> Result<String> {
         let waiting = self.playbook.waiting_lessons()?.into_iter().find(|waiting| waiting.lesson.id == id);
         let waiting = waiting.ok_or_else(|| inbox::Error::NoSuch { name: id.to_string() })?;
-        let found = waiting.lesson.text_hash();
+        let found = waiting.lesson.shown_hash();
         if found != text {
             return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
         }
@@ -386,29 +386,12 @@ impl fmt::Display for Notice {
     }
 }
 
-/// A lesson as lines of what it says.
-fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
-    let fields = [
-        ("why it waits", why),
-        ("when", lesson.trigger.as_str()),
-        ("task", &lesson.task),
-        ("mistake", &lesson.mistake),
-        ("do not", &lesson.anti_pattern),
-        ("do", &lesson.correct_pattern),
-        ("code", &lesson.code_example),
-        ("session", &lesson.provenance.session),
-    ];
-    let quotes = lesson.provenance.evidence.iter().map(|evidence| ("a person said", evidence.quote.as_str()));
-    let lines = fields.into_iter().chain(quotes).filter(|(_, value)| !value.trim().is_empty());
-    lines.flat_map(|(name, value)| [name, ": ", value, "\n"]).collect()
-}
-
 /// Lessons apart from what changes files.
 fn split(proposals: &[Proposal]) -> (Vec<ReviewedLesson>, Vec<&Proposal>) {
     let (mut lessons, mut files) = (Vec::new(), Vec::new());
     for proposal in proposals {
         match &proposal.name {
-            ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, text: proposal.text }),
+            ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, shown: proposal.text }),
             _ => files.push(proposal),
         }
     }

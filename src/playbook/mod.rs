@@ -37,6 +37,7 @@ pub(crate) mod session_run;
 pub(crate) mod sessions;
 pub(crate) mod skill_curation;
 pub(crate) mod skill_exchange;
+pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
 pub(crate) mod skills;
 pub(crate) mod written;
@@ -59,8 +60,9 @@ use crate::store::{Snapshot, Store, VectorCache};
 use inbox::{Inbox, Notice, Proposal};
 use session_run::SessionRun;
 use sessions::NotDue;
+use skill_listing::SkillPlace;
 use skill_matching::SkillMatcher;
-use skills::{SkillPlace, Skills};
+use skills::Skills;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;

@@ -8,7 +8,7 @@ use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
 use crate::state::Planned;
 
 impl Playbook {
-    /// Lets a lesson in that waits, exactly as it was looked at: `text` is its [`text_hash`](Lesson::text_hash). It is kept
+    /// Lets a lesson in that waits, exactly as it was looked at: `shown` is its [`shown_hash`](Lesson::shown_hash). It is kept
     /// apart from all others, shown from then on, and counts as one that a person stands behind.
     ///
     /// [`LearnOutcome::Refused`] when the same text is here already; it does not wait any longer either way.
@@ -16,8 +16,8 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when it has another text by now; the
     /// errors of a commit.
-    pub fn promote(&self, lesson: LessonId, text: TextHash) -> Result<LearnOutcome> {
-        let learned = self.promote_all(&[ReviewedLesson { id: lesson, text }])?;
+    pub fn promote(&self, lesson: LessonId, shown: TextHash) -> Result<LearnOutcome> {
+        let learned = self.promote_all(&[ReviewedLesson { id: lesson, shown }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
@@ -26,8 +26,8 @@ impl Playbook {
     ///
     /// # Errors
     /// As [`Playbook::promote`].
-    pub fn dismiss(&self, lesson: LessonId, text: TextHash) -> Result<RemovedLesson> {
-        let removals = self.dismiss_all(&[ReviewedLesson { id: lesson, text }])?;
+    pub fn dismiss(&self, lesson: LessonId, shown: TextHash) -> Result<RemovedLesson> {
+        let removals = self.dismiss_all(&[ReviewedLesson { id: lesson, shown }])?;
         removals.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 

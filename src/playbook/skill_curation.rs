@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::mining::is_in_force;
 use super::skill_exchange::SavedSkill;
 use super::skill_exchange::checked_text;
-use super::skills::listed;
+use super::skill_listing::listed;
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;
 use crate::error::{Error, Result, skills};

@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::{Playbook, Skills};
 use crate::error::folder::Irregular;
 use crate::error::{Error, FolderError, Result, skills};
+use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
+use crate::store::supporting_files::SupportingFiles;
 
 /// What became of a skill that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -85,7 +87,7 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::Exists`] when another text has its name; [`skills::Error::TooLarge`]; those of a write.
     pub fn save(&self, skill: &Skill) -> Result<SavedSkill> {
-        self.keep(skill, Existing::Keep)
+        self.keep(skill, Existing::Keep, &[])
     }
 
     /// Keeps a skill in the memory, in the place of the one that has its name, if one does.
@@ -93,14 +95,15 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::TooLarge`]; those of a write.
     pub fn replace(&self, skill: &Skill) -> Result<SavedSkill> {
-        self.keep(skill, Existing::Replace)
+        self.keep(skill, Existing::Replace, &[])
     }
 
-    /// Copies a SKILL.md, or that of a folder, into the memory: imported, tainted, so that it waits for a person. Files beside
-    /// it are not copied. What is there already with the same text stays as it is.
+    /// Copies a SKILL.md, or a folder with one and all files in it, into the memory: imported, tainted, so that it waits for a
+    /// person. What is there already with the same text and the same files stays as it is.
     ///
     /// # Errors
-    /// [`skills::Error::Exists`] when another text has its name; [`FolderError::Io`] when it cannot be read; those of a write.
+    /// [`skills::Error::Exists`] when another text or other files have its name; [`skills::Error::NotCovered`] when there are
+    /// links among the files, too many or too large ones; [`FolderError::Io`] when it cannot be read; those of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
         let (whole, n_bytes, bytes) = self.read_foreign(path)?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -116,12 +119,16 @@ impl Skills {
         skill.provenance.trust = Trust::Tainted;
         // They would be another playbook's.
         skill.provenance.lessons.clear();
+        let beside = self.beside(path, &skill_file(path), &skill.name)?;
         let own = self.own().into_iter().find(|found| found.skill.name == skill.name);
         let saved = match own {
-            Some(found) if found.text_hash == skill.text_hash() => {
+            Some(found) if found.text_hash == beside.hash_with(skill.text_hash()) => {
                 SavedSkill::Unchanged { name: skill.name, path: found.path }
             }
-            _ => self.save(&skill)?,
+            Some(found) => {
+                return Err(skills::Error::Exists { name: skill.name.to_string(), path: found.path }.into());
+            }
+            None => self.keep(&skill, Existing::Keep, &beside.contents(&self.0.0.store.folder.elsewhere(path))?)?,
         };
         Ok(ImportedSkill::Saved { saved, notes: reading.notes })
     }
@@ -139,6 +146,21 @@ impl Skills {
         let bytes = directory.read_start(&name, MAX_SKILL_BYTES + 1)?;
         let n_bytes = directory.stamp(&name)?.map_or(0, |stamp| stamp.length);
         Ok((whole, n_bytes, bytes))
+    }
+
+    /// The files of a folder that is imported, without the skill's own; none where a person named a file.
+    fn beside(&self, path: &Path, file: &Path, name: &SkillName) -> Result<SupportingFiles> {
+        if path == file {
+            return Ok(SupportingFiles::default());
+        }
+        let skill_file = Name::TOP.join(file.file_name().unwrap_or_default());
+        let beside = SupportingFiles::scan(&self.0.0.store.folder.elsewhere(path), &skill_file);
+        match &beside.not_covered {
+            None => Ok(beside),
+            Some(reason) => {
+                Err(skills::Error::NotCovered { name: name.to_string(), reason: reason.to_string() }.into())
+            }
+        }
     }
 
     /// Writes lessons as one skill into a folder of skills, `<folder>/<name>/SKILL.md`, and marks them as graduated. Where the
@@ -188,11 +210,11 @@ impl Skills {
         SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_shelf.lock()).found
     }
 
-    fn keep(&self, skill: &Skill, existing: Existing) -> Result<SavedSkill> {
+    fn keep(&self, skill: &Skill, existing: Existing, beside: &[(Name, Vec<u8>)]) -> Result<SavedSkill> {
         let skill = skill.standardised();
         let text = checked_text(&skill)?;
         let name = skill.name;
-        match SkillFiles::own(&self.0.0.store.folder).write(&name, &text, existing)? {
+        match SkillFiles::own(&self.0.0.store.folder).write_with(&name, &text, existing, beside)? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
             Written::Taken(path) => Err(skills::Error::Exists { name: name.to_string(), path }.into()),

@@ -11,7 +11,8 @@ use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 
-use super::skills::{ListedSkill, Skills};
+use super::skill_listing::ListedSkill;
+use super::skills::Skills;
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result, with_causes};

@@ -1,19 +1,13 @@
 //! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use serde::Serialize;
-
 use super::Playbook;
+use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, shadowed_by};
 use crate::error::{Result, skills};
 use crate::learn::Verification;
-use crate::lesson::{TextHash, Trust};
-use crate::proposal::for_person;
-use crate::skill::{Quality, Skill, SkillName, SkillNote};
-use crate::store::skill_files::{FoundSkill, NotListed, SkillFiles};
-use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, SkillUse};
+use crate::lesson::TextHash;
+use crate::skill::SkillName;
+use crate::store::skill_files::SkillFiles;
+use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 
 /// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
 ///
@@ -35,63 +29,6 @@ use crate::store::skill_state::{Checked, Note, SkillState, SkillStateFile, Skill
 #[derive(Clone)]
 pub struct Skills(pub(super) Playbook);
 
-/// Whose folder a skill lies in, in the order in which names are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SkillPlace {
-    /// The project's: whoever writes to it writes the skill, which waits for a person whatever its file says.
-    Project,
-    /// The memory's own, `skills/` in the playbook's folder.
-    User,
-    /// Another one that the host named.
-    Extra,
-}
-
-impl SkillPlace {
-    /// The word for it: `project`, `user` or `extra`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-            Self::Extra => "extra",
-        }
-    }
-}
-
-/// A skill as it is listed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct ListedSkill {
-    /// What its file says; the quality is that of the last check of this text, where there was one.
-    pub skill: Arc<Skill>,
-    /// Whose folder it lies in.
-    pub place: SkillPlace,
-    /// Its file.
-    pub path: PathBuf,
-    /// What had to be mended while it was read.
-    pub notes: Vec<SkillNote>,
-    /// True while nobody promoted exactly this text, and it is the project's or tainted. It is listed, and never shown to a model.
-    pub needs_review: bool,
-    /// The text that a promotion holds for.
-    pub text_hash: TextHash,
-    /// How often it was shown.
-    pub used: SkillUse,
-}
-
-/// Every file that is called a skill.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct SkillListing {
-    /// The skills that count, one a name: by place, then by folder.
-    pub skills: Vec<ListedSkill>,
-    /// Those whose name an earlier one has, with the file of that one.
-    pub shadowed: Vec<(ListedSkill, PathBuf)>,
-    /// Those that could not be read, and why.
-    pub refused: Vec<(PathBuf, NotListed)>,
-}
-
 impl Playbook {
     /// The skills: the memory's own, and those of the folders that the builder was given.
     #[must_use]
@@ -100,16 +37,9 @@ impl Playbook {
     }
 }
 
-impl ListedSkill {
-    /// The file's text as a person should read it before promoting it: what cannot be seen is written out, secrets are masked.
-    #[must_use]
-    pub fn for_person(&self) -> String {
-        for_person(&self.skill.to_text()).0
-    }
-}
-
 impl Skills {
-    /// Every skill, in the order project, user, extra, and within a folder by name. The first of a name counts.
+    /// Every skill, in the order project, user, extra, and within a folder by name. Of one name, the first that does not need
+    /// review counts; where all do, the first.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io) when the record of promotions cannot be read. A folder that cannot be read
@@ -118,19 +48,17 @@ impl Skills {
         let inner = &self.0.0;
         let mut cache = inner.skill_shelf.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
-        let mut listing = SkillListing::default();
-        let mut taken: BTreeMap<SkillName, PathBuf> = BTreeMap::new();
+        let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
-            for found in scanned.found {
-                let skill = listed(found, whose, &known);
-                if let Some(first) = taken.get(&skill.skill.name) {
-                    listing.shadowed.push((skill, first.clone()));
-                } else {
-                    taken.insert(skill.skill.name.clone(), skill.path.clone());
-                    listing.skills.push(skill);
-                }
+            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known)));
+        }
+        let shadowed_by = shadowed_by(&all);
+        for (skill, by) in all.into_iter().zip(shadowed_by) {
+            match by {
+                Some(path) => listing.shadowed.push((skill, path)),
+                None => listing.skills.push(skill),
             }
         }
         Ok(listing)
@@ -158,11 +86,11 @@ impl Skills {
         Ok(skills)
     }
 
-    /// Lets a skill be shown: a person looked at exactly this text. Whoever changes its name, its description, its tools or
-    /// its body takes that away.
+    /// Lets a skill be shown: a person looked at exactly this text and these files. Whoever changes its name, its description,
+    /// its tools, its body or a file beside it takes that away.
     ///
     /// # Errors
-    /// [`skills::Error::NoSuch`]; those of a write.
+    /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let text_hash = listed.text_hash;
@@ -181,6 +109,10 @@ impl Skills {
         if listed.text_hash != text_hash {
             let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
             return Err(skills::Error::Changed { name, expected: text_hash, found }.into());
+        }
+        if let Some(reason) = &listed.not_covered {
+            let (name, reason) = (listed.skill.name.to_string(), reason.to_string());
+            return Err(skills::Error::NotCovered { name, reason }.into());
         }
         if listed.needs_review {
             let note = self.note(&listed);
@@ -229,31 +161,20 @@ impl Skills {
     }
 }
 
-pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
-    let FoundSkill { path, mut skill, notes, text_hash } = found;
-    let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
-        Some(true) => Quality::Verified,
-        Some(false) if skill.quality == Quality::Verified => Quality::Draft,
-        _ => skill.quality,
-    };
-    let is_promoted = state.promoted.contains_key(&text_hash);
-    let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
-    let used = state.used.get(skill.name.as_str()).copied().unwrap_or_default();
-    if quality != skill.quality {
-        Arc::make_mut(&mut skill).quality = quality;
-    }
-    ListedSkill { skill, place, path, notes, needs_review: is_untrusted && !is_promoted, text_hash, used }
-}
-
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests change files by themselves")]
 mod tests {
+    use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::folder::disk::{Disk, RealDisk};
+    use crate::lesson::Trust;
+    use crate::skill::Skill;
+    use crate::store::skill_files::NotListed;
     use crate::testing::at;
     use crate::testing::faults::{CountingDisk, Fault, FaultyDisk};
     use crate::{Listing, ManualClock, build_lesson};
@@ -386,8 +307,8 @@ mod tests {
         fs::create_dir_all(root.join("empty")).unwrap();
         age_all(&root);
         recall(&playbook, &disk, &root);
-        // The root, each file, and the folder without one.
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+        // The root, each file with its folder, and the folder without one.
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
 
         let file = |name: &str| root.join(name).join("SKILL.md");
         let listed = |name: &str| names(&playbook).into_iter().find(|listed| listed.starts_with(&format!("{name}: ")));
@@ -422,7 +343,7 @@ mod tests {
         // And once nothing is young any more, it costs as little as before.
         age_all(&root);
         recall(&playbook, &disk, &root);
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", N + 2)]));
+        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
     }
 
     #[test]

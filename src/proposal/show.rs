@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use adage_redact::{Redactor, visible};
 
+use crate::lesson::{Lesson, ShownField};
+
 /// A text with secrets masked and with invisible characters written out; how many secrets there were.
 ///
 /// In a diff, the lines of one side are looked at together, without their signs: a key goes over several lines.
@@ -26,6 +28,36 @@ pub(crate) fn for_person(text: &str) -> (String, usize) {
         }
     }
     (shown, n_secrets)
+}
+
+/// All that is shown of a lesson, and what letting it in brings with it. A line of the lesson cannot pose as one of these.
+pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
+    let mut fields = vec![("why it waits", why.to_owned())];
+    let shown = ShownField::ALL.into_iter().filter(|field| field.adds_text(lesson));
+    fields.extend(shown.map(|field| (label(field), field.of(lesson).into_owned())));
+    if lesson.verified {
+        fields.push(("mark", "✓ (verified)".to_owned()));
+    }
+    fields.extend(lesson.provenance.supersedes.map(|id| ("replaces lesson", id.to_string())));
+    fields.push(("project", lesson.realm.project.clone()));
+    fields.push(("role", lesson.realm.role.clone()));
+    fields.push(("session", lesson.provenance.session.clone()));
+    fields.extend(lesson.provenance.evidence.iter().map(|evidence| ("a person said", evidence.quote.clone())));
+    let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
+    lines.map(|(name, value)| format!("{name}: {}\n", value.replace('\n', "\n  "))).collect()
+}
+
+fn label(field: ShownField) -> &'static str {
+    match field {
+        ShownField::Trigger => "when",
+        ShownField::Task => "task",
+        ShownField::Domains => "topics",
+        ShownField::Mistake => "mistake",
+        ShownField::AntiPattern => "do not",
+        ShownField::CorrectPattern => "do",
+        ShownField::Solution => "solution",
+        ShownField::Code => "code",
+    }
 }
 
 fn sign_of(line: &str) -> Option<char> {

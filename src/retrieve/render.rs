@@ -8,7 +8,7 @@ use adage_redact::{fence_for, strip_invisible};
 
 use super::tiers::{Hit, Ranked};
 use super::{NoMatchReason, Tier};
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, ShownField};
 
 /// A rendered block and which of the hits are in it.
 pub(crate) struct Rendered {
@@ -52,23 +52,24 @@ pub(crate) fn estimated_tokens(text: &str) -> usize {
 
 fn item(lesson: &Lesson) -> String {
     let mut parts = Vec::new();
-    let mut part = |label: &str, text: &str| {
+    let mut part = |label: &str, field: ShownField| {
+        let text = field.of(lesson);
         if !text.trim().is_empty() {
-            parts.push(format!("{label}: {}", block::quote(text)));
+            parts.push(format!("{label}: {}", block::quote(&text)));
         }
     };
     if lesson.schema_version < 2 {
-        part("SITUATION", &lesson.task);
-        part("PREVIOUS MISTAKE", &lesson.mistake);
-        part("THE FIX", &lesson.solution);
+        part("SITUATION", ShownField::Task);
+        part("PREVIOUS MISTAKE", ShownField::Mistake);
+        part("THE FIX", ShownField::Solution);
         return parts.join(PART);
     }
     let mark = if lesson.verified { '✓' } else { '·' };
-    part(&format!("TRIGGER ({mark})"), &lesson.trigger);
-    part("DOMAINS", &lesson.domains.join(", "));
-    part("ANTI-PATTERN", &lesson.anti_pattern);
-    part("CORRECT-PATTERN", &lesson.correct_pattern);
-    let code = strip_invisible(&lesson.code_example);
+    part(&format!("TRIGGER ({mark})"), ShownField::Trigger);
+    part("DOMAINS", ShownField::Domains);
+    part("ANTI-PATTERN", ShownField::AntiPattern);
+    part("CORRECT-PATTERN", ShownField::CorrectPattern);
+    let code = strip_invisible(&ShownField::Code.of(lesson));
     if !code.trim().is_empty() && !lesson.correct_pattern.contains(lesson.code_example.trim()) {
         let fence = fence_for(&code);
         let lines = code.trim_matches('\n').replace('\n', PART);
@@ -81,7 +82,10 @@ fn item(lesson: &Lesson) -> String {
 pub(crate) fn recent_failures<'a>(lessons: impl Iterator<Item = &'a Arc<Lesson>>) -> String {
     let entries: Vec<String> = lessons
         .filter(|lesson| !lesson.mistake.trim().is_empty())
-        .map(|lesson| format!("- TASK: {}\n  MISTAKE: {}", block::quote(&lesson.task), block::quote(&lesson.mistake)))
+        .map(|lesson| {
+            let [task, mistake] = [ShownField::Task, ShownField::Mistake].map(|field| block::quote(&field.of(lesson)));
+            format!("- TASK: {task}\n  MISTAKE: {mistake}")
+        })
         .collect();
     if entries.is_empty() {
         return NO_FAILURES.to_owned();

@@ -295,7 +295,7 @@ mod tests {
         let mut promoted = tainted.clone();
         promoted.trigger = "promoted".into();
         promoted.id = lesson("promoted", "s").id;
-        promoted.provenance.promoted = Some(promoted.text_hash());
+        promoted.provenance.promoted = Some(promoted.shown_hash());
         for lesson in [elsewhere, here, tainted, promoted, lesson("global", "s")] {
             book.put(lesson);
         }

@@ -153,7 +153,9 @@ impl Source<'_> {
         } else {
             "- A session, by a rule; no lesson was learned from it yet".to_owned()
         }];
-        for evidence in &lesson.provenance.evidence {
+        // A promotion does not cover them.
+        let quotes = lesson.provenance.evidence.iter().filter(|_| !lesson.is_promoted());
+        for evidence in quotes {
             let quote = &evidence.quote;
             parts.push(if self.is_tainted() { fenced(quote, "text") } else { quotation(quote) });
         }
@@ -354,7 +356,7 @@ mod tests {
             assert_eq!(plain.contains("Use csv."), n_lessons == 2);
         }
         // A person looked at exactly this text.
-        hostile.provenance.promoted = Some(hostile.text_hash());
+        hostile.provenance.promoted = Some(hostile.shown_hash());
         assert_eq!(Skill::from_lessons([&hostile]).unwrap().provenance.trust, Trust::Trusted);
     }
 

@@ -31,6 +31,9 @@ pub enum ReviewReason {
     /// It may come from untrusted content; a person has to promote exactly this text.
     #[error("untrusted content could have shaped it")]
     Tainted,
+    /// A person promoted it, and what is shown of it was changed since.
+    #[error("it was changed after a person promoted it")]
+    Changed,
     /// It is not confirmed by anything the user said.
     #[error("no user's words stand behind it")]
     Unevidenced,
@@ -47,6 +50,16 @@ pub enum ReviewReason {
 pub(crate) struct Waiting {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) reason: ReviewReason,
+}
+
+impl ReviewReason {
+    /// Why a lesson may not be shown; none when it may.
+    pub(crate) fn of(lesson: &Lesson) -> Option<Self> {
+        if lesson.is_admitted() {
+            return None;
+        }
+        Some(if lesson.provenance.promoted.is_some() { Self::Changed } else { Self::Tainted })
+    }
 }
 
 /// All lessons, newest first, with those that await review and those that were removed. Clones share the lessons.

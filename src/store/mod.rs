@@ -18,6 +18,7 @@ pub(crate) mod sections;
 pub(crate) mod skill_files;
 pub(crate) mod skill_shelf;
 pub(crate) mod skill_state;
+pub(crate) mod supporting_files;
 #[cfg(test)]
 mod tests;
 pub(crate) mod undo;

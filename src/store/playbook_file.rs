@@ -170,7 +170,7 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
 }
 
 fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
-    let (mut lessons, mut unread) = (Vec::new(), Vec::new());
+    let (mut lessons, mut waiting, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
     for (place, row) in rows.into_iter().enumerate() {
         match Lesson::from_row(row.clone(), clock) {
@@ -181,7 +181,12 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
                     lesson.id = LessonId::at(DateTime::default(), seed);
                     ids.insert(lesson.id);
                 }
-                lessons.push(Arc::new(lesson));
+                let lesson = Arc::new(lesson);
+                // Changed since it was promoted, or put there by another program: it is listed where a person looks for it.
+                match ReviewReason::of(&lesson) {
+                    Some(reason) => waiting.push(Waiting { lesson, reason }),
+                    None => lessons.push(lesson),
+                }
             }
             Err(why) => {
                 tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
@@ -189,7 +194,7 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
             }
         }
     }
-    Book { lessons: lessons.into_iter().collect(), unread, ..Book::default() }
+    Book { lessons: lessons.into_iter().collect(), waiting, unread, ..Book::default() }
 }
 
 fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {

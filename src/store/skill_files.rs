@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::skill_shelf::{FILE_NAMES, SkillShelf};
+use super::supporting_files::{NotCovered, SkillFile};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
 use crate::hash::TextHash;
@@ -56,6 +57,11 @@ pub(crate) struct FoundSkill {
     pub(crate) skill: Arc<Skill>,
     /// What had to be mended while it was read.
     pub(crate) notes: Vec<SkillNote>,
+    /// The files beside it.
+    pub(crate) files: Vec<SkillFile>,
+    /// Why a promotion cannot cover these.
+    pub(crate) not_covered: Option<NotCovered>,
+    /// Of the skill with these files.
     pub(crate) text_hash: TextHash,
 }
 
@@ -106,16 +112,23 @@ impl<'a> SkillFiles<'a> {
     /// Writes a skill, under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
     /// folder or its file is not followed.
     pub(crate) fn write(&self, name: &SkillName, text: &str, existing: Existing) -> Result<Written> {
+        self.write_with(name, text, existing, &[])
+    }
+
+    /// Writes a skill with files beside it. They come first: without a `SKILL.md` a folder is not a skill.
+    pub(crate) fn write_with(
+        &self,
+        name: &SkillName,
+        text: &str,
+        existing: Existing,
+        beside: &[(Name, Vec<u8>)],
+    ) -> Result<Written> {
         let _lock = self.folder.lock()?;
         let folder = Name::from(name.to_string());
         let file = folder.join(FILE);
         // A root that a person names may be a link; ours may not.
         for part in [self.is_own.then_some(&Name::TOP), Some(&folder), Some(&file)].into_iter().flatten() {
-            if self.root.entry(part).is_ok_and(|entry| entry == Entry::Link) {
-                return Err(FolderError::io("write", &self.root.path_of(part))(io::Error::other(
-                    "it is a symbolic link",
-                )));
-            }
+            self.refuse_link(part)?;
         }
         let path = self.root.path_of(&file);
         // A file of another system may be called otherwise and still be the same one.
@@ -129,6 +142,9 @@ impl<'a> SkillFiles<'a> {
             }
         }
         self.root.create_directory(&folder)?;
+        for (name, bytes) in beside {
+            self.write_supporting(&folder, name, bytes)?;
+        }
         if self.is_own {
             self.folder.sweep();
             let temporary = self.folder.write_temporary(FILE, text.as_bytes())?;
@@ -142,6 +158,29 @@ impl<'a> SkillFiles<'a> {
             self.folder.files().sync_directory(Name::TOP)?;
         }
         Ok(if stamp.is_some() { Written::Replaced(path) } else { Written::New(path) })
+    }
+
+    fn refuse_link(&self, part: &Name) -> Result<()> {
+        if self.root.entry(part).is_ok_and(|entry| entry == Entry::Link) {
+            let reason = io::Error::other("it is a symbolic link");
+            return Err(FolderError::io("write", &self.root.path_of(part))(reason));
+        }
+        Ok(())
+    }
+
+    /// A file beside a skill's, in the folders that it needs.
+    fn write_supporting(&self, folder: &Name, name: &Name, bytes: &[u8]) -> Result<()> {
+        let mut above = folder.clone();
+        for part in name.as_path().parent().into_iter().flat_map(Path::components) {
+            above = above.join(part);
+            self.refuse_link(&above)?;
+            self.root.create_directory(&above)?;
+        }
+        let file = folder.join(name.as_path());
+        self.refuse_link(&file)?;
+        self.root.create(&file, bytes)?;
+        self.root.sync(&file)?;
+        self.root.sync_directory(above)
     }
 
     /// Another file system may begin at a folder that is not ours, so the temporary file is in that folder.

@@ -1,8 +1,7 @@
 //! The skills that a handle has read, kept until a stamp says that they may have changed.
 //!
-//! While nothing changes, a root costs one stat and each of its folders another one: of the `SKILL.md`, or of the folder
-//! itself where it has none. A change of a root's entries changes the root's stamp; a change of a file does not, so each is
-//! looked at by itself. What involves a link or could not be read is examined every time.
+//! While nothing changes, a root costs one stat, and each of its folders one of itself and one of everything in it. A change
+//! of entries changes the stamp of their folder; a change of a file does not, so each is looked at by itself. What involves a link or could not be read is examined every time.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 
 use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, SkillRoot, unreadable};
 use super::skill_state::SkillState;
+use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
 use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
 
@@ -183,16 +183,28 @@ impl Scan<'_> {
         let file = FILE_NAMES.map(|file| name.join(file)).into_iter().find(is_there);
         let file_stamp = file.as_ref().and_then(|file| root.own_stamp(file).ok().flatten());
         let before = known.and_then(|known| known.file);
-        let is_standard = file.as_ref().is_some_and(|file| file.as_path().ends_with(FILE));
-        let known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
+        let mut known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
         let mut watched = Vec::new();
+        let beside = known_file.as_mut().map_or(Some(Vec::new()), |file| self.supporting(root, &name, file));
         let is_settled = known_file.as_ref().is_none_or(|file| file.is_settled(is_linked));
-        if !is_linked && is_settled {
-            // Without a file, or with one of the other name, a `SKILL.md` would change the folder.
-            watched.extend(folder_stamp.filter(|_| !is_standard).map(|stamp| (name.clone(), stamp)));
+        if let Some(beside) = beside.filter(|_| !is_linked && is_settled) {
+            watched.extend(folder_stamp.map(|stamp| (name.clone(), stamp)));
             watched.extend(file.zip(file_stamp));
+            watched.extend(beside);
         }
         Some(KnownFolder { name, is_folder: true, file: known_file, watched })
+    }
+
+    /// Adds the files beside a skill's to what is known of it; what proves that these did not change, if anything does.
+    fn supporting(&self, root: &Directory, name: &Name, file: &mut KnownFile) -> Option<Vec<(Name, Stamp)>> {
+        let Ok(found) = &mut file.outcome else { return Some(Vec::new()) };
+        let folder = self.folder.links().resolve(&root.path_of(name)).ok()?;
+        let skill_file = Name::TOP.join(file.path.file_name()?);
+        let beside = SupportingFiles::scan(&self.folder.elsewhere(&folder), &skill_file);
+        found.text_hash = beside.hash_with(found.skill.text_hash());
+        (found.files, found.not_covered) = (beside.files, beside.not_covered);
+        let below = |(path, stamp): (Name, Stamp)| (name.join(path.as_path()), stamp);
+        beside.watched.map(|watched| watched.into_iter().filter(|(path, _)| *path != Name::TOP).map(below).collect())
     }
 
     fn leads_to_folder(&self, link: &Path) -> bool {
@@ -241,8 +253,14 @@ impl Scan<'_> {
             *self.n_parsed += 1;
         }
         let reading = Skill::read(&bytes, folder.as_path().to_str())?;
-        let (text_hash, path) = (reading.skill.text_hash(), path.to_owned());
-        Ok(FoundSkill { path, skill: Arc::new(reading.skill), notes: reading.notes, text_hash })
+        Ok(FoundSkill {
+            path: path.to_owned(),
+            text_hash: reading.skill.text_hash(),
+            skill: Arc::new(reading.skill),
+            notes: reading.notes,
+            files: Vec::new(),
+            not_covered: None,
+        })
     }
 }
 

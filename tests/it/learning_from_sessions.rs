@@ -171,7 +171,7 @@ fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
     let old = desk.learn(build_lesson("adding a dependency", "Use yarn for it."));
     desk.learn_from("monday", &reply(Some(1)));
     let waiting = desk.playbook.waiting_lessons().unwrap().remove(0).lesson;
-    let learned = desk.playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    let learned = desk.playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert!(matches!(learned, LearnOutcome::Inserted { ref evicted, .. } if *evicted == [old]), "{learned:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
     desk.playbook.undo(learned.change().unwrap()).unwrap();
@@ -326,7 +326,7 @@ fn a_draft_goes_with_the_lesson_that_a_person_did_not_want() {
     assert!(!skills.for_task(task).unwrap().block.text.is_empty());
     let waiting = desk.playbook.waiting_lessons().unwrap();
     for waiting in &waiting {
-        desk.playbook.dismiss(waiting.lesson.id, waiting.lesson.text_hash()).unwrap();
+        desk.playbook.dismiss(waiting.lesson.id, waiting.lesson.shown_hash()).unwrap();
     }
     assert!(skills.list().unwrap().skills.is_empty());
     assert!(skills.for_task(task).unwrap().block.text.is_empty());

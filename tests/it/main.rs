@@ -37,7 +37,6 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
-#[cfg(unix)]
 mod red;
 mod redaction;
 mod related;

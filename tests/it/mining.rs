@@ -191,14 +191,14 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
     assert!(matches!(refused, Error::Inbox(inbox::Error::Changed { .. })), "{refused}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
 
-    let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert!(matches!(learned, LearnOutcome::Inserted { id, .. } if id == waiting.id), "{learned:?}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
     let lesson = playbook.find(waiting.id).unwrap();
-    assert_eq!((lesson.text_hash(), lesson.provenance.promoted), (waiting.text_hash(), Some(waiting.text_hash())));
+    assert_eq!((lesson.text_hash(), lesson.provenance.promoted), (waiting.text_hash(), Some(waiting.shown_hash())));
     let shown = open(folder.path(), NOW).get_playbook_context("pip install request fails").unwrap();
     assert!(shown.text.contains("requests"), "{}", shown.text);
-    assert!(matches!(playbook.promote(waiting.id, waiting.text_hash()), Err(Error::NoSuchLesson { .. })));
+    assert!(matches!(playbook.promote(waiting.id, waiting.shown_hash()), Err(Error::NoSuchLesson { .. })));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_promoted_lesson_makes_room_and_is_not_pushed_out_by_mined_ones() {
     playbook.learn_lesson(build_lesson("by hand", "stays until somebody decides otherwise")).unwrap();
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
-    let learned = playbook.promote(waiting.id, waiting.text_hash()).unwrap();
+    let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert_eq!(learned.evicted().len(), 1, "{learned:?}");
     let learned = admit(&playbook, &correction("s2"));
     assert!(
@@ -226,7 +226,7 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     let playbook = open(folder.path(), NOW);
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
-    let removal = playbook.dismiss(waiting.id, waiting.text_hash()).unwrap();
+    let removal = playbook.dismiss(waiting.id, waiting.shown_hash()).unwrap();
     assert!(playbook.waiting_lessons().unwrap().is_empty());
     // Another session suggests the same.
     let again = admit(&playbook, &recovery("s2"));

@@ -35,12 +35,12 @@ pub(crate) enum Command {
         #[arg(long)]
         name: Option<skills::Name>,
     },
-    /// Copy a SKILL.md, or the one in a folder, into the memory; it awaits review
+    /// Copy a SKILL.md, or a folder with one and all its files, into the memory; it awaits review
     Import { path: PathBuf },
-    /// Allow a skill to be shown: you have read exactly this text
+    /// Allow a skill to be shown: you have read exactly this text and its files
     Promote {
         name: String,
-        /// Only if its text has this hash, as printed by `show`
+        /// Only if its text, with its files, has this hash, as printed by `show`
         #[arg(long, value_name = "HASH")]
         text_hash: Option<TextHash>,
     },
@@ -176,11 +176,12 @@ fn row(listed: &skills::Listed) -> Value {
     let skill = &listed.skill;
     let trust = if skill.provenance.trust == Trust::Tainted { "tainted" } else { "trusted" };
     let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();
+    let not_covered = listed.not_covered.as_ref().map(ToString::to_string);
     json!({
         "name": skill.name.as_str(), "place": listed.place.name(), "path": listed.path, "description": skill.description,
         "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
-        "used": listed.used, "text_hash": listed.text_hash, "notes": notes,
+        "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     })
 }
 

@@ -1,4 +1,12 @@
 //! Attacks through the library: what must hold whichever program calls it.
 
+#[cfg(unix)]
 mod links;
+#[cfg(unix)]
 mod races;
+mod shown;
+
+/// Fails with every attack that succeeded.
+fn report(succeeded: &[String], n_attacks: usize) {
+    assert!(succeeded.is_empty(), "{} of {n_attacks} attacks succeed:\n  {}", succeeded.len(), succeeded.join("\n  "));
+}

@@ -10,11 +10,14 @@ mod links_of_targets;
 mod machine;
 #[cfg(unix)]
 mod memory;
+mod program;
 #[cfg(unix)]
 mod relative;
 #[cfg(unix)]
 mod relative_open;
 #[cfg(unix)]
 mod run;
+mod shown;
+mod shown_skills;
 #[path = "../../../../../tests/it/red/table.rs"]
 mod table;

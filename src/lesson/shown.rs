@@ -1,0 +1,135 @@
+//! What of a lesson reaches a prompt. One list: prompts are rendered from it, a reviewer is shown all of it, and a promotion
+//! covers all of it.
+
+use std::borrow::Cow;
+
+use super::{Lesson, TextHash};
+
+/// A text of a lesson that reaches prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShownField {
+    Trigger,
+    Task,
+    Domains,
+    Mistake,
+    AntiPattern,
+    Solution,
+    CorrectPattern,
+    Code,
+}
+
+impl ShownField {
+    /// All of them, in the order in which a reviewer reads them.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Trigger,
+        Self::Task,
+        Self::Domains,
+        Self::Mistake,
+        Self::AntiPattern,
+        Self::CorrectPattern,
+        Self::Solution,
+        Self::Code,
+    ];
+
+    /// The fields of the text hash, which names the advice.
+    const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
+
+    /// The text, as it is rendered.
+    pub(crate) fn of(self, lesson: &Lesson) -> Cow<'_, str> {
+        match self {
+            Self::Trigger => lesson.trigger.as_str().into(),
+            Self::Task => lesson.task.as_str().into(),
+            Self::Domains => lesson.domains.join(", ").into(),
+            Self::Mistake => lesson.mistake.as_str().into(),
+            Self::AntiPattern => lesson.anti_pattern.as_str().into(),
+            Self::Solution => lesson.solution.as_str().into(),
+            Self::CorrectPattern => lesson.correct_pattern.as_str().into(),
+            Self::Code => lesson.code_example.as_str().into(),
+        }
+    }
+
+    /// The field that this one is a copy of where a lesson gives only one of the two.
+    fn counterpart(self) -> Option<Self> {
+        match self {
+            Self::Task => Some(Self::Trigger),
+            Self::Mistake => Some(Self::AntiPattern),
+            Self::Solution => Some(Self::CorrectPattern),
+            _ => None,
+        }
+    }
+
+    /// True when the field says something that its counterpart does not.
+    pub(crate) fn adds_text(self, lesson: &Lesson) -> bool {
+        let text = self.of(lesson);
+        self.counterpart().map_or(!text.is_empty(), |counterpart| text != counterpart.of(lesson))
+    }
+}
+
+impl Lesson {
+    /// The hash of the advice: trigger, anti-pattern, correct pattern, code.
+    ///
+    /// Receipts and removals name a text by this hash.
+    #[must_use]
+    pub fn text_hash(&self) -> TextHash {
+        TextHash::of(&ShownField::ADVICE.map(|field| field.of(self).into_owned()))
+    }
+
+    /// The hash of everything that reaches a prompt, and of the lesson that it takes the place of: what a reviewer is shown.
+    ///
+    /// Promotions name a text by this hash. It is [`text_hash`](Self::text_hash) where domains, task, mistake and solution say
+    /// nothing that the advice does not, and the lesson supersedes none.
+    #[must_use]
+    pub fn shown_hash(&self) -> TextHash {
+        let mut parts: Vec<String> = ShownField::ADVICE.map(|field| field.of(self).into_owned()).into();
+        let is_further = |field: &ShownField| !ShownField::ADVICE.contains(field) && field.adds_text(self);
+        for field in ShownField::ALL.into_iter().filter(is_further) {
+            parts.extend([format!("{field:?}"), field.of(self).into_owned()]);
+        }
+        parts.extend(self.provenance.supersedes.into_iter().flat_map(|id| ["supersedes".to_owned(), id.to_string()]));
+        TextHash::of(&parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::lesson;
+
+    #[test]
+    fn the_hash_of_what_is_shown_covers_each_field_and_is_the_text_hash_without_further_ones() {
+        let plain = lesson("t", "s");
+        assert_eq!(plain.shown_hash(), plain.text_hash());
+        let text = || "other".to_owned();
+        let mut hashes = vec![plain.shown_hash()];
+        for field in ShownField::ALL {
+            let mut changed = plain.clone();
+            match field {
+                ShownField::Trigger => changed.trigger = text(),
+                ShownField::Task => changed.task = text(),
+                ShownField::Domains => changed.domains = vec![text()],
+                ShownField::Mistake => changed.mistake = text(),
+                ShownField::AntiPattern => changed.anti_pattern = text(),
+                ShownField::Solution => changed.solution = text(),
+                ShownField::CorrectPattern => changed.correct_pattern = text(),
+                ShownField::Code => changed.code_example = text(),
+            }
+            let is_of_advice = ShownField::ADVICE.contains(&field);
+            assert_eq!(changed.text_hash() != plain.text_hash(), is_of_advice, "{field:?}");
+            hashes.push(changed.shown_hash());
+        }
+        let mut superseding = plain.clone();
+        superseding.provenance.supersedes = Some(plain.id);
+        hashes.push(superseding.shown_hash());
+        let distinct: std::collections::BTreeSet<_> = hashes.iter().collect();
+        assert_eq!(distinct.len(), hashes.len(), "{hashes:?}");
+    }
+
+    #[test]
+    fn a_promotion_of_the_advice_alone_holds_where_nothing_else_is_shown() {
+        let mut promoted = lesson("t", "s");
+        promoted.provenance.promoted = Some(promoted.text_hash());
+        assert!(promoted.is_admitted());
+        promoted.domains = vec!["ssh".into()];
+        assert!(!promoted.is_admitted());
+    }
+}

@@ -1,0 +1,127 @@
+//! Skills as they are listed: whose they are, what a promotion of each covers, which of a name counts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::lesson::{TextHash, Trust};
+use crate::proposal::for_person;
+use crate::skill::{Quality, Skill, SkillName, SkillNote};
+use crate::store::skill_files::{FoundSkill, NotListed};
+use crate::store::skill_state::{SkillState, SkillUse};
+use crate::store::supporting_files::{NotCovered, SkillFile};
+
+/// Whose folder a skill lies in, in the order in which names are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SkillPlace {
+    /// The project's: whoever writes to it writes the skill, which waits for a person whatever its file says.
+    Project,
+    /// The memory's own, `skills/` in the playbook's folder.
+    User,
+    /// Another one that the host named.
+    Extra,
+}
+
+impl SkillPlace {
+    /// The word for it: `project`, `user` or `extra`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Extra => "extra",
+        }
+    }
+}
+
+/// A skill as it is listed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ListedSkill {
+    /// What its file says; the quality is that of the last check of this text, where there was one.
+    pub skill: Arc<Skill>,
+    /// Whose folder it lies in.
+    pub place: SkillPlace,
+    /// Its file.
+    pub path: PathBuf,
+    /// What had to be mended while it was read.
+    pub notes: Vec<SkillNote>,
+    /// True while nobody promoted exactly this text and these files, and it is the project's or tainted. It is listed, and never
+    /// shown to a model.
+    pub needs_review: bool,
+    /// The files beside it: scripts, references, assets.
+    pub files: Vec<SkillFile>,
+    /// Why a promotion cannot cover these files: then there is none.
+    pub not_covered: Option<NotCovered>,
+    /// The text, with the files beside it, that a promotion holds for.
+    pub text_hash: TextHash,
+    /// How often it was shown.
+    pub used: SkillUse,
+}
+
+/// Every file that is called a skill.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SkillListing {
+    /// The skills that count, one a name: by place, then by folder. One that needs review never hides one that does not.
+    pub skills: Vec<ListedSkill>,
+    /// Those whose name another one has, with the file of that one.
+    pub shadowed: Vec<(ListedSkill, PathBuf)>,
+    /// Those that could not be read, and why.
+    pub refused: Vec<(PathBuf, NotListed)>,
+}
+
+impl ListedSkill {
+    /// The file's text as a person should read it before promoting it, then the files beside it: what cannot be seen is
+    /// written out, secrets are masked.
+    #[must_use]
+    pub fn for_person(&self) -> String {
+        let mut text = self.skill.to_text();
+        if !self.files.is_empty() || self.not_covered.is_some() {
+            text.push_str("\nFiles that come with it:\n");
+        }
+        for SkillFile { path, n_bytes, hash } in &self.files {
+            let _ = writeln!(text, "- {:?}, {n_bytes} bytes, hash {hash}", path.to_string_lossy());
+        }
+        if let Some(reason) = &self.not_covered {
+            let _ = writeln!(text, "- not all, and none can be promoted: {:?}", reason.to_string());
+        }
+        for_person(&text).0
+    }
+}
+
+/// For each skill the file of the one that has its name. Of one name, the first that does not need review counts: whoever can
+/// write to a project could otherwise take a promoted skill away by its name.
+pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
+    let mut first: BTreeMap<&SkillName, &ListedSkill> = BTreeMap::new();
+    for listed in all {
+        let holder = first.entry(&listed.skill.name).or_insert(listed);
+        if holder.needs_review && !listed.needs_review {
+            *holder = listed;
+        }
+    }
+    let holder = |listed: &ListedSkill| first.get(&listed.skill.name).filter(|holder| !std::ptr::eq(**holder, listed));
+    all.iter().map(|listed| holder(listed).map(|holder| holder.path.clone())).collect()
+}
+
+pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
+    let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
+    let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
+        Some(true) => Quality::Verified,
+        Some(false) if skill.quality == Quality::Verified => Quality::Draft,
+        _ => skill.quality,
+    };
+    let is_promoted = not_covered.is_none() && state.promoted.contains_key(&text_hash);
+    let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
+    let used = state.used.get(skill.name.as_str()).copied().unwrap_or_default();
+    if quality != skill.quality {
+        Arc::make_mut(&mut skill).quality = quality;
+    }
+    let needs_review = is_untrusted && !is_promoted;
+    ListedSkill { skill, place, path, notes, needs_review, files, not_covered, text_hash, used }
+}
