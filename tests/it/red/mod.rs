@@ -3,7 +3,6 @@
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod budget;
 mod prompt;
-mod shown;
 
 /// Fails with every attack that succeeded.
 fn report(succeeded: &[String], n_attacks: usize) {

@@ -1,8 +1,6 @@
 //! Attacks through the program: what a hostile file, name or argument must not bring about.
 
 mod program;
-mod shown;
-mod shown_skills;
 mod terminal;
 mod terminal_sources;
 mod terminal_words;
