@@ -17,6 +17,7 @@
 
 mod render;
 mod tiers;
+mod tokens;
 
 use std::fmt;
 
@@ -26,8 +27,9 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
-pub(crate) use render::{estimated_tokens, recent_failures, render};
+pub(crate) use render::{recent_failures, render};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
+pub(crate) use tokens::estimated_tokens;
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //!   of the result comes from.
 //! - [`strip_terminal`] and [`strip_invisible`] remove what a person does not see and a model may obey. Do so before you look
 //!   for secrets: a colour or a zero-width space in the middle of a token hides it.
-//! - [`fence_for`], [`block::quote`] and [`block::mimics_heading`] keep a text in its place in a prompt, whatever it says.
+//! - [`fence_for`], [`block::part`] and [`block::begins_block`] keep a text in its place in a prompt, whatever it says.
 //! - [`one_line`] and [`shorten`] cut a text for display.
 //!
 //! ```
