@@ -117,7 +117,7 @@ impl Request {
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.
         limit(limit: usize) => limit = Some(limit);
-        /// At most this many estimated tokens (4 characters each); 1,200 by default.
+        /// At most this many estimated tokens; 1,200 by default.
         max_tokens(max_tokens: usize) => max_tokens = Some(max_tokens);
         /// Looks without counting: no receipt, no retrieval recorded.
         peek() => is_peek = true;
