@@ -421,7 +421,7 @@ fn lessons_go_into_files_of_others_and_come_back() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n");
 
     let unknown = shell.run(&["import", "-"], "just a text\n");
-    assert!(unknown.code == 1 && unknown.err.contains("no known exchange format"), "{}", unknown.err);
+    assert!(unknown.code == 1 && unknown.err.contains("exchange format cannot be detected"), "{}", unknown.err);
     std::fs::write(&file, "a list of my own\n").unwrap();
     let refused = shell.call(&["export", "--format", "ace", "--into", name]);
     assert!(refused.code == 1 && refused.err.contains("line 1 was not written by adage"), "{}", refused.err);
