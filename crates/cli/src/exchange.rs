@@ -1,7 +1,7 @@
 //! Lessons to and from files: import, export.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -131,7 +131,12 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
     let Some(file) = &asked.into else {
         // The text itself in both modes, as an import reads it.
-        write!(out.stream, "{}", global.read()?.export_text(asked.format, &listing)?)?;
+        let text = global.read()?.export_text(asked.format, &listing)?;
+        if asked.format == exchange::Format::JsonLines {
+            out.json_lines(&text)?
+        } else {
+            out.data(&text)?
+        }
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };

@@ -340,6 +340,7 @@ fn honest_text_of_any_language_is_printed_as_it_is() {
     let world = World::new();
     let text = "größe 日本語 ไทย עברית 👩‍🔧 café";
     world.put_playbook(&[json!({"trigger": text, "solution": text, "mistake": text, "mood": text})], &[]);
+    assert_eq!(world.playbook()["lessons"][0]["mood"], text);
     for command in [&["list"][..], &["context", "--peek"], &["failures"], &["export"], &["show", text]] {
         let out = world.must(command);
         assert!(out.contains(text), "{command:?}: {out}");
