@@ -11,4 +11,7 @@
 //!
 //! Lessons, transcripts and queries pass it by themselves; the documents of a `VectorMemory` do not.
 
-pub use adage_redact::{Part, Redactor, Secret, Traced, one_line, shorten, strip_invisible, strip_terminal};
+pub use adage_redact::{
+    Part, Redactor, Secret, Traced, one_line, printable, printable_json, printable_line, shorten, strip_invisible,
+    strip_terminal, visible,
+};

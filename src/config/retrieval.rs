@@ -14,7 +14,7 @@ pub struct RetrievalConfig {
     pub limit: usize,
     /// Neighbours looked at: `max(2·limit, this)`. 10; the earlier system's.
     pub min_neighbours: usize,
-    /// Size of the rendered block. 1,200, in estimated tokens of 4 characters; specified.
+    /// Size of the rendered block. 1,200, in estimated tokens; specified.
     pub max_tokens: usize,
     /// Share of the query, by idf, that a lexical hit must cover: the mean of what its trigger and what the whole of it
     /// match, or the latter from one half on. 0.30, in [0, 1]; specified for the whole alone, which is more talkative.

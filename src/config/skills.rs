@@ -19,7 +19,7 @@ pub struct MatchConfig {
     /// How long an embedder may take before words decide. 2 s; the earlier system's.
     #[serde(with = "seconds")]
     pub time_limit: Duration,
-    /// Size of the rendered block. 6,000, at least 1, in estimated tokens of 4 characters; chosen.
+    /// Size of the rendered block. 6,000, at least 1, in estimated tokens; chosen.
     pub max_tokens: usize,
 }
 

@@ -1,5 +1,6 @@
 //! Lessons as JSON: an object a line, a list, or a whole playbook file.
 
+use adage_redact::printable_json;
 use serde_json::{Map, Value, json};
 
 use super::seal::{self, Seal};
@@ -7,7 +8,7 @@ use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft};
 
 pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
-    lessons.flat_map(|lesson| [json!(lesson).to_string(), "\n".to_owned()]).collect()
+    lessons.flat_map(|lesson| [printable_json(&json!(lesson).to_string()), "\n".to_owned()]).collect()
 }
 
 pub(super) fn read(text: &str, seal: Seal) -> Vec<Result<LessonDraft, NotRead>> {

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use adage_redact::one_line;
+
 use super::{Lesson, TextHash};
 
 /// A text of a lesson that reaches prompts.
@@ -39,7 +41,10 @@ impl ShownField {
         match self {
             Self::Trigger => lesson.trigger.as_str().into(),
             Self::Task => lesson.task.as_str().into(),
-            Self::Domains => lesson.domains.join(", ").into(),
+            Self::Domains => {
+                let names: Vec<String> = lesson.domains.iter().map(|name| one_line(name, usize::MAX)).collect();
+                names.join(", ").into()
+            }
             Self::Mistake => lesson.mistake.as_str().into(),
             Self::AntiPattern => lesson.anti_pattern.as_str().into(),
             Self::Solution => lesson.solution.as_str().into(),

@@ -17,6 +17,7 @@
 
 mod render;
 mod tiers;
+mod tokens;
 
 use std::fmt;
 
@@ -26,8 +27,9 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
-pub(crate) use render::{estimated_tokens, recent_failures, render};
+pub(crate) use render::{recent_failures, render};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
+pub(crate) use tokens::estimated_tokens;
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ impl Request {
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.
         limit(limit: usize) => limit = Some(limit);
-        /// At most this many estimated tokens (4 characters each); 1,200 by default.
+        /// At most this many estimated tokens; 1,200 by default.
         max_tokens(max_tokens: usize) => max_tokens = Some(max_tokens);
         /// Looks without counting: no receipt, no retrieval recorded.
         peek() => is_peek = true;

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use adage_redact::block::{self, MISTAKES, NO_FAILURES, PART, RECENT, RELEVANT};
+use adage_redact::block::{self, MISTAKES, NO_FAILURES, RECENT, RELEVANT};
 use adage_redact::{fence_for, strip_invisible};
 
 use super::tiers::{Hit, Ranked};
+use super::tokens::estimated_tokens;
 use super::{NoMatchReason, Tier};
 use crate::lesson::{Lesson, ShownField};
 
@@ -24,7 +25,8 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     let mut shown = Vec::new();
     let mut smallest = usize::MAX;
     for hit in &ranked.hits {
-        let item = format!("\n{}. {}", shown.len() + 1, item(&hit.lesson));
+        let mark = format!("{}. ", shown.len() + 1);
+        let item = format!("\n{mark}{}", block::indented(&item(&hit.lesson), mark.len()));
         let needed = estimated_tokens(&text) + estimated_tokens(&item);
         smallest = smallest.min(needed);
         if needed <= max_tokens {
@@ -45,24 +47,20 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     Rendered { text, shown, none_because }
 }
 
-/// Four characters a token, rounded up: the usual estimate for English text and byte-pair vocabularies.
-pub(crate) fn estimated_tokens(text: &str) -> usize {
-    text.chars().count().div_ceil(4)
-}
-
+/// An item without its number, its lines as if the number had no width.
 fn item(lesson: &Lesson) -> String {
     let mut parts = Vec::new();
     let mut part = |label: &str, field: ShownField| {
         let text = field.of(lesson);
         if !text.trim().is_empty() {
-            parts.push(format!("{label}: {}", block::quote(&text)));
+            parts.push(block::part(label, &text));
         }
     };
     if lesson.schema_version < 2 {
         part("SITUATION", ShownField::Task);
         part("PREVIOUS MISTAKE", ShownField::Mistake);
         part("THE FIX", ShownField::Solution);
-        return parts.join(PART);
+        return parts.join("\n");
     }
     let mark = if lesson.verified { '✓' } else { '·' };
     part(&format!("TRIGGER ({mark})"), ShownField::Trigger);
@@ -72,10 +70,9 @@ fn item(lesson: &Lesson) -> String {
     let code = strip_invisible(&ShownField::Code.of(lesson));
     if !code.trim().is_empty() && !lesson.correct_pattern.contains(lesson.code_example.trim()) {
         let fence = fence_for(&code);
-        let lines = code.trim_matches('\n').replace('\n', PART);
-        parts.push(format!("{fence}{PART}{lines}{PART}{fence}"));
+        parts.push(format!("{fence}\n{}\n{fence}", code.trim_matches('\n')));
     }
-    parts.join(PART)
+    parts.join("\n")
 }
 
 /// The last mistakes, for a prompt (docs/spec/playbook.md, 7).
@@ -83,8 +80,9 @@ pub(crate) fn recent_failures<'a>(lessons: impl Iterator<Item = &'a Arc<Lesson>>
     let entries: Vec<String> = lessons
         .filter(|lesson| !lesson.mistake.trim().is_empty())
         .map(|lesson| {
-            let [task, mistake] = [ShownField::Task, ShownField::Mistake].map(|field| block::quote(&field.of(lesson)));
-            format!("- TASK: {task}\n  MISTAKE: {mistake}")
+            let parts = [("TASK", ShownField::Task), ("MISTAKE", ShownField::Mistake)]
+                .map(|(label, field)| block::part(label, &field.of(lesson)));
+            format!("- {}", block::indented(&parts.join("\n"), 2))
         })
         .collect();
     if entries.is_empty() {
@@ -151,12 +149,25 @@ mod tests {
         assert!(rendered.text.chars().count() <= 400);
         let nothing = block(Tier::Vector, &[long], 100);
         assert!(nothing.text.is_empty());
-        assert!(matches!(nothing.none_because, Some(NoMatchReason::OverBudget { needed: 501..=600, max_tokens: 100 })));
+        assert!(matches!(nothing.none_because, Some(NoMatchReason::OverBudget { needed: 456, max_tokens: 100 })));
     }
 
     #[test]
-    fn a_token_is_four_characters() {
-        assert_eq!([estimated_tokens(""), estimated_tokens("abcd"), estimated_tokens("abcde")], [0, 1, 2]);
+    fn what_is_in_an_item_is_indented_by_the_width_of_its_number() {
+        let lessons: Vec<Lesson> = (0..10).map(|n| lesson(&format!("t{n}"), "a\n```\nb\n```")).collect();
+        let text = block(Tier::Vector, &lessons, 1_200).text;
+        assert!(text.contains("\n9. TRIGGER (·): t8\n   CORRECT-PATTERN: a\n     ```\n     b\n     ```\n"), "{text}");
+        assert!(
+            text.ends_with("\n10. TRIGGER (·): t9\n    CORRECT-PATTERN: a\n      ```\n      b\n      ```"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_domain_is_on_the_line_of_its_label() {
+        let lesson = Lesson { domains: vec!["a\n```\nb".into(), "c".into()], ..lesson("t", "s") };
+        let text = block(Tier::Vector, &[lesson], 1_200).text;
+        assert!(text.contains("\n   DOMAINS: a ``` b, c\n   CORRECT-PATTERN: s"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Text of lessons within a body: it stays where it is put, whatever it says.
 
-use adage_redact::block::mimics_heading;
+use adage_redact::block::begins_block;
 use adage_redact::{fence_for, fence_of, one_line, strip_invisible};
 
 /// A text as paragraphs of its own: no line of it can pass for a heading, a block of HTML or a part of a prompt, and what it
@@ -32,10 +32,7 @@ pub(super) fn paragraphs(text: &str) -> String {
 fn plain_line(line: &str) -> String {
     // Four blanks would make code of it, and hide from the tests below.
     let line = line.trim();
-    let bare = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "-+*>.)\\".contains(c));
-    let is_rule = !line.is_empty() && line.chars().all(|c| "-=*_ ".contains(c));
-    let opens = bare.starts_with('<') || fence_of(bare).is_some();
-    let escape = if mimics_heading(line) || is_rule || opens { "\\" } else { "" };
+    let escape = if begins_block(line) { "\\" } else { "" };
     // A comment in the middle of a line hides what follows it from a person, not from a model.
     format!("{escape}{}", line.replace("<!--", "<\\!--"))
 }

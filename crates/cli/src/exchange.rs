@@ -1,7 +1,7 @@
 //! Lessons to and from files: import, export.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -144,7 +144,12 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     let playbook = exporting(global, asked)?;
     let Some(file) = &asked.into else {
         // The text itself in both modes, as an import reads it.
-        write!(out.stream, "{}", playbook.export_text(asked.format, &listing)?)?;
+        let text = playbook.export_text(asked.format, &listing)?;
+        if asked.format == exchange::Format::JsonLines {
+            out.json_lines(&text)?;
+        } else {
+            out.data(&text)?;
+        }
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     };

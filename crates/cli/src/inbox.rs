@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use adage::redact::one_line;
 use adage::{ChangeId, Playbook};
-use anstyle::{AnsiColor, Style};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -136,29 +135,9 @@ fn object(proposal: &Proposal) -> Value {
 fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
     let proposal = inbox.find(name)?;
     let shown = inbox.show(&proposal)?;
-    out.both(&with(object(&proposal), json!({ "shown": shown })), coloured(&shown).trim_end())
-}
-
-/// A diff in its usual colours.
-pub(crate) fn coloured(diff: &str) -> String {
-    let style = |line: &str| {
-        if line.starts_with("--- ") || line.starts_with("+++ ") {
-            Style::new().bold()
-        } else if line.starts_with("@@") {
-            AnsiColor::Cyan.on_default()
-        } else if line.starts_with('+') {
-            AnsiColor::Green.on_default()
-        } else if line.starts_with('-') {
-            AnsiColor::Red.on_default()
-        } else {
-            Style::new()
-        }
-    };
-    let lines = diff.lines().map(|line| {
-        let style = style(line);
-        format!("{style}{line}{style:#}\n")
-    });
-    lines.collect()
+    out.object(&with(object(&proposal), json!({ "shown": shown })))?;
+    out.diff(shown.trim_end())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output) -> Done {

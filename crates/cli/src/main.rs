@@ -4,6 +4,7 @@ mod args;
 mod change;
 mod choice;
 mod curate;
+mod diff;
 mod editor;
 mod embedder;
 mod exchange;
@@ -23,25 +24,18 @@ mod skill_matching;
 mod skills;
 mod user_state;
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 
 use args::{Cli, Command};
-use output::{Output, say};
+use output::{Output, Warnings, print_usage, say};
 use result::{Done, Usage, chain, is_broken_pipe};
 
 fn main() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are data, everything else is a message.
-            let is_data = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let _ = error.print();
-            return ExitCode::from(if is_data { 0 } else { 2 });
-        }
+        Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
     };
     if cli.global.onnxruntime.is_none() {
         #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
@@ -49,7 +43,7 @@ fn main() -> ExitCode {
         cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
     }
     // The library's warnings while it continues: a model that fails, counts that have to wait.
-    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(io::stderr);
+    let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);
     warnings.without_time().with_target(false).with_ansi(false).init();
     match dispatch(cli) {
         Ok(code) => code,

@@ -327,12 +327,10 @@ fn print(
         let object = with(object, suggestion.clone());
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
-        out.line(&format!(
-            "{title}\n  when  {}\n  do    {}\n  {}",
-            one_line(text("trigger"), 160),
-            one_line(text("correct_pattern"), 400),
-            learned.as_deref().unwrap_or("not learned: a dry run"),
-        ))?;
+        out.line(title)?;
+        out.line(&format!("  when  {}", one_line(text("trigger"), 160)))?;
+        out.line(&format!("  do    {}", one_line(text("correct_pattern"), 400)))?;
+        out.line(&format!("  {}", learned.as_deref().unwrap_or("not learned: a dry run")))?;
     }
     Ok(())
 }
@@ -342,7 +340,8 @@ fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Erro
     for saved in &skills.saved {
         let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
         out.object(&json!({"skill": name.as_str(), "path": path}))?;
-        out.line(&format!("draft skill {name}\n  {}", path.display()))?;
+        out.line(&format!("draft skill {name}"))?;
+        out.line(&format!("  {}", path.display()))?;
     }
     if let Some(failed) = &skills.failed {
         say(&format!("no more skills were saved: {failed}"));

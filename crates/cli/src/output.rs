@@ -1,34 +1,59 @@
-//! Printing: data to standard output, as text or as JSON; messages to standard error.
+//! Printing: data to standard output, as text or as JSON; messages to standard error. All that the program prints passes through
+//! here, where text from outside loses what a terminal would obey.
 
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use adage::redact::{printable, printable_json, printable_line};
 use anstream::AutoStream;
+use clap::Parser;
+use clap::error::ErrorKind;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
+use crate::diff::coloured;
 use crate::result::Done;
 
 /// Standard output, in one of two forms: text for people, or one JSON object per line.
-pub(crate) struct Output {
+pub(crate) struct Output<W: Write = AutoStream<io::Stdout>> {
     pub(crate) json: bool,
-    pub(crate) stream: AutoStream<io::Stdout>,
+    stream: W,
 }
 
 impl Output {
+    #[expect(clippy::disallowed_methods, reason = "the one printer")]
     pub(crate) fn new(json: bool) -> Self {
         Self { json, stream: AutoStream::auto(io::stdout()) }
     }
+}
 
-    /// A line for people, nothing in JSON mode.
+impl<W: Write> Output<W> {
+    /// A line for people, nothing in JSON mode. A line end within it is shown as a replacement character.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        if self.json { Ok(()) } else { writeln!(self.stream, "{text}") }
+        self.text(&printable_line(text))
+    }
+
+    /// Lines for people, nothing in JSON mode.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.json { Ok(()) } else { writeln!(self.stream, "{}", printable(text)) }
+    }
+
+    /// Lines of a diff in their colours, nothing in JSON mode.
+    pub(crate) fn diff(&mut self, text: &str) -> io::Result<()> {
+        if self.json { Ok(()) } else { self.stream.write_all(coloured(&printable(text)).as_bytes()) }
+    }
+
+    /// Words before an answer, on the line where it is typed.
+    pub(crate) fn prompt(&mut self, text: &str) -> io::Result<()> {
+        write!(self.stream, "{}", printable_line(text))?;
+        self.flush()
     }
 
     /// Rows under headings for people, nothing in JSON mode.
     pub(crate) fn table(&mut self, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> io::Result<()> {
-        if self.json { Ok(()) } else { self.line(&table(headings, rows)) }
+        if self.json { Ok(()) } else { self.text(&table(headings, rows)) }
     }
 
     /// A message for people, nothing in JSON mode.
@@ -43,8 +68,18 @@ impl Output {
         if !self.json {
             return Ok(());
         }
-        writeln!(self.stream, "{object}")?;
+        writeln!(self.stream, "{}", printable_json(&object.to_string()))?;
         self.stream.flush()
+    }
+
+    /// Lines of JSON that are data in either form.
+    pub(crate) fn json_lines(&mut self, text: &str) -> io::Result<()> {
+        self.stream.write_all(printable_json(text).as_bytes())
+    }
+
+    /// Text that is data in either form.
+    pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
+        self.stream.write_all(printable(text).as_bytes())
     }
 
     /// What a command has to say in the end, in either form.
@@ -59,6 +94,17 @@ impl Output {
     }
 }
 
+#[cfg(test)]
+impl Output<Vec<u8>> {
+    pub(crate) fn into(stream: Vec<u8>) -> Self {
+        Self { json: false, stream }
+    }
+
+    pub(crate) fn printed(self) -> String {
+        String::from_utf8(self.stream).unwrap()
+    }
+}
+
 /// An object with the fields of another one too.
 pub(crate) fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
@@ -67,10 +113,59 @@ pub(crate) fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// A message for the person at the terminal.
+/// A message for the person at the terminal, on one line.
 pub(crate) fn say(text: &str) {
+    say_text(&printable_line(text));
+}
+
+/// A message of several lines.
+pub(crate) fn say_text(text: &str) {
     // When standard error is closed there is nobody to tell.
-    let _ = writeln!(AutoStream::auto(io::stderr()), "adage: {text}");
+    let _ = writeln!(standard_error(), "adage: {}", printable(text));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one printer")]
+fn standard_error() -> AutoStream<io::Stderr> {
+    AutoStream::auto(io::stderr())
+}
+
+/// True when a person can be asked.
+#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
+pub(crate) fn is_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Where the library's warnings go: each is written at once, and is a line.
+pub(crate) struct Warnings;
+
+impl Write for Warnings {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        writeln!(standard_error(), "{}", printable_line(text.trim_end()))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Prints help, the version, or what is wrong with the command line. An error quotes the words of the command line: it is made
+/// again from words without anything that a terminal obeys.
+pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<Item = OsString>) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let cleaned = P::try_parse_from(words.map(|word| printable_line(&word.to_string_lossy())));
+    match cleaned.err().filter(|cleaned| cleaned.kind() == error.kind()) {
+        Some(cleaned) => {
+            let _ = cleaned.print();
+        }
+        // It was wrong because of these characters alone.
+        None => say(&error.render().to_string()),
+    }
+    ExitCode::from(2)
 }
 
 /// Progress through a known number of things, on standard error while it is a terminal.
@@ -84,14 +179,59 @@ pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
 
 /// A path on one line, whatever characters are in its names.
 pub(crate) fn on_a_line(path: &Path) -> String {
-    path.display().to_string().replace(char::is_control, "\u{fffd}")
+    printable_line(&path.display().to_string())
 }
 
-/// Rows under headings, as wide as they need.
+/// Rows under headings, as wide as they need. Only the last cell of a row has line ends.
 pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_preset(comfy_table::presets::NOTHING);
     table.set_header(headings.iter().copied());
-    table.add_rows(rows);
+    table.add_rows(rows.into_iter().map(|cells| {
+        let last = cells.len().saturating_sub(1);
+        let clean = |(at, cell): (usize, String)| if at < last { printable_line(&cell) } else { printable(&cell) };
+        cells.into_iter().enumerate().map(clean).collect::<Vec<_>>()
+    }));
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use adage::redact::visible;
+
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[8m\u{9b}\u{202e}\u{e0041}\rb\nc\t👩\u{200d}🔧";
+    const CLEAN: &str = "a\u{fffd}[8m\u{fffd}\u{fffd}\u{fffd}\u{fffd}b";
+
+    fn printed(json: bool, print: impl FnOnce(&mut Output<Vec<u8>>) -> io::Result<()>) -> String {
+        let mut out = Output { json, ..Output::into(Vec::new()) };
+        print(&mut out).unwrap();
+        out.printed()
+    }
+
+    #[test]
+    fn text_loses_what_a_terminal_obeys() {
+        let end = "c\t👩\u{200d}🔧";
+        assert_eq!(printed(false, |out| out.line(HOSTILE)), format!("{CLEAN}\u{fffd}{end}\n"));
+        assert_eq!(printed(false, |out| out.text(HOSTILE)), format!("{CLEAN}\n{end}\n"));
+        assert_eq!(printed(false, |out| out.data(HOSTILE)), format!("{CLEAN}\n{end}"));
+        assert_eq!(printed(false, |out| out.prompt(HOSTILE)), format!("{CLEAN}\u{fffd}{end}"));
+        let diff = printed(false, |out| out.diff(&format!("+{HOSTILE}")));
+        assert_eq!(diff, format!("\u{1b}[32m+{CLEAN}\u{1b}[0m\n{end}\n"));
+        let table = table(&["x", "y"], [vec![HOSTILE.to_owned(), HOSTILE.to_owned()]]);
+        assert!(table.chars().all(|c| visible(c) == Some(c)) && table.lines().count() == 3, "{table:?}");
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let object = json!({ HOSTILE: HOSTILE });
+        let line = printed(true, |out| out.object(&object));
+        assert!(line.trim_end().chars().all(|c| visible(c) == Some(c) && c != '\n'), "{line:?}");
+        assert!(line.contains("\\u009b\\u202e\\udb40\\udc41\\rb\\nc\\t👩\u{200d}🔧"), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), object);
+        assert_eq!(printed(false, |out| out.json_lines(&line)), line);
+    }
 }

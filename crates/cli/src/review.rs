@@ -1,7 +1,7 @@
 //! Reviewing the inbox at a terminal, one proposal at a time.
 
 use std::error::Error;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use adage::ChangeId;
@@ -9,8 +9,8 @@ use adage::inbox::{Inbox, Proposal};
 
 use crate::editor;
 use crate::global::{Access, Global};
-use crate::inbox::{Roots, coloured, list};
-use crate::output::{Output, say};
+use crate::inbox::{Roots, list};
+use crate::output::{Output, is_terminal, say};
 use crate::result::{Done, chain};
 
 /// Counts of what was decided.
@@ -22,8 +22,7 @@ struct Tally {
 }
 
 pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
-    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    if out.json || !is_terminal {
+    if out.json || !is_terminal() {
         let playbook = roots.playbook(global, Access::Read)?;
         let done = list(&playbook, out)?;
         if playbook.inbox().notice()?.is_none() {
@@ -33,7 +32,7 @@ pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
         return Ok(ExitCode::from(1));
     }
     let inbox = roots.playbook(global, Access::Write)?.inbox();
-    let tally = ask(&inbox, &mut io::stdin().lock(), &mut out.stream, &mut open_editor)?;
+    let tally = ask(&inbox, &mut io::stdin().lock(), out, &mut open_editor)?;
     out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -53,17 +52,16 @@ y  apply it
 n  not now: it stays in the inbox
 s  dismiss it
 e  edit it first
-q  quit: the rest stays in the inbox
-";
+q  quit: the rest stays in the inbox";
 
 /// Changes a text by hand; `None` when nothing was changed.
 type Edit<'a> = dyn FnMut(&[u8], &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> + 'a;
 
 /// Shows one proposal after the other and carries out the answers. An error leaves the proposal in the inbox.
-fn ask(
+fn ask<W: Write>(
     inbox: &Inbox,
     input: &mut dyn BufRead,
-    out: &mut dyn Write,
+    out: &mut Output<W>,
     edit: &mut Edit<'_>,
 ) -> Result<Tally, Box<dyn Error>> {
     let mut tally = Tally::default();
@@ -93,24 +91,27 @@ enum Decision {
 }
 
 /// Shows one proposal, again after each edit, until it is decided.
-fn ask_about(
+fn ask_about<W: Write>(
     inbox: &Inbox,
     mut proposal: Proposal,
     number: &str,
     input: &mut dyn BufRead,
-    out: &mut dyn Write,
+    out: &mut Output<W>,
     edit: &mut Edit<'_>,
 ) -> Result<Decision, Box<dyn Error>> {
     loop {
         let (name, summary) = (&proposal.name, &proposal.summary);
         let shown = match inbox.show(&proposal) {
-            Ok(shown) => coloured(&shown),
+            Ok(shown) => shown,
             Err(error) => {
-                writeln!(out, "{name}: {}", chain(&error))?;
+                out.line(&format!("{name}: {}", chain(&error)))?;
                 return Ok(Decision::Left);
             }
         };
-        write!(out, "\n({number}) {name}: {summary}\n\n{shown}")?;
+        out.text("")?;
+        out.line(&format!("({number}) {name}: {summary}"))?;
+        out.text("")?;
+        out.diff(&shown)?;
         let one = std::slice::from_ref(&proposal);
         let (change, decision) = match answer(input, out)? {
             Answer::Yes => (inbox.apply(one).map(|applied| applied.change), Decision::Applied),
@@ -120,8 +121,8 @@ fn ask_about(
             Answer::Edit => {
                 match edited(inbox, &proposal, edit) {
                     Ok(Some(changed)) => proposal = changed,
-                    Ok(None) => writeln!(out, "nothing was edited")?,
-                    Err(error) => writeln!(out, "the edited text was rejected: {}", chain(error.as_ref()))?,
+                    Ok(None) => out.line("nothing was edited")?,
+                    Err(error) => out.line(&format!("the edited text was rejected: {}", chain(error.as_ref())))?,
                 }
                 continue;
             }
@@ -130,16 +131,16 @@ fn ask_about(
     }
 }
 
-fn report(
+fn report<W: Write>(
     change: adage::Result<Option<ChangeId>>,
     decision: Decision,
-    out: &mut dyn Write,
+    out: &mut Output<W>,
 ) -> Result<Decision, Box<dyn Error>> {
     match change {
-        Ok(Some(change)) => writeln!(out, "done; undo with: adage inbox undo {change}")?,
-        Ok(None) => writeln!(out, "done")?,
+        Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
+        Ok(None) => out.line("done")?,
         Err(error) => {
-            writeln!(out, "not done: {}", chain(&error))?;
+            out.line(&format!("not done: {}", chain(&error)))?;
             return Ok(Decision::Left);
         }
     }
@@ -147,13 +148,13 @@ fn report(
 }
 
 /// Asks until there is an answer; the end of the input means to quit.
-fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
+fn answer<W: Write>(input: &mut dyn BufRead, out: &mut Output<W>) -> io::Result<Answer> {
     loop {
-        write!(out, "\napply? [y,n,s,e,q,?] ")?;
-        out.flush()?;
+        out.text("")?;
+        out.prompt("apply? [y,n,s,e,q,?] ")?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
-            writeln!(out)?;
+            out.text("")?;
             return Ok(Answer::Quit);
         }
         match line.trim().to_lowercase().as_str() {
@@ -162,7 +163,7 @@ fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
             "s" | "skip" => return Ok(Answer::Skip),
             "e" | "edit" => return Ok(Answer::Edit),
             "q" | "quit" => return Ok(Answer::Quit),
-            _ => write!(out, "{HELP}")?,
+            _ => out.text(HELP)?,
         }
     }
 }
@@ -207,9 +208,9 @@ mod tests {
 
     /// What comes of these answers, and what was printed.
     fn check(inbox: &Inbox, answers: &str, edit: &mut Edit<'_>) -> (Tally, String) {
-        let mut out = Vec::new();
+        let mut out = Output::into(Vec::new());
         let tally = ask(inbox, &mut answers.as_bytes(), &mut out, edit).unwrap();
-        (tally, String::from_utf8(out).unwrap())
+        (tally, out.printed())
     }
 
     fn no_editor(_: &[u8], _: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, say, table, with};
+use crate::output::{Output, say, say_text, table, with};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -71,10 +71,13 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
     }
     out.object(&object)?;
     if !context.text.is_empty() {
-        out.line(&context.text)?;
+        out.text(&context.text)?;
     }
     if is_explained {
-        out.message(&format!("considered:\n{}", considered(&context.considered)));
+        let table = considered(&context.considered);
+        if !out.json {
+            say_text(&format!("considered:\n{table}"));
+        }
     }
     if let Some(reason) = context.none_because {
         out.message(&format!("no lesson: {reason}"));
@@ -184,7 +187,9 @@ fn is_blank(value: &Value) -> bool {
 pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
     let playbook = global.read()?;
     let text = playbook.get_recent_failures(&global.realm(), limit)?;
-    out.both(&json!({ "text": text }), &text)
+    out.object(&json!({ "text": text }))?;
+    out.text(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {

@@ -41,7 +41,7 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
         "text": task.block.text,
     }))?;
     if asked.block {
-        out.line(task.block.text.trim_end())?;
+        out.text(task.block.text.trim_end())?;
     } else {
         for found in &found.matches {
             match &found.by {

@@ -101,7 +101,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 skill.quality.name().to_owned(),
                 if listed.needs_review { "awaits review" } else { "yes" }.to_owned(),
                 listed.used.count.to_string(),
-                one_line(&visible(&skill.description), 60),
+                one_line(&skill.description, 60),
             ]
         });
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
@@ -118,13 +118,13 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
 fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
     out.object(&with(row(&listed), json!({ "text": listed.skill.to_text() })))?;
-    out.line(listed.for_person().trim_end())?;
+    out.text(listed.for_person().trim_end())?;
     if !out.json {
         let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
         let (file, from) = (on_a_line(&listed.path), listed.place.name());
         say(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
         for note in &listed.notes {
-            say(&visible(&note.to_string()));
+            say(&note.to_string());
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -166,7 +166,7 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     }
     if !out.json {
         for note in &told {
-            say(&visible(note));
+            say(note);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -183,9 +183,4 @@ fn row(listed: &skills::Listed) -> Value {
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
         "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     })
-}
-
-/// A text from a file, without the control characters that a terminal would obey.
-fn visible(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n' && c != '\t', "\u{fffd}")
 }

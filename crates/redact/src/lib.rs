@@ -4,8 +4,8 @@
 //!   of the result comes from.
 //! - [`strip_terminal`] and [`strip_invisible`] remove what a person does not see and a model may obey. Do so before you look
 //!   for secrets: a colour or a zero-width space in the middle of a token hides it.
-//! - [`fence_for`], [`block::quote`] and [`block::mimics_heading`] keep a text in its place in a prompt, whatever it says.
-//! - [`one_line`] and [`shorten`] cut a text for display.
+//! - [`fence_for`], [`block::part`] and [`block::begins_block`] keep a text in its place in a prompt, whatever it says.
+//! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal; [`one_line`] and [`shorten`] cut it for display.
 //!
 //! ```
 //! use adage_redact::{Redactor, strip_invisible, strip_terminal};
@@ -32,7 +32,7 @@ pub use fence::{fence_for, fence_of};
 pub use invisible::{strip_invisible, visible};
 pub use line::{one_line, shorten};
 pub use redactor::{Redactor, Secret};
-pub use terminal::strip_terminal;
+pub use terminal::{printable, printable_json, printable_line, strip_terminal};
 pub use traced::{Part, Traced};
 
 /// The README's example is a test.

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::invisible::visible;
+
 /// The text without the sequences that a terminal obeys instead of showing them: control sequences (`ESC [ …`) and operating-system
 /// commands (`ESC ] …` up to `BEL` or `ESC \`; one without an end reaches to the next `ESC`, or the end of the text). Borrowed when
 /// there are none.
@@ -21,6 +23,47 @@ pub fn strip_terminal(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     SEQUENCE.as_ref().map_or(Cow::Borrowed(text), |sequence| sequence.replace_all(text, ""))
+}
+
+/// A text to be shown at a terminal: each character that the terminal would obey, or that a person would not see, is the
+/// replacement character, so that a person sees that there was one. Newlines and tabs are kept.
+///
+/// ```
+/// assert_eq!(adage_redact::printable("a\u{1b}[8mb\u{202e}\r\nc"), "a\u{fffd}[8mb\u{fffd}\nc");
+/// ```
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let shown = |c| if visible(c) == Some(c) { c } else { char::REPLACEMENT_CHARACTER };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// What [`printable`] makes of a text, on one line: no name that holds a line end begins a line of its own.
+///
+/// ```
+/// assert_eq!(adage_redact::printable_line("name\nerror: none"), "name\u{fffd}error: none");
+/// ```
+#[must_use]
+pub fn printable_line(text: &str) -> String {
+    printable(text).replace('\n', "\u{fffd}")
+}
+
+/// JSON with `\u` escapes for what a terminal would obey or a person would not see. It means the same: outside of strings JSON
+/// has no such characters but line ends.
+///
+/// ```
+/// assert_eq!(adage_redact::printable_json("[\"a\u{202e}\"]"), "[\"a\\u202e\"]");
+/// ```
+#[must_use]
+pub fn printable_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if visible(c) == Some(c) {
+            text.push(c);
+        } else {
+            text.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    text
 }
 
 #[cfg(test)]

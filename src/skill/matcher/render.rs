@@ -18,7 +18,7 @@ pub struct RenderedSkills {
     pub left_out: Vec<(SkillName, usize)>,
 }
 
-/// Renders the skills that fit the budget, in estimated tokens of 4 characters, in their order. One that does not fit is left
+/// Renders the skills that fit the budget, in estimated tokens, in their order. One that does not fit is left
 /// out and the next one tried.
 ///
 /// Each stands in a tag `<skill …>` of its own, and no text of it can open or close one. Transcripts are read without such
@@ -108,8 +108,8 @@ mod tests {
         let rendered = render_skills([&long, &short], 50);
         assert_eq!(rendered.shown.len(), 1);
         assert!(rendered.text.starts_with("<skill name=\"short\">"), "{}", rendered.text);
-        // 21 characters of tag, 500 of text, 10 of tag: 531 in fours.
-        assert_eq!(rendered.left_out, [(long.name, 133)]);
+        // 100 words, and 17 tokens of the tag.
+        assert_eq!(rendered.left_out, [(long.name, 117)]);
         assert_eq!(render_skills([&short], 5).text, "");
     }
 }

@@ -1,7 +1,10 @@
 //! Attacks through the library: what must hold whichever program calls it.
 
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
+mod budget;
 #[cfg(unix)]
 mod links;
+mod prompt;
 #[cfg(unix)]
 mod races;
 mod shown;

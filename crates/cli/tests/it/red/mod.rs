@@ -21,3 +21,6 @@ mod shown;
 mod shown_skills;
 #[path = "../../../../../tests/it/red/table.rs"]
 mod table;
+mod terminal;
+mod terminal_sources;
+mod terminal_words;

@@ -1,0 +1,252 @@
+//! What comes from the command line, the environment and a server never commands the terminal, also where the program quotes
+//! it in an error; and a name with a line end does not forge a line.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::program::{World, report, run};
+use super::terminal::Places;
+
+/// Command lines with a hostile word in the place of `TEXT`.
+const WORDS: [&[&str]; 56] = [
+    &["TEXT"],
+    &["--TEXT"],
+    &["--json=TEXT", "list"],
+    &["--now", "TEXT", "list"],
+    &["--capacity", "TEXT", "list"],
+    &["--dedup", "TEXT", "list"],
+    &["--embedder", "TEXT", "list"],
+    &["--embedder", "TEXT", "doctor"],
+    &["--onnxruntime", "TEXT", "list"],
+    &["--onnxruntime", "TEXT", "--embedder", "bundled", "doctor"],
+    &["--project", "TEXT", "context", "q"],
+    &["--role", "TEXT", "list"],
+    &["--project-skills", "TEXT", "skills", "list"],
+    &["--project-skills", "FILE", "skills", "list"],
+    &["--extra-skills", "FILE", "skills", "list"],
+    &["context", "TEXT"],
+    &["context", "q", "--tier", "TEXT"],
+    &["context", "q", "--threshold", "TEXT"],
+    &["context", "q", "--limit", "TEXT"],
+    &["context", "q", "TEXT"],
+    &["list", "--window", "TEXT"],
+    &["list", "--source", "TEXT"],
+    &["show", "TEXT"],
+    &["verify", "TEXT", "passed"],
+    &["verify", "x", "TEXT"],
+    &["remove", "TEXT"],
+    &["undo", "TEXT"],
+    &["outcome", "TEXT", "helpful"],
+    &["outcome", "018f0000-0000-7000-8000-000000000001", "TEXT"],
+    &["credit", "--window", "TEXT"],
+    &["sessions", "TEXT"],
+    &["sessions", "FILE"],
+    &["mine", "TEXT"],
+    &["mine", "FILE"],
+    &["mine", "--sessions", "TEXT"],
+    &["mine", "x", "--format", "TEXT"],
+    &["mine", "FILE", "--model-url", "TEXT", "--model-name", "TEXT"],
+    &["mine", "FILE", "--model-url", "http://127.0.0.1:9/TEXT", "--model-name", "TEXT"],
+    &["skip", "TEXT"],
+    &["reset-skips", "TEXT"],
+    &["inbox", "show", "TEXT"],
+    &["inbox", "show", "skills/TEXT"],
+    &["inbox", "apply", "skills/TEXT.patch"],
+    &["inbox", "undo", "TEXT"],
+    &["inbox", "list", "--global-notes", "TEXT"],
+    &["inbox", "list", "--writable-skills", "FILE"],
+    &["skills", "show", "TEXT"],
+    &["skills", "promote", "TEXT"],
+    &["skills", "promote", "x", "--text-hash", "TEXT"],
+    &["skills", "import", "TEXT"],
+    &["skills", "import", "FILE"],
+    &["skills", "export", "TEXT", "--to", "TEXT"],
+    &["import", "TEXT"],
+    &["import", "FILE"],
+    &["export", "--format", "agents", "--into", "TEXT"],
+    &["learn", "--trigger", "TEXT", "--solution", "TEXT", "--confidence", "TEXT"],
+];
+
+#[test]
+fn words_of_the_command_line_do_not_command_the_terminal() {
+    let mut places = Places::default();
+    for words in WORDS {
+        let world = World::new();
+        world.put_playbook(&[json!({"trigger": "t", "solution": "s"})], &[]);
+        let hostile = places.plant(words.join(" "));
+        let file = world.put(format!("{hostile}.jsonl"), format!("{{\"{hostile}\n"));
+        let file = file.to_str().unwrap();
+        let words: Vec<String> =
+            words.iter().map(|word| word.replace("TEXT", &hostile).replace("FILE", file)).collect();
+        places.look(&world, &words);
+    }
+    places.report();
+}
+
+#[test]
+fn the_folders_own_name_does_not_command_the_terminal() {
+    let mut places = Places::default();
+    for command in [
+        &["list"][..],
+        &["check"],
+        &["doctor"],
+        &["inbox", "list"],
+        &["skills", "list"],
+        &["learn", "--trigger", "t", "--solution", "s"],
+        &["sessions", "."],
+        &["export", "--into", "x.md", "--format", "agents"],
+    ] {
+        // A folder that is there, a file in its place, and a playbook that is broken.
+        for (kind, name, text) in [
+            ("a folder", "skills_playbook.json", "[]"),
+            ("a broken playbook", "skills_playbook.json", "{"),
+            ("a folder in the place of the file", "skills_playbook.json/x", ""),
+            ("a file in the place of the folder", "", ""),
+        ] {
+            let world = World::new();
+            let hostile = places.plant(format!("{kind}: {command:?}"));
+            if name.is_empty() {
+                world.put(&hostile, text);
+            } else {
+                world.put(format!("{hostile}/{name}"), text);
+            }
+            let dir = world.path().join(&hostile);
+            let mut call = Command::new(env!("CARGO_BIN_EXE_adage"));
+            call.arg("--dir").arg(&dir).args(["--embedder", "none"]).args(command).current_dir(world.path());
+            call.env("CLICOLOR_FORCE", "1");
+            places.take(call, &format!("{command:?}"));
+        }
+    }
+    places.report();
+}
+
+#[test]
+fn variables_and_answers_of_a_server_do_not_command_the_terminal() {
+    let mut places = Places::default();
+    for (variable, arguments) in [
+        ("ORT_DYLIB_PATH", &["--embedder", "bundled", "doctor"][..]),
+        ("ORT_DYLIB_PATH", &["--embedder", "bundled", "list"]),
+        ("ADAGE_MODEL_KEY", &["mine", "s.jsonl", "--model-url", "http://127.0.0.1:9/v1", "--model-name", "m"]),
+        ("ADAGE_MODEL_KEY", &["mine", "s.jsonl", "--model-url", "https://x.invalid/v1", "--model-name", "m"]),
+        ("EDITOR", &["review"]),
+        ("RUST_LOG", &["list"]),
+    ] {
+        let world = World::new();
+        let hostile = places.plant(format!("{variable}: {arguments:?}"));
+        world.put("s.jsonl", json!({"role": "user", "content": "hello there"}).to_string());
+        let mut command = world.command(arguments);
+        command.env(variable, hostile).env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
+        places.take(command, variable);
+    }
+    #[cfg(feature = "http-llm")]
+    for status in ["500 Internal Server Error", "401 Unauthorized", "404 Not Found", "200 OK"] {
+        use crate::server::{Server, response};
+        let world = World::new();
+        let line = json!({"role": "user", "content": "Always ask before you push to the release branch."}).to_string();
+        world.put("s.jsonl", format!("{line}\n").repeat(12));
+        for (part, body) in
+            [("its body", "TEXT".to_owned()), ("its error", r#"{"error":{"message":"TEXT"}}"#.to_owned())]
+        {
+            let hostile = places.plant(format!("a server that says {status}: {part}"));
+            let escaped = serde_json::to_string(&hostile).unwrap();
+            let text = if part == "its body" { hostile } else { escaped.trim_matches('"').to_owned() };
+            let header = "Content-Type: application/json\r\n";
+            let server = Server::saying(response(status, header, &body.replace("TEXT", &text)));
+            let url = format!("http://{}/v1", server.address);
+            let mut command = world.command(&["mine", "s.jsonl", "--model-url", &url, "--model-name", "m"]);
+            command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
+            places.take(command, "mine");
+        }
+    }
+    places.report();
+}
+
+/// What `review` prints at a terminal is colours of its own, and nothing else that a terminal obeys.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_review_at_a_terminal_shows_hostile_text_as_text() {
+    let (world, mut places) = (World::new(), Places::default());
+    let row = json!({
+        "trigger": places.plant("the trigger"), "solution": places.plant("the solution"),
+        "mistake": places.plant("the mistake"), "domains": [places.plant("a domain")],
+        "code_example": places.plant("the code"), "provenance": {"trust": "tainted", "session": places.plant("the session")},
+    });
+    world.put_playbook(&[], &[("tainted", row)]);
+    let text = places.plant("a new skill");
+    world.put("memory/.inbox/skills/one/SKILL.md", format!("---\nname: one\ndescription: {text}\n---\n{text}\n"));
+    let program = env!("CARGO_BIN_EXE_adage");
+    let call = format!("{program} --dir {} --embedder none review", world.memory().display());
+    // `script` gives the program a terminal; the answers come from its standard input.
+    let answers = world.put("answers", "n\nn\nn\n");
+    let mut command = Command::new("sh");
+    let script = format!("script -qec '{call}' /dev/null < {}", answers.display());
+    command.args(["-c", &script]).current_dir(world.path()).env("TERM", "xterm");
+    let mut ended = run(command);
+    assert!(ended.out.contains("apply?"), "{}", ended.all());
+    // The terminal itself ends lines so, and echoes what is typed.
+    ended.out = ended.out.replace("\r\n", "\n").replace("^D\u{8}\u{8}", "");
+    places.scan(&ended, "review");
+    places.report();
+}
+
+/// A name that ends its line and begins another.
+const FORGED: &str = "zq\nFORGED: 0 findings";
+
+#[test]
+fn a_name_with_a_line_end_does_not_forge_a_line() {
+    let world = World::new();
+    world.put_playbook(
+        &[json!({"trigger": FORGED, "solution": "s", "mistake": "m", "source": FORGED})],
+        &[(
+            "tainted",
+            json!({"trigger": FORGED, "solution": "s", "provenance": {"trust": "tainted", "session": FORGED}}),
+        )],
+    );
+    let file = world.put(format!("{FORGED}.jsonl"), "{\n");
+    let file = file.to_str().unwrap().to_owned();
+    world.put(format!("sessions/{FORGED}/a.jsonl"), "{\n");
+    world.put(format!("project/{FORGED}/SKILL.md"), "---\nname: x\n");
+    world.put(format!("memory/.inbox/skills/{FORGED}.patch"), "x\n");
+    world.put(format!("memory/.inbox/skills/{FORGED}/SKILL.md"), "x\n");
+    let calls: [&[&str]; 30] = [
+        &["list"],
+        &["history"],
+        &["inbox", "list"],
+        &["inbox", "check"],
+        &["review"],
+        &["sessions", "sessions", "--all"],
+        &["sessions", FORGED],
+        &["mine", "sessions"],
+        &["mine", &file],
+        &["mine", FORGED],
+        &["import", &file],
+        &["import", FORGED],
+        &["skills", "list", "--project-skills", "project"],
+        &["skills", "show", FORGED],
+        &["skills", "promote", FORGED],
+        &["skills", "import", &file],
+        &["skills", "import", FORGED],
+        &["show", FORGED],
+        &["show", &format!("{FORGED}?")],
+        &["remove", &format!("{FORGED}?")],
+        &["undo", FORGED],
+        &["inbox", "show", FORGED],
+        &["inbox", "undo", FORGED],
+        &["outcome", FORGED, "helpful"],
+        &["context", "q", "--tier", FORGED],
+        &["--embedder", FORGED, "list"],
+        &["--onnxruntime", FORGED, "list"],
+        &["skip", FORGED],
+        &["reset-skips", FORGED],
+        &[FORGED],
+    ];
+    let mut succeeded = Vec::new();
+    for arguments in calls {
+        let ended = world.run(arguments);
+        if ended.all().lines().any(|line| line.starts_with("FORGED")) {
+            succeeded.push(format!("{}: a line of its own", arguments.join(" ").replace('\n', "\\n")));
+        }
+    }
+    report(&succeeded, calls.len());
+}
