@@ -37,6 +37,7 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
+mod red;
 mod redaction;
 mod related;
 mod retrieval;

@@ -14,6 +14,7 @@ mod cli;
 mod cli_mine;
 mod inbox_cli;
 mod processes;
+mod red;
 #[cfg(feature = "http-llm")]
 #[path = "../../../../tests/it/server.rs"]
 mod server;
