@@ -1,6 +1,5 @@
 //! Attacks through the program: what must hold whoever wrote the row, the file or the folder.
 
-mod import;
 mod loss;
 mod machine;
 #[path = "../../../../../tests/it/red/table.rs"]
