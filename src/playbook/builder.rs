@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::skill_matching::SkillMatcher;
 use super::{Inner, Playbook, SkillPlace, View};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
@@ -99,12 +99,13 @@ impl PlaybookBuilder {
     pub fn open(self) -> Result<Playbook> {
         self.config.validate()?;
         let feedback = self.config.feedback.clone();
-        let clock = Arc::clone(&self.clock);
-        let (store, snapshot, recovery) = Store::open(self.folder, self.disk, clock, feedback, self.access)?;
+        let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
+        let (store, snapshot, recovery) =
+            Store::open(self.folder, self.disk, Arc::clone(&clock), feedback, self.access)?;
         Ok(Playbook(Arc::new(Inner {
             store,
             config: self.config,
-            clock: self.clock,
+            clock,
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
             vectors: RwLock::new(VectorCache::default()),
