@@ -1,5 +1,7 @@
 //! The time, as an argument: stages are given instants, the façade asks a [`Clock`].
 
+use std::sync::Arc;
+
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
 use parking_lot::Mutex;
 
@@ -73,5 +75,23 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> DateTime<FixedOffset> {
         *self.0.lock()
+    }
+}
+
+/// A clock whose times can be written and read again: those of another clock, within the years that RFC 3339 has.
+pub(crate) struct WritableClock(pub(crate) Arc<dyn Clock>);
+
+/// The start of year 1, and a day before the end of year 9999, whatever the offset.
+const WRITABLE_SECONDS: [i64; 2] = [-62_135_510_400, 253_402_214_400];
+
+impl Clock for WritableClock {
+    fn now(&self) -> DateTime<FixedOffset> {
+        let now = self.0.now();
+        let [first, last] = WRITABLE_SECONDS.map(|seconds| DateTime::from_timestamp(seconds, 0).unwrap_or_default());
+        now.clamp(first.with_timezone(now.offset()), last.with_timezone(now.offset()))
+    }
+
+    fn resolve_local(&self, naive: NaiveDateTime) -> DateTime<FixedOffset> {
+        self.0.resolve_local(naive)
     }
 }

@@ -1,7 +1,6 @@
 //! What a row claims about itself, and the gate does not believe because nobody here can vouch for it.
 
 use chrono::{DateTime, FixedOffset};
-use serde_json::{Value, json};
 
 use crate::lesson::{Lesson, Origin, Provenance, Trust};
 
@@ -20,7 +19,6 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     (lesson.last_retrieved_at, lesson.last_credited_at) = (None, None);
     lesson.near.clear();
     lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };
-    forget_disguised(lesson);
 }
 
 /// A draft of a program: it says what it learned, how sure it is and whether that is tainted. It does not say that it was checked,
@@ -28,25 +26,17 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
 pub(super) fn doubt(lesson: &mut Lesson) {
     (lesson.verified, lesson.verification_attempted) = (false, false);
     let origin = match lesson.provenance.origin {
-        Origin::Hand if !PERSON.contains(&lesson.source.as_str()) => Origin::SelfPlay,
+        Origin::Hand if !PERSON.contains(&lesson.source.as_str()) => Origin::Program,
         origin => origin,
     };
     let (session, trust) = (std::mem::take(&mut lesson.provenance.session), lesson.provenance.trust);
     lesson.provenance = Provenance { origin, session, trust, ..Provenance::default() };
-    forget_disguised(lesson);
-}
-
-/// Drops unknown keys that became known ones when they were cleaned: the next reader would take them for the lesson's own.
-fn forget_disguised(lesson: &mut Lesson) {
-    let extra = std::mem::take(&mut lesson.extra);
-    let Value::Object(known) = json!(lesson) else { return };
-    // What a realm leaves out when it is empty.
-    let is_known = |key: &str| known.contains_key(key) || ["project", "role", "utility"].contains(&key);
-    lesson.extra = extra.into_iter().filter(|(key, _)| !is_known(key)).collect();
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::super::admit;
     use super::*;
     use crate::clock::ManualClock;
@@ -69,9 +59,8 @@ mod tests {
         for claims in [
             json!({"verified": true, "graduated": "true", "verification_attempted": 1}),
             json!({"frequency": 9, "retrievals": 9, "helpful_retrievals": 9, "last_credited_at": "2026-01-01T00:00:00Z"}),
-            json!({"ver\u{200b}ified": true, "frequ\u{2060}ency": 9, "utility": 5, "prove\u{200b}nance": {"origin": "hand"}}),
+            json!({"utility": 5}),
             json!({"provenance": {"promoted": "0".repeat(32), "supersedes": "019ac61f-0000-7000-8000-000000000001"}}),
-            json!({"provenance": {"origin": "hand", "tru\u{200b}st": "trusted", "promo\u{200b}ted": "0".repeat(32)}}),
             json!({"provenance": {"evidence": [{"quote": "q", "turn": 0, "range": [0, 1]}]}}),
             json!({"timestamp": "2999-01-01T00:00:00Z", "near": ["019ac61f-0000-7000-8000-000000000001"]}),
         ] {
@@ -89,7 +78,7 @@ mod tests {
         for (claims, origin, trust) in [
             (json!({}), Origin::Hand, Trust::Trusted),
             (json!({"source": "user"}), Origin::Hand, Trust::Trusted),
-            (json!({"source": "agent", "provenance": {"origin": "hand"}}), Origin::SelfPlay, Trust::Trusted),
+            (json!({"source": "agent", "provenance": {"origin": "hand"}}), Origin::Program, Trust::Trusted),
             (json!({"provenance": {"origin": "mined"}}), Origin::Mined, Trust::Trusted),
             (json!({"provenance": {"trust": "tainted"}}), Origin::Hand, Trust::Tainted),
         ] {

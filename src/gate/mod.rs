@@ -4,17 +4,30 @@ mod claims;
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::{DraftOrigin, Lesson, LessonDraft, Refusal};
+use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal};
+
+/// How deep a row may be nested, the row itself included. The file, the archive and a removal add a few levels, and a reader
+/// follows 127.
+const MAX_DEPTH: usize = 32;
+
+/// The length of an id, as text.
+const ID_BYTES: usize = 36;
+
+/// A number that is not read back as it was written is replaced by what is read, at most so often.
+const MAX_ROUNDINGS: usize = 8;
 
 /// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
-/// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, or with a field that is too long.
+/// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, and when it is too much, or
+/// something in it would not be read back from the file.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
     let origin = draft.origin();
+    check_depth(draft.row())?;
+    check_keys(draft.row())?;
     let mut lesson = draft.into_lesson(clock)?;
     check_lengths(&lesson, config.max_field_bytes)?;
     for (_, text) in texts(&mut lesson) {
@@ -25,12 +38,41 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
+    lesson.complete()?;
     match origin {
         DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),
         DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
     }
-    Ok(lesson)
+    if lesson.is_read_back(clock) { Ok(lesson) } else { Err(Refusal::NotReadBack) }
+}
+
+fn check_depth(row: &Map<String, Value>) -> Result<(), Refusal> {
+    let mut depth = 1;
+    let mut open: Vec<(usize, &Value)> = row.values().map(|value| (2, value)).collect();
+    while let Some((level, value)) = open.pop() {
+        match value {
+            Value::Array(list) => open.extend(list.iter().map(|value| (level + 1, value))),
+            Value::Object(row) => open.extend(row.values().map(|value| (level + 1, value))),
+            _ => continue,
+        }
+        depth = depth.max(level);
+    }
+    if depth > MAX_DEPTH { Err(Refusal::TooDeep { depth, max: MAX_DEPTH }) } else { Ok(()) }
+}
+
+/// A key that became a known one by cleaning would be in the row twice, and win when it is read again.
+fn check_keys(row: &Map<String, Value>) -> Result<(), Refusal> {
+    let disguised = |row: &Map<String, Value>, known: &[&'static str]| {
+        row.keys().filter(|key| !known.contains(&key.as_str())).find_map(|key| {
+            let read = clean(key);
+            let known = known.iter().find(|known| **known == read)?;
+            Some(Refusal::DisguisedKey { key: key.clone(), known })
+        })
+    };
+    let provenance = row.get("provenance").and_then(Value::as_object);
+    let found = disguised(row, &KEYS).or_else(|| disguised(provenance?, &PROVENANCE_KEYS));
+    found.map_or(Ok(()), Err)
 }
 
 fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
@@ -43,6 +85,7 @@ fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     lengths.push(("domains", total_domains));
     lengths.push(("unknown keys", total_extra));
     lengths.push(("provenance", total_provenance));
+    lengths.push(("near", lesson.near.len() * ID_BYTES));
     match lengths.into_iter().find(|(_, length)| *length > max) {
         Some((field, length)) => Err(Refusal::TooLong { field, length, max }),
         None => Ok(()),
@@ -79,7 +122,18 @@ fn clean_value(value: &mut Value) {
         Value::String(text) => *text = clean(text),
         Value::Array(list) => list.iter_mut().for_each(clean_value),
         Value::Object(row) => *row = clean_row(std::mem::take(row)),
+        Value::Number(number) if number.is_f64() => settle(number),
         _ => {}
+    }
+}
+
+/// The reader's last digit can differ from the writer's: the number becomes one that stays what it is.
+fn settle(number: &mut Number) {
+    for _ in 0..MAX_ROUNDINGS {
+        match serde_json::from_str::<Number>(&number.to_string()) {
+            Ok(read) if read != *number => *number = read,
+            _ => return,
+        }
     }
 }
 
@@ -175,5 +229,55 @@ mod tests {
     fn what_is_missing_is_named() {
         assert_eq!(admit(build_lesson(" ", "s")), Err(Refusal::NoTrigger));
         assert_eq!(admit(build_lesson("t", "\n")), Err(Refusal::NoSolution));
+        // Nothing of these can be seen.
+        assert_eq!(admit(build_lesson("\u{200b}", "s")), Err(Refusal::NoTrigger));
+        assert_eq!(admit(build_lesson("t", "\u{1b}[0m \u{202e}")), Err(Refusal::NoSolution));
+        assert_eq!(admit(build_lesson("\u{200b}", "s").task("t")).unwrap().trigger, "t");
+    }
+
+    fn row(key: &str, value: Value) -> LessonDraft {
+        let Value::Object(row) = serde_json::json!({"trigger": "t", "solution": "s", (key): value}) else { panic!() };
+        LessonDraft::from_row(row)
+    }
+
+    fn nested(n_lists: usize) -> Value {
+        (0..n_lists).fold(Value::from(0), |value, _| Value::Array(vec![value]))
+    }
+
+    #[test]
+    fn depth_is_limited_in_every_key() {
+        for key in ["note", "near", "timestamp", "id", "task"] {
+            assert!(admit(row(key, nested(MAX_DEPTH - 1))).is_ok(), "{key}");
+            let too_deep = Refusal::TooDeep { depth: MAX_DEPTH + 1, max: MAX_DEPTH };
+            assert_eq!(admit(row(key, nested(MAX_DEPTH))), Err(too_deep), "{key}");
+        }
+        let provenance = serde_json::json!({ "note": nested(MAX_DEPTH - 1) });
+        assert!(matches!(admit(row("provenance", provenance)), Err(Refusal::TooDeep { .. })));
+    }
+
+    #[test]
+    fn neighbours_are_limited() {
+        let ids = |n: usize| Value::from(vec!["019ac61f-0000-7000-8000-000000000001"; n]);
+        assert!(admit(row("near", ids(910))).is_ok());
+        let refusal = Refusal::TooLong { field: "near", length: 911 * 36, max: 32_768 };
+        assert_eq!(admit(row("near", ids(911))), Err(refusal));
+    }
+
+    #[test]
+    fn a_key_that_only_looks_unknown_is_refused() {
+        let disguised = Refusal::DisguisedKey { key: "ver\u{200b}ified".into(), known: "verified" };
+        assert_eq!(admit(row("ver\u{200b}ified", true.into())), Err(disguised));
+        let provenance = serde_json::json!({"tru\u{ad}st": "trusted", "trust": "tainted"});
+        let disguised = Refusal::DisguisedKey { key: "tru\u{ad}st".into(), known: "trust" };
+        assert_eq!(admit(row("provenance", provenance)), Err(disguised));
+        assert!(admit(row("mo\u{200b}od", true.into())).unwrap().extra.contains_key("mood"));
+    }
+
+    #[test]
+    fn numbers_that_are_kept_stay_what_they_are() {
+        for number in [0.1 + 0.2, f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0, 1.0 / 3.0, 123_456_789_012_345_680.0] {
+            let lesson = admit(row("note", number.into())).unwrap();
+            assert!(lesson.is_read_back(&ManualClock::new(at(0))), "{number}");
+        }
     }
 }

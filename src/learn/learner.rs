@@ -11,7 +11,7 @@ use super::retention::Trim;
 use super::{merge, removal, retention};
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, difference};
-use crate::lesson::{ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use crate::lesson::{Backing, ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Changed, DedupIndex, Edit, Plan, Planned, ReviewReason, VectorOf, Waiting, Why};
 
 /// How many duplicates are examined, nearest first, before a lesson is taken for a new one.
@@ -74,6 +74,8 @@ pub(super) struct Addition {
     pub(super) whole: Option<UnitVector>,
     /// The nearest lesson that it is close to but distinct from.
     distinct_from: Option<(Duplicate, Difference)>,
+    /// Lessons of at most this backing make room for it.
+    backing: Backing,
 }
 
 impl<'a> Learner<'a> {
@@ -130,6 +132,13 @@ impl<'a> Learner<'a> {
             Comparison::Vectors | Comparison::KnownVectors => (self.vector_of)(&lesson.whole_text()),
         };
         let mut duplicates = self.duplicates(&lesson, whole.as_ref());
+        if let Some(quarantined) = duplicates.iter().find(|duplicate| duplicate.lesson.is_quarantined()) {
+            if arrival == Arrival::MovedIn || !lesson.is_by_hand() {
+                return LearnOutcome::Refused { reason: Refusal::Quarantined { id: quarantined.lesson.id } };
+            }
+            // What a person writes is a lesson of its own; the other one stays in quarantine.
+            duplicates.retain(|duplicate| !duplicate.lesson.is_quarantined());
+        }
         let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::New);
         if let Some(reason) = review_reason(&lesson, arrival, superseded.as_deref()) {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
@@ -159,7 +168,8 @@ impl<'a> Learner<'a> {
                 Some(why) => distinct_from = distinct_from.or(Some((duplicate, why))),
             }
         }
-        self.add(Addition { lesson, whole, distinct_from })
+        let backing = lesson.backing();
+        self.add(Addition { lesson, whole, distinct_from, backing })
     }
 
     /// The lesson that a mined one is to replace, if it is still here.
@@ -205,7 +215,7 @@ impl<'a> Learner<'a> {
         let text_hash = lesson.text_hash();
         let book = &mut self.plan.book;
         match arrival {
-            Arrival::New if lesson.provenance.origin == Origin::Hand => {
+            Arrival::New if lesson.is_by_hand() => {
                 self.is_changed |= book.forget_removal(text_hash);
                 None
             }
@@ -297,6 +307,7 @@ impl<'a> Learner<'a> {
     }
 
     fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> LearnOutcome {
+        let backing = incoming.backing();
         let existing = Arc::clone(&duplicate.lesson);
         let merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
         let whole = merged.whole_text();
@@ -315,7 +326,7 @@ impl<'a> Learner<'a> {
         }];
         self.put(merged.clone(), vector.as_ref());
         self.is_changed = true;
-        let evicted = match retention::trim(&self.dedup.ranking, &merged, &self.config.retention) {
+        let evicted = match retention::trim(&self.dedup.ranking, &merged, backing, &self.config.retention) {
             Trim::Evict(ids) => self.evict(ids, &mut edits),
             Trim::NoRoomForHead => Vec::new(),
         };
@@ -325,12 +336,12 @@ impl<'a> Learner<'a> {
 
     /// Adds a lesson as it is; where it may not make room for itself, it awaits review.
     pub(super) fn add(&mut self, addition: Addition) -> LearnOutcome {
-        let Addition { mut lesson, whole, distinct_from } = addition;
+        let Addition { mut lesson, whole, distinct_from, backing } = addition;
         let id = lesson.id;
         let near = distinct_from.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
         let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
-        let evicted = match retention::trim(&self.dedup.ranking, &lesson, &self.config.retention) {
+        let evicted = match retention::trim(&self.dedup.ranking, &lesson, backing, &self.config.retention) {
             Trim::Evict(ids) => self.evict(ids, &mut edits),
             Trim::NoRoomForHead => return self.await_review(lesson, ReviewReason::WouldEvictTrusted, near),
         };
@@ -411,9 +422,9 @@ impl<'a> Learner<'a> {
 }
 
 impl Addition {
-    /// A lesson that is added whatever it is close to.
-    pub(super) fn alone(lesson: Lesson, whole: Option<UnitVector>) -> Self {
-        Self { lesson, whole, distinct_from: None }
+    /// A lesson that a person promoted: it is added whatever it is close to, and evicts nothing that is by hand.
+    pub(super) fn promoted(lesson: Lesson, whole: Option<UnitVector>) -> Self {
+        Self { lesson, whole, distinct_from: None, backing: Backing::Checked }
     }
 }
 

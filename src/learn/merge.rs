@@ -10,15 +10,20 @@ use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
 
 /// The lesson that `existing` becomes when `incoming` is learned again.
 ///
-/// A verified text wins over an unverified one, whole, and never lends its mark to another's text; so does a text that a
-/// person stands behind over an automatic one. Of two texts of equal standing the longer solution wins with its pattern and
+/// A text by hand wins over any other, whole; else a verified text over an unverified one, and an imported one over an automatic
+/// one. A mark never goes over to another's text. Of two texts of equal rank the longer solution wins with its pattern and
 /// code; at equal length the existing one stays. What a person promoted takes no part of another text in.
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
-    match standing(existing).cmp(&standing(incoming)) {
-        Ordering::Greater => {}
-        Ordering::Less => take_whole_text(&mut merged, incoming),
+    let is_same = existing.text_hash() == incoming.text_hash();
+    let mut is_checked = incoming.verified && !existing.verified;
+    match rank(existing).cmp(&rank(incoming)) {
+        Ordering::Greater => is_checked &= is_same,
+        Ordering::Less => {
+            take_whole_text(&mut merged, incoming);
+            merged.verified &= incoming.verified || is_same;
+        }
         Ordering::Equal if existing.is_promoted() => {}
         Ordering::Equal => {
             if solution_length(incoming) > solution_length(existing) {
@@ -32,7 +37,7 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
             }
         }
     }
-    if incoming.verified && !existing.verified {
+    if is_checked {
         merged.verified = true;
         merged.confidence = (existing.confidence.max(incoming.confidence) + config.verified_bonus).min(1.0);
     }
@@ -57,9 +62,9 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merged
 }
 
-/// Verified texts stand above others, and of these the ones that a person stands behind above automatic ones.
-fn standing(lesson: &Lesson) -> (bool, bool) {
-    (lesson.verified, !lesson.provenance.origin.is_automatic())
+/// What a person wrote is above what was verified, and that above what is automatic.
+fn rank(lesson: &Lesson) -> (bool, bool, bool) {
+    (lesson.is_by_hand(), lesson.verified, !lesson.provenance.origin.is_automatic())
 }
 
 fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
@@ -82,12 +87,13 @@ fn solution_length(lesson: &Lesson) -> (usize, usize) {
     (lesson.solution.chars().count(), lesson.correct_pattern.chars().count())
 }
 
-/// A hand that writes a lesson again stands behind it from then on; evidence adds up.
+/// A lesson that a person writes again is theirs from then on; evidence adds up.
 fn merge_provenance(merged: &mut Lesson, incoming: &Lesson) {
-    let (ours, theirs) = (&mut merged.provenance, &incoming.provenance);
-    if theirs.origin == Origin::Hand {
-        ours.origin = Origin::Hand;
+    if incoming.is_by_hand() && !merged.is_by_hand() {
+        merged.provenance.origin = Origin::Hand;
+        merged.source.clone_from(&incoming.source);
     }
+    let (ours, theirs) = (&mut merged.provenance, &incoming.provenance);
     if ours.session.is_empty() {
         ours.session.clone_from(&theirs.session);
     }
@@ -171,6 +177,20 @@ mod tests {
     }
 
     #[test]
+    fn a_verified_text_of_a_program_neither_replaces_nor_marks_one_by_hand() {
+        let mut program = verified(lesson("t2", "a longer text of a program"));
+        program.provenance.origin = Origin::Program;
+        let result = merged(&lesson("t", "by hand"), &program);
+        assert_eq!((result.solution.as_str(), result.verified, result.is_by_hand()), ("by hand", false, true));
+        let result = merged(&program, &lesson("t", "by hand"));
+        assert_eq!((result.solution.as_str(), result.verified, result.is_by_hand()), ("by hand", false, true));
+        // The same text: the check was of it.
+        let same = Lesson { verified: true, provenance: program.provenance.clone(), ..lesson("t", "by hand") };
+        assert!(merged(&lesson("t", "by hand"), &same).verified);
+        assert!(merged(&same, &lesson("t", "by hand")).verified);
+    }
+
+    #[test]
     fn becoming_verified_raises_confidence_to_one_at_most() {
         let sure = Lesson { confidence: 0.9, ..lesson("t", "s") };
         assert!((merged(&sure, &verified(lesson("t", "s"))).confidence - 1.0).abs() < 1e-12);
@@ -209,7 +229,8 @@ mod tests {
     #[test]
     fn a_hand_that_repeats_a_mined_lesson_stands_behind_it() {
         let mut mined = lesson("t", "s");
-        mined.provenance.origin = Origin::Mined;
+        (mined.provenance.origin, mined.source) = (Origin::Mined, "mined".into());
+        assert_eq!(merged(&mined, &lesson("t", "s")).source, "");
         assert_eq!(merged(&mined, &lesson("t", "s")).provenance.origin, Origin::Hand);
         assert_eq!(merged(&lesson("t", "s"), &mined).provenance.origin, Origin::Hand);
         mined.solution = "a longer text that no person wrote".into();

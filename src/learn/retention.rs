@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::config::RetentionConfig;
-use crate::lesson::{ChangeId, Lesson, LessonId};
-use crate::state::{Action, Book, Edit, Plan, Planned, Rank, Ranking, Why, utility};
+use crate::lesson::{Backing, ChangeId, Lesson, LessonId};
+use crate::state::{Action, Book, Edit, Plan, Planned, Ranking, Why, utility};
 
 /// A playbook with fewer lessons is not pruned; the earlier system's number.
 pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
@@ -14,26 +14,24 @@ pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
 /// What a trim comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trim {
-    /// These go; perhaps none.
+    /// These are evicted; perhaps none.
     Evict(Vec<LessonId>),
-    /// The head is an automatic lesson, and only lessons that a person stands behind could make room.
+    /// Only lessons of a higher backing could make room.
     NoRoomForHead,
 }
 
-/// Which lessons of the head's realm go so that the realm fits its capacity.
+/// Which lessons of the head's realm are evicted so that the realm fits its capacity.
 ///
 /// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
-/// and verified ones exceed the room, the verified ones of least utility go. For an automatic head only automatic,
-/// unverified lessons make room.
-pub(crate) fn trim(ranking: &Ranking, head: &Lesson, config: &RetentionConfig) -> Trim {
+/// and verified ones exceed the room, the verified ones of least utility are evicted. Only lessons of at most `backing` make
+/// room: what a person wrote is never evicted for anything else.
+pub(crate) fn trim(ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
     let ranks = ranking.of(&head.realm);
     let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
     let excess = (n_others + 1).saturating_sub(config.capacity);
     let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
-    let others = |ranks: &mut dyn Iterator<Item = &Rank>| -> Vec<LessonId> {
-        ranks.map(|rank| rank.id).filter(|id| *id != head.id).take(excess).collect()
-    };
-    let victims = if head.is_expendable() { others(&mut ranks.expendable()) } else { others(&mut ranks.all()) };
+    let others = ranks.up_to(backing).map(|rank| rank.id).filter(|id| *id != head.id);
+    let victims: Vec<LessonId> = others.take(excess).collect();
     if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
@@ -62,7 +60,7 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
 /// The lessons that a prune takes.
 ///
 /// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
-/// that were shown at least `prune_min_retrievals` times, are not verified and have a hit rate under 0.35; least first, never
+/// that were shown at least `prune_min_retrievals` times, are neither verified, by hand nor quarantined and have a hit rate under 0.35; least first, never
 /// more than the fraction. None when there are fewer than 10 lessons.
 pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
@@ -81,6 +79,8 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
         .filter(|(_, lesson)| {
             lesson.retrievals >= config.prune_min_retrievals
                 && !lesson.verified
+                && !lesson.is_by_hand()
+                && !lesson.is_quarantined()
                 && utility::hit_rate(lesson) < utility::STALE_HIT_RATE
         })
         .take(most)
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
     use crate::config::UtilityPolicy;
-    use crate::lesson::Origin;
+    use crate::lesson::{Origin, Provenance};
     use crate::testing::{at, lesson};
     use proptest::prelude::*;
 
@@ -126,7 +126,7 @@ mod tests {
         for lesson in book.lessons.iter() {
             ranking.enter(lesson);
         }
-        let evicted = match trim(&ranking, head, &config) {
+        let evicted = match trim(&ranking, head, head.backing(), &config) {
             Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
         };
@@ -153,10 +153,9 @@ mod tests {
         if excess == 0 {
             return Trim::Evict(Vec::new());
         }
-        let spares_trusted = head.is_expendable();
         let mut victims: Vec<(bool, f64, LessonId)> = others
             .into_iter()
-            .filter(|lesson| !spares_trusted || lesson.is_expendable())
+            .filter(|lesson| lesson.backing() <= head.backing())
             .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
             .collect();
         if victims.len() < excess {
@@ -204,9 +203,9 @@ mod tests {
     }
                for head in &lessons {
                    let expected = naive_trim(&book, head, &config);
-                   prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                   prop_assert_eq!(&trim(&ranking, head, head.backing(), &config), &expected);
                    ranking.leave(head);
-                   prop_assert_eq!(&trim(&ranking, head, &config), &expected);
+                   prop_assert_eq!(&trim(&ranking, head, head.backing(), &config), &expected);
                    ranking.enter(head);
                }
            }
@@ -250,7 +249,11 @@ mod tests {
         check(2, &mined("head", 0.5), &[sure("hand", 0.0), sure("hand 2", 0.0)], None);
         check(1, &mined("head", 0.5), &others, None);
         let proven = Lesson { verified: true, ..mined("proven head", 0.5) };
-        check(2, &proven, &[sure("hand", 0.0), verified("v", 0.0)], Some(&["hand"]));
+        check(2, &proven, &[sure("hand", 0.0), verified("v", 0.0)], None);
+        check(2, &proven, &[sure("hand", 0.0), mined("mined", 0.9)], Some(&["mined"]));
+        let checked = Lesson { verified: true, ..mined("checked", 0.1) };
+        check(2, &proven, &[sure("hand", 0.0), checked.clone()], Some(&["checked"]));
+        check(2, &mined("head", 0.5), &[sure("hand", 0.0), checked], None);
     }
 
     #[test]
@@ -261,7 +264,7 @@ mod tests {
     }
 
     fn shown(trigger: &str, retrievals: u64, helpful: u64) -> Lesson {
-        Lesson { retrievals, helpful_retrievals: helpful, ..lesson(trigger, "s") }
+        Lesson { retrievals, helpful_retrievals: helpful, ..mined(trigger, 0.5) }
     }
 
     fn with_fraction(prune_max_fraction: f64) -> RetentionConfig {
@@ -299,10 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn pruning_spares_what_is_untried_verified_or_helpful() {
+    fn pruning_spares_what_is_untried_verified_helpful_or_by_hand() {
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 4, 0)), 0.25), 0);
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 5, 0)), 0.25), 3);
         assert_eq!(pruned(numbered(12, |trigger| Lesson { verified: true, ..shown(trigger, 9, 0) }), 0.25), 0);
+        let by_hand = |trigger: &str| Lesson { provenance: Provenance::default(), ..shown(trigger, 9, 0) };
+        assert_eq!(pruned(numbered(12, by_hand), 0.25), 0);
         // Excellent lessons have a bottom quartile too: it is left alone.
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 10, 7)), 0.25), 0);
         // (6 + 1) / (18 + 2) is 0.35, which is not under 0.35.

@@ -19,7 +19,8 @@ pub(crate) struct ReviewedLesson {
 
 impl Learner<'_> {
     /// Lets lessons in that await review, each as it is, if it still has the text that was shown. They are not merged: a person
-    /// decided about this text, not about another. They count as trusted, and make room for themselves.
+    /// decided about this text, not about another. They count as trusted, and evict nothing that is by hand: where nothing else
+    /// could make room, they keep waiting.
     ///
     /// # Errors
     /// `NoSuchLesson`, `inbox::Error::Changed`.
@@ -44,7 +45,7 @@ impl Learner<'_> {
         lesson.timestamp = self.plan.now;
         let superseded = self.superseded(&lesson);
         let whole = (self.vector_of)(&lesson.whole_text());
-        let addition = Addition::alone(lesson, whole);
+        let addition = Addition::promoted(lesson, whole);
         // Whatever it replaces: the person was shown that.
         Ok(match superseded {
             Some(old) => self.supersede(&old, |learner| learner.add(addition)),

@@ -130,7 +130,8 @@ impl LessonDraft {
         code_example(code: impl Into<String>) => set("code_example", code.into());
         /// How sure the author is, clamped to [0, 1]; 0.5 unless said.
         confidence(confidence: f64) => set("confidence", confidence);
-        /// Where it came from, in a word. `self_play` and `mined` also make the lesson an automatic one.
+        /// Where it came from, in a word. Empty and `user` are a person's; every other word makes the lesson an automatic one,
+        /// except `imported`.
         source(source: impl Into<String>) => set("source", source.into());
         /// The hash of the challenge it came from.
         source_challenge_hash(hash: impl Into<String>) => set("source_challenge_hash", hash.into());
@@ -168,6 +169,11 @@ impl LessonDraft {
     #[must_use]
     pub fn to_json(&self) -> Value {
         Value::Object(self.row.clone())
+    }
+
+    /// The row as it was given.
+    pub(crate) fn row(&self) -> &Map<String, Value> {
+        &self.row
     }
 
     pub(crate) fn origin(&self) -> DraftOrigin {

@@ -27,8 +27,10 @@ pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
+pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
+pub(crate) use row::KEYS;
 pub(crate) use shown::ShownField;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
@@ -144,12 +146,42 @@ impl Lesson {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
     }
 
-    /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted.
+    /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted; and
+    /// it is not quarantined.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
-        match self.provenance.promoted {
-            Some(shown) => shown == self.shown_hash(),
-            None => self.provenance.trust == Trust::Trusted,
+        !self.is_quarantined()
+            && match self.provenance.promoted {
+                Some(shown) => shown == self.shown_hash(),
+                None => self.provenance.trust == Trust::Trusted,
+            }
+    }
+
+    /// True when an earlier system took the lesson out of use: its row is kept, and never shown.
+    #[must_use]
+    pub fn is_quarantined(&self) -> bool {
+        match self.extra.get("quarantined") {
+            None | Some(Value::Null | Value::Bool(false)) => false,
+            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+            Some(Value::String(word)) => !word.is_empty() && !word.eq_ignore_ascii_case("false"),
+            Some(_) => true,
+        }
+    }
+
+    /// True when a person wrote it.
+    #[must_use]
+    pub fn is_by_hand(&self) -> bool {
+        self.provenance.origin == Origin::Hand
+    }
+
+    /// Who backs it.
+    pub(crate) fn backing(&self) -> Backing {
+        if self.is_by_hand() {
+            Backing::ByHand
+        } else if !self.provenance.origin.is_automatic() || self.verified || self.is_promoted() {
+            Backing::Checked
+        } else {
+            Backing::Nobody
         }
     }
 
@@ -163,11 +195,6 @@ impl Lesson {
         self.provenance.origin == Origin::Mined && self.provenance.evidence.is_empty() && !self.is_promoted()
     }
 
-    /// True when no person stands behind it: neither written by hand nor verified, nor promoted with this text.
-    pub(crate) fn is_expendable(&self) -> bool {
-        self.provenance.origin.is_automatic() && !self.verified && !self.is_promoted()
-    }
-
     /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
         old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm
@@ -179,13 +206,61 @@ impl Lesson {
     }
 }
 
-/// How to point at a lesson: by id, or by its trigger without regard to case.
+/// Who backs a lesson. A lesson evicts others of at most its own backing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Backing {
+    /// Nobody: it is automatic, unverified and not promoted with this text.
+    Nobody,
+    /// It was imported, verified or promoted.
+    Checked,
+    /// A person wrote it.
+    ByHand,
+}
+
+/// How to point at a lesson: by id, or by its trigger without regard to case; in any realm, or within one.
+///
+/// ```
+/// use adage::{LessonRef, Playbook, Realm, build_lesson};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// playbook.learn_lesson(build_lesson("deploying", "Tag first.").project("bank"))?;
+/// let named = |project: &str| LessonRef::from("deploying").within(&Realm::new(project, ""));
+/// assert!(playbook.remove(named("shop")).is_err());
+/// assert!(playbook.remove(named("bank")).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LessonRef {
     /// Exactly this lesson.
     Id(LessonId),
     /// The lesson with this trigger (or, for rows without one, task). Several: a typed `Ambiguous` error.
     Trigger(String),
+    /// Only a lesson that this realm sees; of several, the realm's own.
+    Within {
+        /// The realm.
+        realm: Realm,
+        /// The lesson.
+        lesson: Box<LessonRef>,
+    },
+}
+
+impl LessonRef {
+    /// The same lesson, if this realm sees it.
+    #[must_use]
+    pub fn within(self, realm: &Realm) -> Self {
+        Self::Within { realm: realm.clone(), lesson: Box::new(self) }
+    }
+
+    /// The trigger by which it is named; empty where that is an id.
+    pub(crate) fn trigger(&self) -> &str {
+        match self {
+            Self::Id(_) => "",
+            Self::Trigger(trigger) => trigger,
+            Self::Within { lesson, .. } => lesson.trigger(),
+        }
+    }
 }
 
 impl From<LessonId> for LessonRef {
@@ -212,6 +287,14 @@ impl std::fmt::Display for LessonRef {
         match self {
             Self::Id(id) => write!(f, "id {id}"),
             Self::Trigger(trigger) => write!(f, "trigger {trigger:?}"),
+            Self::Within { realm, lesson } => {
+                let named = [("project", &realm.project), ("role", &realm.role)];
+                write!(f, "{lesson}")?;
+                named
+                    .into_iter()
+                    .filter(|(_, name)| !name.is_empty())
+                    .try_for_each(|(kind, name)| write!(f, ", {kind} {name:?}"))
+            }
         }
     }
 }

@@ -10,9 +10,11 @@ use super::{LessonId, TextHash};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
-    /// A person, or the host on a person's behalf, called `learn_lesson`.
+    /// A person, or the host on a person's behalf, called `learn_lesson`: its `source` is empty or `user`.
     #[default]
     Hand,
+    /// A program: any other `source`, or an origin that is not known.
+    Program,
     /// The agent practised against itself.
     SelfPlay,
     /// Found in a transcript.
@@ -22,18 +24,42 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// True when no person looked at the lesson before it was learned. Such lessons never push out hand-written ones.
+    /// True when no person looked at the lesson before it was learned. Such lessons never evict hand-written ones.
     #[must_use]
     pub fn is_automatic(self) -> bool {
-        matches!(self, Self::SelfPlay | Self::Mined)
+        matches!(self, Self::Program | Self::SelfPlay | Self::Mined)
     }
 
-    fn parse(text: &str) -> Self {
-        match text {
+    /// What a row's `source` says. Only no source, an empty one and exactly `user` are a person's; null is not.
+    pub(super) fn of_source(source: Option<&Value>) -> Self {
+        match source {
+            None => Self::Hand,
+            Some(Value::String(word)) if word.is_empty() || word == "user" => Self::Hand,
+            Some(word) => {
+                word.as_str().and_then(Self::parse).filter(|origin| *origin != Self::Hand).unwrap_or(Self::Program)
+            }
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "hand" => Self::Hand,
+            "program" => Self::Program,
             "self_play" => Self::SelfPlay,
             "mined" => Self::Mined,
             "imported" => Self::Imported,
-            _ => Self::Hand,
+            _ => return None,
+        })
+    }
+
+    /// What a provenance says, and where it says nothing, the source. A row whose source is a program's is not by hand.
+    fn read(word: Option<&Value>, by_source: Self) -> Option<Self> {
+        match word {
+            None => Some(by_source),
+            Some(word) => match Self::parse(word.as_str()?)? {
+                Self::Hand => Some(by_source),
+                origin => Some(origin),
+            },
         }
     }
 }
@@ -85,20 +111,27 @@ pub struct Provenance {
 }
 
 /// The keys of a provenance.
-const KNOWN: [&str; 6] = ["origin", "session", "trust", "evidence", "promoted", "supersedes"];
+pub(crate) const PROVENANCE_KEYS: [&str; 6] = ["origin", "session", "trust", "evidence", "promoted", "supersedes"];
 
 impl Provenance {
-    /// Reads a row's `provenance`, or derives it from its `source` when there is none.
+    /// Reads a row's `provenance`; where there is none, its source says it all.
     ///
-    /// Whatever stands under `trust` other than the word `trusted` is read as tainted: a typing error hides a lesson
-    /// rather than showing a tainted one.
-    pub(super) fn from_row(value: Option<&Value>, source: &str) -> Self {
-        let Some(Value::Object(row)) = value else {
-            return Self { origin: Origin::parse(source), ..Self::default() };
+    /// Whatever is under `trust` other than the word `trusted` is read as tainted, and so is a provenance that is not an object:
+    /// a typing error hides a lesson rather than showing a tainted one. An origin that is not known is kept as `unread_origin`.
+    pub(super) fn from_row(value: Option<&Value>, by_source: Origin) -> Self {
+        let row = match value {
+            None => return Self { origin: by_source, ..Self::default() },
+            Some(Value::Object(row)) => row,
+            Some(_) => return Self { origin: Origin::Program, trust: Trust::Tainted, ..Self::default() },
         };
         let text = |key: &str| row.get(key).and_then(Value::as_str);
+        let origin = Origin::read(row.get("origin"), by_source);
+        let unread =
+            row.get("origin").filter(|_| origin.is_none()).map(|word| ("unread_origin".to_owned(), word.clone()));
+        let is_unknown = |(key, _): &(&String, &Value)| !PROVENANCE_KEYS.contains(&key.as_str());
+        let unknown = row.iter().filter(is_unknown).map(|(key, value)| (key.clone(), value.clone()));
         Self {
-            origin: text("origin").map_or_else(|| Origin::parse(source), Origin::parse),
+            origin: origin.unwrap_or(Origin::Program),
             session: text("session").unwrap_or_default().to_owned(),
             trust: match row.get("trust") {
                 None => Trust::Trusted,
@@ -108,11 +141,7 @@ impl Provenance {
             evidence: read_evidence(row),
             promoted: text("promoted").and_then(|hash| hash.parse().ok()),
             supersedes: text("supersedes").and_then(|id| id.parse().ok()),
-            extra: row
-                .iter()
-                .filter(|(key, _)| !KNOWN.contains(&key.as_str()))
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect(),
+            extra: unknown.chain(unread).collect(),
         }
     }
 }
@@ -132,15 +161,40 @@ mod tests {
         for (trust, expected) in
             [(json!("trusted"), Trust::Trusted), (json!("Trusted"), Trust::Tainted), (json!(null), Trust::Tainted)]
         {
-            assert_eq!(Provenance::from_row(Some(&json!({ "trust": trust })), "").trust, expected);
+            assert_eq!(Provenance::from_row(Some(&json!({ "trust": trust })), Origin::Hand).trust, expected);
         }
-        assert_eq!(Provenance::from_row(Some(&json!({})), "").trust, Trust::Trusted);
+        assert_eq!(Provenance::from_row(Some(&json!({})), Origin::Hand).trust, Trust::Trusted);
     }
 
     #[test]
-    fn the_source_tells_the_origin_when_nothing_else_does() {
-        assert_eq!(Provenance::from_row(None, "self_play").origin, Origin::SelfPlay);
-        assert_eq!(Provenance::from_row(Some(&json!({"origin": "mined"})), "user").origin, Origin::Mined);
-        assert_eq!(Provenance::from_row(None, "user").origin, Origin::Hand);
+    fn by_hand_is_an_empty_source_or_user_exactly() {
+        for (source, expected) in [
+            (json!(""), Origin::Hand),
+            (json!("user"), Origin::Hand),
+            (json!("hand"), Origin::Program),
+            (json!("User"), Origin::Program),
+            (json!(" "), Origin::Program),
+            (json!("agent"), Origin::Program),
+            (json!(null), Origin::Program),
+            (json!(["user"]), Origin::Program),
+            (json!("self_play"), Origin::SelfPlay),
+            (json!("mined"), Origin::Mined),
+            (json!("imported"), Origin::Imported),
+        ] {
+            assert_eq!(Origin::of_source(Some(&source)), expected, "{source}");
+        }
+        assert_eq!(Origin::of_source(None), Origin::Hand);
+    }
+
+    #[test]
+    fn an_origin_takes_trust_away_and_never_adds_any() {
+        let origin = |word: Value, by_source| Provenance::from_row(Some(&json!({ "origin": word })), by_source).origin;
+        assert_eq!(origin(json!("mined"), Origin::Hand), Origin::Mined);
+        assert_eq!(origin(json!("hand"), Origin::Hand), Origin::Hand);
+        assert_eq!(origin(json!("hand"), Origin::Program), Origin::Program);
+        for word in [json!("Hand"), json!("human"), json!(""), json!(5), json!(null), json!(["hand"])] {
+            let read = Provenance::from_row(Some(&json!({ "origin": word })), Origin::Hand);
+            assert_eq!((read.origin, read.extra.get("unread_origin")), (Origin::Program, Some(&word)));
+        }
     }
 }

@@ -28,6 +28,31 @@ pub enum Refusal {
         /// The most that is kept.
         max: usize,
     },
+    /// Its row is nested too deep.
+    #[error("it is nested {depth} levels deep, at most {max} are kept")]
+    TooDeep {
+        /// The levels of lists and objects, the row itself among them.
+        depth: usize,
+        /// The most that are kept.
+        max: usize,
+    },
+    /// A key becomes one of a lesson's own once hidden characters are taken out.
+    #[error("its key {key:?} reads as {known:?}")]
+    DisguisedKey {
+        /// The key as it is in the draft.
+        key: String,
+        /// The key that it reads as.
+        known: &'static str,
+    },
+    /// It would be read back from the file as another lesson.
+    #[error("it would not be read back from the file as it is")]
+    NotReadBack,
+    /// It is close to a lesson in quarantine, and not written by hand.
+    #[error("lesson {id}, which is in quarantine, says the same")]
+    Quarantined {
+        /// The lesson in quarantine.
+        id: LessonId,
+    },
     /// A person removed this text, and it was not learned by hand now.
     #[error("a person removed this lesson")]
     Removed,

@@ -1,8 +1,11 @@
 //! Reading a row leniently (docs/spec/playbook.md, 2): what an older version, another program or a person's editor wrote.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, FixedOffset, NaiveDateTime};
 use serde_json::{Map, Value};
 
+use super::provenance::Origin;
 use super::{Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::clock::Clock;
 
@@ -26,6 +29,37 @@ const CODE_STARTS: [&str; 16] = [
     "$ ",
 ];
 
+/// The keys of a row; all others are kept as they are.
+pub(crate) const KEYS: [&str; 27] = [
+    "schema_version",
+    "id",
+    "timestamp",
+    "task",
+    "trigger",
+    "mistake",
+    "anti_pattern",
+    "solution",
+    "correct_pattern",
+    "code_example",
+    "domains",
+    "confidence",
+    "source_challenge_hash",
+    "source",
+    "project",
+    "role",
+    "verified",
+    "verification_attempted",
+    "graduated",
+    "retrievals",
+    "helpful_retrievals",
+    "harmful_retrievals",
+    "frequency",
+    "last_retrieved_at",
+    "last_credited_at",
+    "near",
+    "provenance",
+];
+
 /// The time formats of rows that were written without an offset.
 const NAIVE_FORMATS: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
 
@@ -42,38 +76,21 @@ impl Lesson {
         let schema_version = if is_structured { SCHEMA_VERSION } else { 1 };
         row.remove("schema_version");
 
-        let (task, trigger) = either(take_text(&mut row, "task"), take_text(&mut row, "trigger"));
-        let (mistake, anti_pattern) = either(take_text(&mut row, "mistake"), take_text(&mut row, "anti_pattern"));
-        let (solution, correct_pattern) =
-            either(take_text(&mut row, "solution"), take_text(&mut row, "correct_pattern"));
-        if trigger.trim().is_empty() {
-            return Err(Refusal::NoTrigger);
-        }
-        if correct_pattern.trim().is_empty() {
-            return Err(Refusal::NoSolution);
-        }
-        let code_example = match take_text(&mut row, "code_example") {
-            code if code.is_empty() => find_code(&correct_pattern),
-            code => code,
-        };
-
         let given_id = take_or_keep(&mut row, "id", |id| id.as_str()?.parse().ok());
         let time = take_time(&mut row, "timestamp", clock);
-        let seed = TextHash::of(&[&trigger, &anti_pattern, &correct_pattern, &code_example]);
-        let id = given_id.unwrap_or_else(|| LessonId::at(time.unwrap_or_default(), seed));
-        let source = take_text(&mut row, "source");
+        let by_source = Origin::of_source(row.get("source"));
         let verified = take_bool(&mut row, "verified");
-        Ok(Self {
+        let mut lesson = Self {
             schema_version,
-            id,
+            id: given_id.unwrap_or_else(|| LessonId::at(DateTime::default(), TextHash::of(&[""]))),
             timestamp: time.unwrap_or_else(|| clock.now()),
-            task,
-            trigger,
-            mistake,
-            anti_pattern,
-            solution,
-            correct_pattern,
-            code_example,
+            task: take_text(&mut row, "task"),
+            trigger: take_text(&mut row, "trigger"),
+            mistake: take_text(&mut row, "mistake"),
+            anti_pattern: take_text(&mut row, "anti_pattern"),
+            solution: take_text(&mut row, "solution"),
+            correct_pattern: take_text(&mut row, "correct_pattern"),
+            code_example: take_text(&mut row, "code_example"),
             domains: read_domains(row.remove("domains")),
             confidence: read_confidence(row.remove("confidence")),
             source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
@@ -88,22 +105,55 @@ impl Lesson {
             last_retrieved_at: take_time(&mut row, "last_retrieved_at", clock),
             last_credited_at: take_time(&mut row, "last_credited_at", clock),
             near: take_or_keep(&mut row, "near", read_ids).unwrap_or_default(),
-            provenance: {
-                let given = take_or_keep(&mut row, "provenance", |given| given.is_object().then(|| given.clone()));
-                Provenance::from_row(given.as_ref(), &source)
-            },
-            source,
+            provenance: take_provenance(&mut row, by_source),
+            source: take_text(&mut row, "source"),
             extra: row,
-        })
+        };
+        lesson.complete()?;
+        if given_id.is_none() {
+            lesson.id = LessonId::at(time.unwrap_or_default(), lesson.text_hash());
+        }
+        Ok(lesson)
+    }
+
+    /// Fills in what follows from other fields: the other text of each pair, the code in the pattern, the list of topics
+    /// without blank and repeated ones.
+    ///
+    /// # Errors
+    /// `NoTrigger`, `NoSolution`.
+    pub(crate) fn complete(&mut self) -> Result<(), Refusal> {
+        either(&mut self.task, &mut self.trigger);
+        either(&mut self.mistake, &mut self.anti_pattern);
+        either(&mut self.solution, &mut self.correct_pattern);
+        if self.trigger.trim().is_empty() {
+            return Err(Refusal::NoTrigger);
+        }
+        if self.correct_pattern.trim().is_empty() {
+            return Err(Refusal::NoSolution);
+        }
+        if self.code_example.is_empty() {
+            self.code_example = find_code(&self.correct_pattern);
+        }
+        let mut seen = BTreeSet::new();
+        let domains = self.domains.iter().map(|domain| domain.trim()).filter(|domain| !domain.is_empty());
+        self.domains = domains.filter(|domain| seen.insert(*domain)).map(str::to_owned).collect();
+        Ok(())
+    }
+
+    /// True when a reader of the written row gets this lesson: every value as it is, none lost, none under another key.
+    pub(crate) fn is_read_back(&self, clock: &dyn Clock) -> bool {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        let row = serde_json::from_str(&text).unwrap_or_default();
+        Self::from_row(row, clock).is_ok_and(|read| Self { schema_version: self.schema_version, ..read } == *self)
     }
 }
 
 /// Each of two texts defaults to the other.
-fn either(first: String, second: String) -> (String, String) {
+fn either(first: &mut String, second: &mut String) {
     match (first.trim().is_empty(), second.trim().is_empty()) {
-        (true, false) => (second.clone(), second),
-        (false, true) => (first.clone(), first),
-        _ => (first, second),
+        (true, false) => first.clone_from(second),
+        (false, true) => second.clone_from(first),
+        _ => {}
     }
 }
 
@@ -148,22 +198,21 @@ fn read_confidence(value: Option<Value>) -> f64 {
 }
 
 fn read_domains(value: Option<Value>) -> Vec<String> {
-    let mut domains: Vec<String> = match value {
-        Some(Value::String(text)) => text
-            .split(|c: char| c == ',' || c.is_whitespace())
-            .filter(|domain| !domain.is_empty())
-            .map(str::to_owned)
-            .collect(),
-        Some(Value::Array(list)) => list
-            .into_iter()
-            .filter_map(|entry| entry.as_str().map(|text| text.trim().to_owned()))
-            .filter(|domain| !domain.is_empty())
-            .collect(),
+    match value {
+        Some(Value::String(text)) => text.split(|c: char| c == ',' || c.is_whitespace()).map(str::to_owned).collect(),
+        Some(Value::Array(list)) => list.iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
-    };
-    let mut seen = std::collections::BTreeSet::new();
-    domains.retain(|domain| seen.insert(domain.clone()));
-    domains
+    }
+}
+
+/// Only an object says where a lesson comes from. Anything else stays in the row, and hides the lesson.
+fn take_provenance(row: &mut Map<String, Value>, by_source: Origin) -> Provenance {
+    let given = row.remove("provenance");
+    let provenance = Provenance::from_row(given.as_ref(), by_source);
+    if let Some(unread) = given.filter(|given| !given.is_object() && !given.is_null()) {
+        row.insert("unread_provenance".to_owned(), unread);
+    }
+    provenance
 }
 
 /// All of the ids, or nothing when one of them is none.
@@ -189,10 +238,12 @@ fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Opti
 }
 
 fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
-    DateTime::parse_from_rfc3339(text).ok().or_else(|| {
+    let time = DateTime::parse_from_rfc3339(text).ok().or_else(|| {
         let naive = NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
         Some(clock.resolve_local(naive))
-    })
+    });
+    // A year before 0 or after 9999 could be written, and not be read again.
+    time.filter(|time| DateTime::parse_from_rfc3339(&time.to_rfc3339()).is_ok_and(|read| read == *time))
 }
 
 /// The first fenced block, else a multi-line text that starts like code, else nothing.
@@ -301,8 +352,28 @@ mod tests {
 
     #[test]
     fn an_unreadable_time_is_kept_beside() {
-        let lesson = read(json!({"trigger": "t", "solution": "s", "timestamp": "yesterday"}));
-        assert_eq!(lesson.extra.get("unread_timestamp"), Some(&json!("yesterday")));
+        for time in ["yesterday", "+10000-01-01T00:00:00", "-0001-01-01 00:00:00"] {
+            let lesson = read(json!({"trigger": "t", "solution": "s", "timestamp": time}));
+            assert_eq!(lesson.extra.get("unread_timestamp"), Some(&json!(time)));
+            assert!(lesson.is_read_back(&clock()));
+        }
+    }
+
+    #[test]
+    fn the_known_keys_are_those_that_are_written() {
+        let lesson = read(json!({"trigger": "t", "solution": "s", "project": "p", "role": "r"}));
+        let Value::Object(row) = serde_json::to_value(&lesson).unwrap() else { panic!() };
+        let written: BTreeSet<&str> = row.keys().map(String::as_str).collect();
+        assert_eq!(written, BTreeSet::from(KEYS));
+    }
+
+    #[test]
+    fn a_provenance_that_is_not_an_object_hides_the_lesson() {
+        for (given, kept) in [(json!(null), None), (json!("hand"), Some(json!("hand"))), (json!([]), Some(json!([])))] {
+            let lesson = read(json!({"trigger": "t", "solution": "s", "provenance": given}));
+            assert!(!lesson.is_admitted() && !lesson.is_by_hand(), "{given}");
+            assert_eq!(lesson.extra.get("unread_provenance"), kept.as_ref());
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::skill_matching::SkillMatcher;
 use super::{Inner, Playbook, SkillPlace, View};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
 use crate::error::Result;
@@ -113,12 +113,13 @@ impl PlaybookBuilder {
         }
         let global_notes = self.global_notes.map(absolute).transpose()?;
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
-        let clock = Arc::clone(&self.clock);
-        let (store, snapshot, recovery) = Store::open(&self.folder, self.disk, clock, feedback, self.access)?;
+        let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
+        let (store, snapshot, recovery) =
+            Store::open(&self.folder, self.disk, Arc::clone(&clock), feedback, self.access)?;
         Ok(Playbook(Arc::new(Inner {
             store,
             config: self.config,
-            clock: self.clock,
+            clock,
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
             vectors: RwLock::new(VectorCache::default()),

@@ -115,21 +115,33 @@ impl Book {
     /// # Errors
     /// `NoSuchLesson`; `Ambiguous` with the ids when several have the trigger.
     pub(crate) fn resolve(&self, reference: &LessonRef) -> Result<&Arc<Lesson>> {
-        let missing = || Error::NoSuchLesson { lesson: reference.clone() };
-        let trigger = match reference {
-            LessonRef::Id(id) => return self.get(*id).ok_or_else(missing),
-            LessonRef::Trigger(trigger) => trigger,
-        };
-        let folded = |text: &str| text.trim().nfc().collect::<String>().to_lowercase();
-        let wanted = folded(trigger);
-        let found: Vec<&Arc<Lesson>> = self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect();
+        let found = self.named(reference);
         match found.as_slice() {
-            [] => Err(missing()),
+            [] => Err(Error::NoSuchLesson { lesson: reference.clone() }),
             [one] => Ok(one),
             several => Err(Error::Ambiguous {
-                trigger: trigger.clone(),
+                trigger: reference.trigger().to_owned(),
                 ids: several.iter().map(|lesson| lesson.id).collect(),
             }),
+        }
+    }
+
+    fn named(&self, reference: &LessonRef) -> Vec<&Arc<Lesson>> {
+        match reference {
+            LessonRef::Id(id) => self.get(*id).into_iter().collect(),
+            LessonRef::Trigger(trigger) => {
+                let folded = |text: &str| text.trim().nfc().collect::<String>().to_lowercase();
+                let wanted = folded(trigger);
+                self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect()
+            }
+            LessonRef::Within { realm, lesson } => {
+                let mut seen = self.named(lesson);
+                seen.retain(|lesson| realm.sees(&lesson.realm));
+                if seen.iter().any(|lesson| lesson.realm == *realm) {
+                    seen.retain(|lesson| lesson.realm == *realm);
+                }
+                seen
+            }
         }
     }
 

@@ -20,6 +20,6 @@ pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;
 pub(crate) use lessons_by_time::{Changed, LessonsByTime};
 pub(crate) use plan::{Plan, Planned};
-pub(crate) use ranking::{Rank, Ranking};
+pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};
 pub(crate) use recall_index::{RecallIndex, Triggers};

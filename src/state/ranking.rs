@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::utility;
 use crate::config::UtilityPolicy;
-use crate::lesson::{Lesson, LessonId, Realm};
+use crate::lesson::{Backing, Lesson, LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
 
 /// All realms. Clones share them.
@@ -21,10 +21,10 @@ pub(crate) struct Ranking {
 /// The lessons of a realm, in the order in which they are evicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ranks {
-    /// Written by hand, verified or promoted.
-    trusted: SortedBlocks<Rank>,
-    /// The others: for an automatic lesson only these make room.
-    expendable: SortedBlocks<Rank>,
+    by_hand: SortedBlocks<Rank>,
+    checked: SortedBlocks<Rank>,
+    /// The lessons that nobody backs.
+    others: SortedBlocks<Rank>,
 }
 
 /// Unverified before verified, then lower utility first, then earlier id first.
@@ -98,30 +98,38 @@ impl Ranking {
 
 impl Ranks {
     pub(crate) fn len(&self) -> usize {
-        self.trusted.len() + self.expendable.len()
+        self.by_hand.len() + self.checked.len() + self.others.len()
     }
 
     pub(crate) fn has(&self, rank: &Rank, lesson: &Lesson) -> bool {
-        let side = if lesson.is_expendable() { &self.expendable } else { &self.trusted };
-        side.find(|other| other.cmp(rank)).is_some()
+        self.with(lesson.backing()).find(|other| other.cmp(rank)).is_some()
     }
 
-    /// Only automatic, unverified, unpromoted ones, least useful first.
-    pub(crate) fn expendable(&self) -> impl Iterator<Item = &Rank> {
-        self.expendable.iter()
-    }
-
-    /// All, least useful first.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Rank> {
-        let (mut ours, mut theirs) = (self.trusted.iter().peekable(), self.expendable.iter().peekable());
-        std::iter::from_fn(move || match (ours.peek(), theirs.peek()) {
-            (Some(one), Some(other)) if other < one => theirs.next(),
-            (Some(_), _) => ours.next(),
-            (None, _) => theirs.next(),
+    /// Those of at most this backing, in the order in which they are evicted.
+    pub(crate) fn up_to(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
+        let kinds =
+            [Backing::Nobody, Backing::Checked, Backing::ByHand].into_iter().filter(move |kind| *kind <= backing);
+        let mut sorted: Vec<_> = kinds.map(|kind| self.with(kind).iter().peekable()).collect();
+        std::iter::from_fn(move || {
+            let least =
+                sorted.iter_mut().filter_map(|ranks| Some((*ranks.peek()?, ranks))).min_by_key(|(rank, _)| *rank);
+            least.and_then(|(_, ranks)| ranks.next())
         })
     }
 
+    fn with(&self, backing: Backing) -> &SortedBlocks<Rank> {
+        match backing {
+            Backing::Nobody => &self.others,
+            Backing::Checked => &self.checked,
+            Backing::ByHand => &self.by_hand,
+        }
+    }
+
     fn side(&mut self, lesson: &Lesson) -> &mut SortedBlocks<Rank> {
-        if lesson.is_expendable() { &mut self.expendable } else { &mut self.trusted }
+        match lesson.backing() {
+            Backing::Nobody => &mut self.others,
+            Backing::Checked => &mut self.checked,
+            Backing::ByHand => &mut self.by_hand,
+        }
     }
 }

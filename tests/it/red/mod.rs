@@ -2,12 +2,15 @@
 
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod budget;
+mod eviction;
 #[cfg(unix)]
 mod links;
+mod loss;
 mod prompt;
 #[cfg(unix)]
 mod races;
 mod shown;
+mod table;
 
 /// Fails with every attack that succeeded.
 fn report(succeeded: &[String], n_attacks: usize) {

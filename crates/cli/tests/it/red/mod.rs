@@ -7,6 +7,7 @@ mod import;
 mod links;
 #[cfg(unix)]
 mod links_of_targets;
+mod loss;
 mod machine;
 #[cfg(unix)]
 mod memory;
