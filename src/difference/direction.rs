@@ -4,8 +4,23 @@ use super::token::{Token, first_sentence};
 use crate::lexical::is_telling;
 
 /// Words between two things of which it matters which comes first.
-const HINGES: [&str; 13] =
-    ["to", "into", "onto", "over", "before", "after", "than", "instead", "from", "nach", "vor", "statt", "against"];
+const HINGES: [&str; 15] = [
+    "to",
+    "into",
+    "onto",
+    "over",
+    "before",
+    "after",
+    "than",
+    "instead",
+    "instead of",
+    "rather than",
+    "from",
+    "nach",
+    "vor",
+    "statt",
+    "against",
+];
 
 /// How many telling words on each side of a hinge belong to it.
 const REACH: usize = 3;

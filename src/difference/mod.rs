@@ -12,7 +12,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agreement;
+mod conflict;
 mod direction;
+mod exchange;
+mod forms;
+mod order;
 mod polarity;
 mod token;
 
@@ -22,7 +27,10 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::lesson::Lesson;
-use crate::lexical::{stem, terms};
+use crate::lexical::{is_telling, stem, terms};
+pub(crate) use agreement::agreement;
+pub(crate) use conflict::contradicts;
+use exchange::Pair;
 pub use token::Kind as ValueKind;
 use token::{Kind, Token, first_sentence, tokens};
 
@@ -36,6 +44,42 @@ pub enum Field {
     AntiPattern,
     /// What to do.
     CorrectPattern,
+    /// What was to be done, where that is not the situation.
+    Task,
+    /// What went wrong, where that is not what not to do.
+    Mistake,
+    /// What solved it, where that is not what to do.
+    Solution,
+    /// The code that shows it.
+    Code,
+}
+
+impl Field {
+    const ALL: [Self; 7] =
+        [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Task, Self::Mistake, Self::Solution, Self::Code];
+
+    fn of(self, lesson: &Lesson) -> &str {
+        match self {
+            Self::Trigger => &lesson.trigger,
+            Self::AntiPattern => &lesson.anti_pattern,
+            Self::CorrectPattern => &lesson.correct_pattern,
+            Self::Task => &lesson.task,
+            Self::Mistake => &lesson.mistake,
+            Self::Solution => &lesson.solution,
+            Self::Code => &lesson.code_example,
+        }
+    }
+
+    /// True when it says something that the field which it is a copy of by default does not.
+    fn adds_to(self, lesson: &Lesson) -> bool {
+        let copied = match self {
+            Self::Task => Self::Trigger,
+            Self::Mistake => Self::AntiPattern,
+            Self::Solution => Self::CorrectPattern,
+            _ => return true,
+        };
+        self.of(lesson) != copied.of(lesson)
+    }
 }
 
 /// Why two lessons are not the same, with what each of them says.
@@ -62,6 +106,19 @@ pub enum Difference {
         /// What the other one says; empty where only the lesson at hand negates.
         theirs: String,
     },
+    /// Another word, or a few, in a place of texts that agree otherwise.
+    Exchange {
+        /// Where.
+        field: Field,
+        /// What the lesson at hand says; empty where only the other one says something.
+        ours: String,
+        /// What the other one says; empty where only the lesson at hand says something.
+        theirs: String,
+    },
+    /// Another mistake, and other advice.
+    Mistake,
+    /// One of them takes the advice of the other back: the situation is the same.
+    Contradiction,
     /// The same words in another order.
     Order {
         /// Where.
@@ -87,7 +144,12 @@ impl fmt::Display for Difference {
             Field::Trigger => "trigger",
             Field::AntiPattern => "anti-pattern",
             Field::CorrectPattern => "correct pattern",
+            Field::Task => "task",
+            Field::Mistake => "mistake",
+            Field::Solution => "solution",
+            Field::Code => "code",
         };
+        let said = |word: &str| if word.is_empty() { "nothing".to_owned() } else { word.to_owned() };
         match self {
             Self::Value { field, kind, ours, theirs } => {
                 write!(f, "another {kind} in the {}: {ours} against {theirs}", place(field))
@@ -96,6 +158,11 @@ impl fmt::Display for Difference {
                 let said = |word: &str| if word.is_empty() { "no negation".to_owned() } else { word.to_owned() };
                 write!(f, "the opposite in the {}: {} against {}", place(field), said(ours), said(theirs))
             }
+            Self::Exchange { field, ours, theirs } => {
+                write!(f, "exchanged in the {}: {} against {}", place(field), said(ours), said(theirs))
+            }
+            Self::Mistake => f.write_str("another mistake, and other advice"),
+            Self::Contradiction => f.write_str("it contradicts that one"),
             Self::Order { field } => write!(f, "the same words in another order in the {}", place(field)),
             Self::Subject { ours, theirs } => write!(f, "another subject: {ours} against {theirs}"),
             Self::Scope { condition } => write!(f, "only one of them has the condition: {condition} …"),
@@ -105,18 +172,50 @@ impl fmt::Display for Difference {
 
 /// The first difference that keeps two lessons apart, or `None` when they may be one.
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
-    let ours = Side::new(ours);
-    let theirs = Side::new(theirs);
+    let told = |field: &Field| field.adds_to(ours) || field.adds_to(theirs);
+    let fields: Vec<Field> = Field::ALL.into_iter().filter(told).collect();
+    let ours = Side::new(ours, &fields);
+    let theirs = Side::new(theirs, &fields);
     let fields = ours.fields.iter().zip(&theirs.fields).map(|((field, a), (_, b))| (*field, a, b));
     let mut differences = fields
         .filter_map(|(field, a, b)| compare(field, Said { tokens: a, by: &ours }, Said { tokens: b, by: &theirs }));
-    differences.next().or_else(|| short(&ours, &theirs))
+    differences
+        .next()
+        .or_else(|| exchange_of(&ours, &theirs))
+        .or_else(|| other_mistake(&ours, &theirs))
+        .or_else(|| short(&ours, &theirs))
+}
+
+fn exchange_of(ours: &Side, theirs: &Side) -> Option<Difference> {
+    let fields = ours.fields.iter().zip(&theirs.fields);
+    let pairs: Vec<Pair<'_>> = fields.map(|((_, ours), (_, theirs))| Pair { ours, theirs }).collect();
+    let found = exchange::exchanged(&pairs)?;
+    let (field, _) = ours.fields.get(found.field)?;
+    Some(Difference::Exchange { field: *field, ours: found.ours, theirs: found.theirs })
+}
+
+/// Another mistake: both say one, in words that the other one has not, and the advice does not say the same in the same words;
+/// where the situation is in other words too, one of them turns away from something.
+fn other_mistake(ours: &Side, theirs: &Side) -> Option<Difference> {
+    const SHARED: f32 = 0.5;
+    const SHARED_OF_BOTH: f32 = 1.25;
+    let mistake = shared(&ours.stems(Field::AntiPattern), &theirs.stems(Field::AntiPattern))?;
+    let advice = shared(&ours.stems(Field::CorrectPattern), &theirs.stems(Field::CorrectPattern))?;
+    let is_turned = || ours.turns() != theirs.turns();
+    let is_other = mistake <= SHARED && mistake + advice < SHARED_OF_BOTH;
+    (is_other && (ours.trigger() == theirs.trigger() || is_turned())).then_some(Difference::Mistake)
+}
+
+/// The share of the shorter one's words that the other one has; none where one has no words.
+fn shared(ours: &BTreeSet<String>, theirs: &BTreeSet<String>) -> Option<f32> {
+    let n_words = ours.len().min(theirs.len());
+    (n_words > 0).then(|| ours.intersection(theirs).count() as f32 / n_words as f32)
 }
 
 /// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or
 /// one side has a condition on top, they are two lessons. Longer texts say the same thing in other words.
 fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
-    const MAX_SUBJECT_WORDS: usize = 5;
+    const MAX_SUBJECT_WORDS: usize = 6;
     const MAX_SCOPE_WORDS: usize = 6;
     let (a, b) = (&ours.content, &theirs.content);
     let n_words = a.len().min(b.len());
@@ -135,7 +234,7 @@ fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
 
 /// The tokens of one lesson.
 struct Side {
-    fields: [(Field, Vec<Token>); 3],
+    fields: Vec<(Field, Vec<Token>)>,
     /// Everything the lesson says anywhere: a value that the other one says in another place is no conflict.
     said: BTreeSet<String>,
     /// Of these, the names.
@@ -154,12 +253,8 @@ const PHRASING: [&str; 20] = [
 ];
 
 impl Side {
-    fn new(lesson: &Lesson) -> Self {
-        let fields = [
-            (Field::Trigger, tokens(&lesson.trigger)),
-            (Field::AntiPattern, tokens(&lesson.anti_pattern)),
-            (Field::CorrectPattern, tokens(&lesson.correct_pattern)),
-        ];
+    fn new(lesson: &Lesson, fields: &[Field]) -> Self {
+        let fields: Vec<(Field, Vec<Token>)> = fields.iter().map(|field| (*field, tokens(field.of(lesson)))).collect();
         let tokens = || fields.iter().flat_map(|(_, tokens)| tokens);
         let said = tokens().map(|token| token.normal.clone()).collect();
         let names = tokens().filter(|token| token.is_name()).map(|token| token.normal.clone()).collect();
@@ -169,8 +264,20 @@ impl Side {
     }
 
     fn trigger(&self) -> Vec<&str> {
-        let [(_, trigger), ..] = &self.fields;
+        let trigger = self.fields.first().map(|(_, tokens)| tokens.as_slice()).unwrap_or_default();
         trigger.iter().map(|token| token.normal.as_str()).collect()
+    }
+
+    /// True when its advice turns away from something.
+    fn turns(&self) -> bool {
+        let advice = self.fields.iter().filter(|(field, _)| *field == Field::CorrectPattern);
+        advice.flat_map(|(_, tokens)| tokens).any(conflict::is_turn)
+    }
+
+    /// The words of a field that say something.
+    fn stems(&self, wanted: Field) -> BTreeSet<String> {
+        let tokens = self.fields.iter().filter(|(field, _)| *field == wanted).flat_map(|(_, tokens)| tokens);
+        tokens.filter(|token| is_telling(&token.normal)).map(Token::key).collect()
     }
 
     /// The condition in the first sentence of a field, where the other side has none at all.
@@ -213,7 +320,7 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     if a_words == b_words {
         return None;
     }
-    if is_reordered(&a_words, &b_words) || direction::is_turned(a, b) {
+    if order::is_reordered(a, b) || direction::is_turned(a, b) {
         return Some(Difference::Order { field });
     }
     if let Some((kind, ours, theirs)) = conflict(ours, theirs) {
@@ -221,16 +328,6 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     }
     let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
     opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
-}
-
-/// The same words, as often, in another order.
-fn is_reordered(a: &[String], b: &[String]) -> bool {
-    let sorted = |words: &[String]| {
-        let mut words = words.to_vec();
-        words.sort_unstable();
-        words
-    };
-    a.len() == b.len() && sorted(a) == sorted(b)
 }
 
 /// Values of one kind in the same field, each said by one side only.
@@ -251,6 +348,9 @@ mod tests {
                 Difference::Value { kind, .. } => kind.to_string(),
                 Difference::Polarity { .. } => "polarity".to_owned(),
                 Difference::Order { .. } => "order".to_owned(),
+                Difference::Exchange { .. } => "exchange".to_owned(),
+                Difference::Mistake => "mistake".to_owned(),
+                Difference::Contradiction => "contradiction".to_owned(),
                 Difference::Subject { .. } => "subject".to_owned(),
                 Difference::Scope { .. } => "scope".to_owned(),
             });
@@ -305,13 +405,65 @@ mod tests {
             Some("order"),
         );
         check("merge main into the feature branch", "merge the feature branch into main", Some("order"));
-        check("use the lock file instead of guessing", "instead of guessing, use the lock file", Some("order"));
+        check("commit the change log; push the tag", "push the tag; commit the change log", Some("order"));
+        check("only admins may delete rows", "admins may delete only rows", Some("order"));
+    }
+
+    #[test]
+    fn clauses_may_change_places() {
+        check("use the lock file instead of guessing", "instead of guessing, use the lock file", None);
+        check("read the log before you close it", "before you close it, read the log", None);
+        check("list the origins explicitly", "explicitly list the origins", None);
+    }
+
+    #[test]
+    fn a_word_in_the_place_of_another_keeps_apart_whatever_it_is() {
+        for (ours, theirs) in [
+            ("daily", "weekly"),
+            ("container", "contained"),
+            ("serializable", "serialized"),
+            ("signed", "unsigned"),
+            ("pre-save", "post-save"),
+            ("Anna", "Anne"),
+            ("duty engineer", "account manager"),
+            ("all", "some"),
+            ("US", "EU"),
+        ] {
+            let text = |word: &str| format!("send the {word} report to the team before noon");
+            let found = difference(&lesson("one trigger", &text(ours)), &lesson("one trigger", &text(theirs)));
+            assert!(found.is_some(), "{ours} and {theirs}");
+        }
+        check("keep the copies and the log", "keep the copies or the log", Some("exchange"));
+        check("copy rows if they are new", "copy rows unless they are new", Some("exchange"));
+        check("copy the rows", "copy only the rows", Some("exchange"));
+    }
+
+    #[test]
+    fn forms_of_one_another_are_one_word() {
+        check("the colours weren't organised in 2 files", "the colors were not organized in two files", None);
+        check("at seven per cent, wait 5 seconds", "at 7%, wait 5s", None);
+        check("edit the config of the repo by hand", "edit the configuration of the repository by hand", None);
+        check("keep the time zone in lower-case letters", "keep the timezone in lowercase letters", None);
+        check("the script's log was overwritten", "the script overwrote the log", None);
+        check("wait a month before you delete it", "wait one month before you delete it", None);
+    }
+
+    #[test]
+    fn another_mistake_in_the_same_situation_keeps_apart() {
+        let with = |mistake: &str, advice: &str| crate::Lesson { anti_pattern: mistake.into(), ..lesson("t", advice) };
+        let first = with("the drop waited for a long query", "set a lock timeout of two seconds");
+        let second = with("a view still selected the column", "look for views that need it");
+        assert_eq!(difference(&first, &second), Some(Difference::Mistake));
+        let reworded = with("the drop was waiting for a long query to end", "set the lock timeout to two seconds");
+        assert_eq!(difference(&first, &reworded), None);
     }
 
     #[test]
     fn short_texts_about_other_things_keep_apart() {
         let pair = |a: &str, b: &str| difference(&lesson(a, a), &lesson(b, b));
         let other = pair("Disallow unused imports", "Disallow unused labels");
+        assert!(matches!(other, Some(Difference::Exchange { .. })), "{other:?}");
+        let other = pair("Disallow unused imports in all modules", "Prevents labels that are unused");
         assert!(matches!(other, Some(Difference::Subject { .. })), "{other:?}");
         let scoped = pair("Disallow ternary operators", "Disallow ternary operators when simpler ones exist");
         assert_eq!(scoped, Some(Difference::Scope { condition: "when".to_owned() }));

@@ -2,8 +2,9 @@
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use super::forms::normal_word;
 use super::token::Token;
-use crate::lexical::{is_telling, stem};
+use crate::lexical::is_telling;
 
 /// Words of which each says the opposite of the other. Synonyms share a side.
 const OPPOSITES: [(&[&str], &[&str]); 49] = [
@@ -97,8 +98,19 @@ const COMPANY: usize = 4;
 /// A word of one side whose opposite stands on the other in the same company, where neither side says both, and no
 /// negation turns one of the two round.
 pub(crate) fn opposites(a: &[Token], b: &[Token]) -> Option<(String, String)> {
+    let (ours, theirs) = opposed(a, b, |ours, theirs| is_negated(a, ours) == is_negated(b, theirs))?;
+    Some((a.get(ours)?.text.clone(), b.get(theirs)?.text.clone()))
+}
+
+/// True when one side negates the opposite of what the other says: "not inside" for "outside".
+pub(super) fn is_double_negation(a: &[Token], b: &[Token]) -> bool {
+    opposed(a, b, |ours, theirs| is_negated(a, ours) != is_negated(b, theirs)).is_some()
+}
+
+/// The places of two opposites in the same company, where neither side says both.
+fn opposed(a: &[Token], b: &[Token], is_meant: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
     let places = |tokens: &[Token], words: &[&str]| -> Vec<usize> {
-        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let stems: Vec<String> = words.iter().map(|word| normal_word(word)).collect();
         let said = tokens.iter().enumerate().filter(|(_, token)| stems.contains(&token.normal));
         said.map(|(place, _)| place).collect()
     };
@@ -110,10 +122,8 @@ pub(crate) fn opposites(a: &[Token], b: &[Token]) -> Option<(String, String)> {
             (true, false, false, true) => (a_right, b_left),
             _ => return None,
         };
-        ours.iter().flat_map(|ours| theirs.iter().map(move |theirs| (*ours, *theirs))).find_map(|(ours, theirs)| {
-            let stands = is_in_company(a, ours, b, theirs) && is_negated(a, ours) == is_negated(b, theirs);
-            Some((a.get(ours)?.text.clone(), b.get(theirs)?.text.clone())).filter(|_| stands)
-        })
+        let mut pairs = ours.iter().flat_map(|ours| theirs.iter().map(move |theirs| (*ours, *theirs)));
+        pairs.find(|(ours, theirs)| is_in_company(a, *ours, b, *theirs) && is_meant(*ours, *theirs))
     })
 }
 
@@ -177,12 +187,12 @@ fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
 }
 
 fn is_opposite_said(word: &Token, other: &[Token]) -> bool {
-    let has = |words: &[&str], token: &Token| words.iter().any(|word| stem(word) == token.normal);
+    let has = |words: &[&str], token: &Token| words.iter().any(|word| normal_word(word) == token.normal);
     let said = |words: &[&str]| other.iter().any(|token| has(words, token));
     OPPOSITES.iter().any(|(left, right)| (has(left, word) && said(right)) || (has(right, word) && said(left)))
 }
 
 fn is_negation(token: &Token) -> bool {
     let lower = token.text.to_lowercase().replace('’', "'");
-    NEGATIONS.contains(&lower.as_str()) || NEGATIVE_STEMS.contains(&token.normal.as_str())
+    token.normal == "not" || NEGATIONS.contains(&lower.as_str()) || NEGATIVE_STEMS.contains(&token.normal.as_str())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::lexical::stem;
+use super::forms::{canonical, is_abbreviation, normal_number, normal_word};
 
 /// What a token is. Everything but a word is a value: another one in the same place is another lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -53,18 +53,27 @@ pub(crate) struct Token {
     pub(crate) normal: String,
     /// True when a full stop, question or exclamation mark follows.
     pub(crate) ends_sentence: bool,
+    /// True when any punctuation follows.
+    pub(crate) ends_clause: bool,
 }
 
 impl Token {
-    fn new(kind: Kind, text: &str) -> Self {
+    pub(super) fn new(kind: Kind, text: &str) -> Self {
         let lower = text.to_lowercase();
         let normal = match kind {
-            Kind::Word => stem(&lower),
+            Kind::Word => normal_word(&lower),
+            Kind::Flag if !text.starts_with("--") => text.to_owned(),
             Kind::Number => normal_number(&lower),
             Kind::Identifier => lower.trim_end_matches("()").to_owned(),
             _ => lower.trim_end_matches('/').to_owned(),
         };
-        Self { kind, text: text.to_owned(), normal, ends_sentence: false }
+        Self { kind, text: text.to_owned(), normal, ends_sentence: false, ends_clause: false }
+    }
+
+    /// What it is aligned by: a name that is a word counts as one.
+    pub(crate) fn key(&self) -> String {
+        let is_word = self.kind == Kind::Identifier && self.text.chars().all(char::is_lowercase);
+        if is_word { normal_word(&self.normal) } else { self.normal.clone() }
     }
 
     pub(crate) fn is_name(&self) -> bool {
@@ -80,30 +89,38 @@ impl Token {
     }
 }
 
-/// Number words up to twelve, and versions without their `v` and a trailing `.0`.
-fn normal_number(lower: &str) -> String {
-    const WORDS: [&str; 13] =
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    if let Some(number) = WORDS.iter().position(|word| *word == lower) {
-        return number.to_string();
-    }
-    let plain = lower.strip_prefix('v').unwrap_or(lower);
-    plain.strip_suffix(".0").unwrap_or(plain).replace(',', "")
-}
-
 /// Splits a text into words and values.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     for (position, span) in text.split('`').enumerate() {
         let is_code = position % 2 == 1;
         for chunk in span.split_whitespace() {
+            let is_within = found.last().is_some_and(|last: &Token| !last.ends_clause);
+            let n_before = found.len();
             split_chunk(chunk, is_code, &mut found);
-            if let Some(last) = found.last_mut().filter(|_| chunk.ends_with(['.', '!', '?'])) {
-                last.ends_sentence = true;
+            match found.get_mut(n_before..) {
+                // "plan A": a name, not an article.
+                Some([letter]) if is_within && is_letter(&letter.text) => letter.kind = Kind::Identifier,
+                Some([]) if is_sign(chunk, is_code) => found.push(Token::new(Kind::Identifier, chunk)),
+                _ => {}
+            }
+            if let Some(last) = found.last_mut() {
+                last.ends_sentence |= chunk.ends_with(['.', '!', '?']);
+                last.ends_clause |= chunk.ends_with(['.', '!', '?', ',', ';', ':', '–', '—', ')']);
             }
         }
     }
-    found
+    canonical(found)
+}
+
+fn is_letter(text: &str) -> bool {
+    text.len() == 1 && text != "I" && text.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// True for punctuation that is spoken of: quoted, or on its own where none is due.
+fn is_sign(chunk: &str, is_code: bool) -> bool {
+    let is_quoted = chunk.len() > 2 && chunk.starts_with(['"', '\'']) && chunk.ends_with(['"', '\'']);
+    is_code || is_quoted || matches!(chunk, ";" | "," | "|" | "/" | "\\" | "*" | "^")
 }
 
 /// The tokens up to the first one that ends a sentence.
@@ -180,10 +197,14 @@ fn kind_of(chunk: &str, is_code: bool) -> Kind {
     if first == '-' && (second == '-' || second.is_alphabetic()) {
         return Kind::Flag;
     }
-    if normal_number(&chunk.to_lowercase()).bytes().all(|byte| byte.is_ascii_digit()) {
+    let lower = chunk.to_lowercase();
+    if normal_number(&lower).bytes().all(|byte| byte.is_ascii_digit()) || lower == "twice" {
         return Kind::Number;
     }
     let has_letter = chunk.chars().any(char::is_alphabetic);
+    if !is_code && is_abbreviation(&chunk.to_lowercase()) {
+        return Kind::Word;
+    }
     if has_letter && is_path(chunk) {
         return Kind::Path;
     }
@@ -268,7 +289,7 @@ mod tests {
         );
         check(
             "well-known, and/or",
-            &[(Kind::Word, "well"), (Kind::Word, "known"), (Kind::Word, "and"), (Kind::Word, "or")],
+            &[(Kind::Word, "well"), (Kind::Word, "know"), (Kind::Word, "and"), (Kind::Word, "or")],
         );
         check("— … !", &[(Kind::Word, "—")]);
     }

@@ -1,5 +1,6 @@
 //! Search by words: BM25 over stems. The engine knows texts and numbers, never lessons.
 
+mod code_terms;
 mod words;
 
 use std::collections::{BTreeSet, HashMap};
@@ -7,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::sorted_blocks::SortedBlocks;
 
+pub(crate) use code_terms::code_terms;
 pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",

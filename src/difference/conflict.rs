@@ -1,0 +1,110 @@
+//! Which of two lessons about one situation takes the other's advice back.
+
+use std::collections::BTreeSet;
+
+use super::exchange::{is_filler, is_limiting};
+use super::polarity;
+use super::token::{Token, tokens};
+use super::{Difference, Field, difference, shared};
+use crate::lesson::Lesson;
+use crate::lexical::is_telling;
+
+/// Words that turn away from what was done so far.
+const TURNS: [&str; 16] = [
+    "instead", "rather", "whatever", "back", "off", "out", "stop", "drop", "remove", "avoid", "leave", "nothing",
+    "nowhere", "unblock", "longer", "anymore",
+];
+
+/// True when the later lesson says otherwise than the earlier one in the same situation: another value, or it takes the earlier
+/// advice up, as a mistake or to turn away from it. That both are about one situation is for the caller to say.
+///
+/// Advice that only adds to the other does not speak of it.
+pub(crate) fn contradicts(later: &Lesson, earlier: &Lesson) -> bool {
+    is_corrected(later, earlier) || takes_up(later, earlier)
+}
+
+/// The same situation, and another value in the advice.
+fn is_corrected(later: &Lesson, earlier: &Lesson) -> bool {
+    const ALIKE: f32 = 0.5;
+    let words = |lesson: &Lesson| tokens(&lesson.trigger).iter().map(Token::key).collect::<Vec<_>>();
+    let field = match difference(later, earlier) {
+        Some(
+            Difference::Value { field, .. }
+            | Difference::Polarity { field, .. }
+            | Difference::Exchange { field, .. }
+            | Difference::Order { field },
+        ) => field,
+        _ => return false,
+    };
+    let is_of_advice = matches!(field, Field::AntiPattern | Field::CorrectPattern | Field::Solution | Field::Code);
+    let (ours, theirs) = (content(&[&later.correct_pattern]), content(&[&earlier.correct_pattern]));
+    is_of_advice && words(later) == words(earlier) && shared(&ours, &theirs).is_some_and(|shared| shared >= ALIKE)
+}
+
+fn takes_up(later: &Lesson, earlier: &Lesson) -> bool {
+    const MANY: usize = 2;
+    let situation = &content(&[&later.trigger, &earlier.trigger]);
+    let advice = &content(&[&earlier.correct_pattern, &earlier.solution]) - situation;
+    let shared = |texts: &[&str]| advice.intersection(&content(texts)).count();
+    if shared(&[&later.anti_pattern, &later.mistake]) > 0 {
+        return true;
+    }
+    let (ours, theirs) = (tokens(&later.correct_pattern), tokens(&earlier.correct_pattern));
+    match shared(&[&later.correct_pattern, &later.solution]) {
+        0 => polarity::opposites(&ours, &theirs).is_some(),
+        n_shared => n_shared >= MANY || ours.iter().any(is_turn),
+    }
+}
+
+pub(super) fn is_turn(token: &Token) -> bool {
+    is_limiting(token) || TURNS.iter().any(|word| token.text.eq_ignore_ascii_case(word))
+}
+
+/// The words of some texts that say something.
+fn content(texts: &[&str]) -> BTreeSet<String> {
+    let tokens = texts.iter().flat_map(|text| tokens(text));
+    // "One" counts nothing: it points.
+    let is_content = |token: &Token| {
+        is_telling(&token.normal) && is_telling(&token.text.to_lowercase()) && !is_filler(token) && token.normal != "1"
+    };
+    tokens.filter(is_content).map(|token| token.key()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::lesson;
+
+    fn check(earlier: &str, later: [&str; 2], expected: bool) {
+        let [mistake, advice] = later;
+        let later = Lesson { anti_pattern: mistake.into(), ..lesson("font sizes in the theme", advice) };
+        assert_eq!(
+            contradicts(&later, &lesson("font sizes in the theme", earlier)),
+            expected,
+            "{earlier} and {later:?}"
+        );
+    }
+
+    #[test]
+    fn what_takes_the_advice_up_contradicts_it() {
+        check("Give all sizes in px.", ["px ignores the reader's settings", "Use rem."], true);
+        check("Round each size to whole pixels.", ["", "Do not round; keep three digits."], true);
+        check("Copy the scale into each file.", ["", "Import the scale and never copy it into a file."], true);
+        check("Always scale them.", ["", "Never scale them."], true);
+    }
+
+    #[test]
+    fn another_value_in_the_same_situation_contradicts() {
+        check("Set 16 px.", ["", "Set 18 px."], true);
+    }
+
+    #[test]
+    fn advice_that_adds_does_not() {
+        check(
+            "Give all sizes in px.",
+            ["Headings were larger than the logo.", "Look at the page with a long title."],
+            false,
+        );
+        check("Give all sizes in px.", ["", "Name each step of the scale."], false);
+    }
+}

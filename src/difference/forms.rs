@@ -1,0 +1,415 @@
+//! Forms of one another: other ways to write the same words, for the merge guard. Spelling, inflection, contractions, numbers,
+//! units, abbreviations, and words of grammar that join or point in the same way.
+
+use super::token::{Kind, Token};
+use crate::lexical::stem;
+
+/// Abbreviations and what they stand for. What stands for several things is not here.
+const ABBREVIATIONS: [(&str, &str); 39] = [
+    ("config", "configuration"),
+    ("conf", "configuration"),
+    ("cfg", "configuration"),
+    ("repo", "repository"),
+    ("db", "database"),
+    ("env", "environment"),
+    ("docs", "documentation"),
+    ("doc", "documentation"),
+    ("app", "application"),
+    ("param", "parameter"),
+    ("arg", "argument"),
+    ("dir", "directory"),
+    ("dev", "development"),
+    ("prod", "production"),
+    ("info", "information"),
+    ("spec", "specification"),
+    ("admin", "administrator"),
+    ("approx", "approximately"),
+    ("approximately", "about"),
+    ("roughly", "about"),
+    ("pr", "pullrequest"),
+    ("min", "minimum"),
+    ("max", "maximum"),
+    ("e.g", "forexample"),
+    ("i.e", "thatis"),
+    ("vs", "versus"),
+    ("msg", "message"),
+    ("pkg", "package"),
+    ("lib", "library"),
+    ("var", "variable"),
+    ("func", "function"),
+    ("attr", "attribute"),
+    ("tz", "timezone"),
+    ("k8s", "kubernetes"),
+    ("js", "javascript"),
+    ("postgresql", "postgres"),
+    ("mail", "email"),
+    ("sec", "second"),
+    ("img", "image"),
+];
+
+/// Two words that are one.
+const PAIRS: [(&str, &str, &str); 27] = [
+    ("pull", "request", "pullrequest"),
+    ("for", "example", "forexample"),
+    ("for", "instance", "forexample"),
+    ("that", "is", "thatis"),
+    ("with", "no", "without"),
+    ("without", "any", "without"),
+    ("has", "to", "must"),
+    ("have", "to", "must"),
+    ("need", "to", "must"),
+    ("needs", "to", "must"),
+    ("rather", "than", "not"),
+    ("instead", "of", "not"),
+    ("due", "to", "because"),
+    ("owing", "to", "because"),
+    ("because", "of", "because"),
+    ("in", "order", ""),
+    ("so", "that", "sothat"),
+    ("no", "one", "nobody"),
+    ("some", "one", "somebody"),
+    ("every", "one", "everybody"),
+    ("any", "one", "anybody"),
+    ("each", "time", "whenever"),
+    ("as", "well", "too"),
+    ("code", "base", "codebase"),
+    ("turn", "off", "disable"),
+    ("turn", "on", "enable"),
+    ("make", "sure", "ensure"),
+];
+
+/// Words of grammar that do the same, by the first of them.
+const ALIKE: [(&str, &[&str]); 18] = [
+    ("because", &["since", "as"]),
+    ("if", &["when", "whether", "whenever"]),
+    ("that", &["which", "who"]),
+    ("each", &["every", "all"]),
+    ("after", &["following"]),
+    ("must", &["shall", "ought"]),
+    ("until", &["till"]),
+    ("while", &["whilst", "during"]),
+    ("although", &["though"]),
+    ("nobody", &["noone"]),
+    ("somebody", &["someone"]),
+    ("everybody", &["everyone"]),
+    ("anybody", &["anyone"]),
+    ("too", &["also"]),
+    ("on", &["upon"]),
+    ("among", &["amongst"]),
+    ("using", &["via"]),
+    ("other", &["another", "different"]),
+];
+
+/// Stems of everyday words that say the same of anything, by the first of them.
+const SYNONYMS: [(&str, &[&str]); 12] = [
+    ("big", &["larg"]),
+    ("whole", &["entir"]),
+    ("choos", &["pick", "select"]),
+    ("begin", &["start"]),
+    ("show", &["display"]),
+    ("need", &["requir"]),
+    ("make", &["produc", "creat"]),
+    ("turn", &["switch"]),
+    ("answer", &["respond", "repli"]),
+    ("lack", &["miss"]),
+    ("chang", &["alter"]),
+    ("fast", &["quick", "rapid"]),
+];
+
+/// Units and how else they are written.
+const UNITS: [(&str, &[&str]); 19] = [
+    ("ms", &["millisecond", "milliseconds", "msec"]),
+    ("s", &["sec", "secs", "second", "seconds"]),
+    ("min", &["mins", "minute", "minutes"]),
+    ("h", &["hr", "hrs", "hour", "hours"]),
+    ("d", &["day", "days"]),
+    ("wk", &["week", "weeks"]),
+    ("mo", &["month", "months"]),
+    ("y", &["yr", "year", "years"]),
+    ("b", &["byte", "bytes"]),
+    ("kb", &["kilobyte", "kilobytes"]),
+    ("mb", &["megabyte", "megabytes"]),
+    ("gb", &["gigabyte", "gigabytes"]),
+    ("tb", &["terabyte", "terabytes"]),
+    ("px", &["pixel", "pixels"]),
+    ("%", &["percent"]),
+    ("x", &["time", "times"]),
+    ("m", &["metre", "metres", "meter", "meters"]),
+    ("kg", &["kilogram", "kilograms"]),
+    ("eur", &["euro", "euros"]),
+];
+
+/// Verbs whose forms the stemmer does not bring together, each behind its base.
+const IRREGULAR: [&[&str]; 40] = [
+    &["forget", "forgot", "forgotten"],
+    &["write", "wrote", "written"],
+    &["overwrite", "overwrote", "overwritten"],
+    &["rewrite", "rewrote", "rewritten"],
+    &["go", "went", "gone", "goes"],
+    &["run", "ran"],
+    &["keep", "kept"],
+    &["send", "sent"],
+    &["build", "built"],
+    &["rebuild", "rebuilt"],
+    &["lose", "lost", "losing"],
+    &["make", "made", "making"],
+    &["break", "broke", "broken"],
+    &["take", "took", "taken"],
+    &["give", "gave", "given"],
+    &["choose", "chose", "chosen"],
+    &["find", "found"],
+    &["hold", "held"],
+    &["leave", "left"],
+    &["throw", "threw", "thrown"],
+    &["catch", "caught"],
+    &["bring", "brought"],
+    &["tell", "told"],
+    &["say", "said"],
+    &["see", "saw", "seen"],
+    &["sell", "sold"],
+    &["spend", "spent"],
+    &["fall", "fell", "fallen"],
+    &["begin", "began", "begun"],
+    &["draw", "drew", "drawn"],
+    &["hide", "hid", "hidden"],
+    &["know", "knew", "known"],
+    &["grow", "grew", "grown"],
+    &["show", "shown"],
+    &["pay", "paid"],
+    &["lead", "led"],
+    &["mean", "meant"],
+    &["become", "became"],
+    &["freeze", "froze", "frozen"],
+    &["stick", "stuck"],
+];
+
+/// Tokens as they are compared: contractions in full, numbers with their units, two words that are one, one spelling.
+pub(super) fn canonical(tokens: Vec<Token>) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens.into_iter().flat_map(expanded) {
+        if let Some(last) = found.last_mut() {
+            if last.joins(&token) {
+                continue;
+            }
+        }
+        found.push(token);
+    }
+    found.retain(|token| !token.normal.is_empty());
+    found
+}
+
+/// What a word is compared by: the stem of its usual spelling, written out.
+pub(super) fn normal_word(lower: &str) -> String {
+    // Its stem is that of a product.
+    const WHOLE: [&str; 1] = ["production"];
+    let word = written_out(lower);
+    if WHOLE.contains(&word.as_str()) {
+        return word;
+    }
+    let stem = stem(&word);
+    match SYNONYMS.iter().find(|(_, others)| others.contains(&stem.as_str())) {
+        Some((first, _)) => (*first).to_owned(),
+        None => stem,
+    }
+}
+
+/// An abbreviation as what it stands for, one word for those that do the same, the base of an irregular verb, in one spelling.
+fn written_out(lower: &str) -> String {
+    let full = |word: &str| ABBREVIATIONS.iter().find(|(short, _)| *short == word).map(|(_, full)| *full);
+    let long = full(lower).or_else(|| full(lower.strip_suffix('s')?)).unwrap_or(lower);
+    let long = full(long).unwrap_or(long);
+    let alike = ALIKE.iter().find(|(_, others)| others.contains(&long)).map_or(long, |(first, _)| *first);
+    let base = IRREGULAR.iter().find(|forms| forms.contains(&alike)).and_then(|forms| forms.first());
+    spelling(base.map_or(alike, |base| *base))
+}
+
+pub(super) fn is_abbreviation(lower: &str) -> bool {
+    ABBREVIATIONS.iter().any(|(short, _)| *short == lower)
+}
+
+/// What a token is aligned by: its stem, with the ending where that makes another word of it.
+pub(super) fn form(token: &Token) -> String {
+    let ending = if token.kind == Kind::Word { new_word(&written_out(&token.text.to_lowercase())) } else { "" };
+    format!("{}{ending}", token.key())
+}
+
+/// The ending that makes another word of a stem instead of bending it: a container is not what is contained, and nothing
+/// serializable need be serialized. Nouns of doing (`deployment`) say the same as their verbs.
+fn new_word(lower: &str) -> &'static str {
+    const ENDINGS: [&str; 10] = ["er", "or", "ive", "ity", "ist", "ism", "ee", "ous", "ant", "ent"];
+    const INFIXES: [&str; 6] = ["abl", "abil", "ibl", "ibil", "less", "ful"];
+    let stem = stem(lower);
+    let Some(cut) = lower.strip_prefix(stem.as_str()) else { return "" };
+    if stem.ends_with("ion") && cut.starts_with("al") {
+        return "al";
+    }
+    if cut.starts_with("iz") {
+        return "iz";
+    }
+    let singular = cut.strip_suffix('s').unwrap_or(cut);
+    let infix = INFIXES.into_iter().find(|infix| cut.contains(infix));
+    infix.or_else(|| ENDINGS.into_iter().find(|ending| *ending == singular)).unwrap_or_default()
+}
+
+/// True when the two runs are the same word, written in one piece and in several.
+pub(super) fn is_joined(a: &[&Token], b: &[&Token]) -> bool {
+    let joined = |run: &[&Token]| {
+        let word = spelling(&run.iter().map(|token| token.text.to_lowercase()).collect::<String>());
+        word.strip_suffix('s').map_or_else(|| word.clone(), str::to_owned)
+    };
+    let is_of_words = |run: &[&Token]| run.iter().all(|token| token.kind == Kind::Word);
+    a.len() != b.len() && is_of_words(a) && is_of_words(b) && joined(a) == joined(b)
+}
+
+/// American spelling, as far as endings tell: `colour`, `organise`, `dialogue`, `labelled`.
+fn spelling(lower: &str) -> String {
+    const ENDINGS: [&str; 8] = ["", "s", "ed", "ing", "d", "r", "rs", "able"];
+    let mut word = lower.replace("isation", "ization").replace("grey", "gray").replace("adviser", "advisor");
+    for ending in ENDINGS {
+        let Some(base) = word.strip_suffix(ending) else { continue };
+        let changed = [("our", "or"), ("ogue", "og"), ("tre", "ter"), ("lysi", "lyzi"), ("ence", "ense")]
+            .into_iter()
+            .find_map(|(british, american)| Some(format!("{}{american}", base.strip_suffix(british)?)));
+        if let Some(changed) = changed.filter(|_| base.len() > 4) {
+            word = format!("{changed}{ending}");
+            break;
+        }
+    }
+    for (british, american) in [
+        ("ise", "ize"),
+        ("ised", "ized"),
+        ("ises", "izes"),
+        ("ising", "izing"),
+        ("yse", "yze"),
+        ("ysed", "yzed"),
+        ("lled", "led"),
+        ("lling", "ling"),
+        ("ller", "ler"),
+        ("lment", "llment"),
+        ("gramme", "gram"),
+    ] {
+        if let Some(base) = word.strip_suffix(british).filter(|base| base.len() > 2) {
+            return format!("{base}{american}");
+        }
+    }
+    word
+}
+
+/// `didn't` as `did not`; a possessive as the noun.
+fn expanded(token: Token) -> Vec<Token> {
+    let lower = token.text.to_lowercase().replace('’', "'");
+    if token.kind != Kind::Word || (!lower.contains('\'') && lower != "cannot") {
+        return vec![token];
+    }
+    let base = match lower.strip_suffix("n't") {
+        Some("ca") => Some("can"),
+        Some("wo") => Some("will"),
+        Some("sha") => Some("shall"),
+        base => base.or_else(|| (lower == "cannot").then_some("can")),
+    };
+    let ends_sentence = token.ends_sentence;
+    if let Some(base) = base {
+        return vec![Token::word(base, false), Token::word("not", ends_sentence)];
+    }
+    let noun = lower.split('\'').next().unwrap_or_default();
+    vec![Token { ends_sentence, ends_clause: token.ends_clause, ..Token::word(noun, false) }]
+}
+
+impl Token {
+    fn word(text: &str, ends_sentence: bool) -> Self {
+        Self { ends_sentence, ends_clause: ends_sentence, ..Self::new(Kind::Word, text) }
+    }
+
+    /// Takes the next token in, where the two are one: a number and its unit, `pull request`.
+    fn joins(&mut self, next: &Self) -> bool {
+        if self.ends_clause {
+            return false;
+        }
+        let lower = |token: &Self| token.text.to_lowercase();
+        let (first, second) = (lower(self), lower(next));
+        let joined = if self.kind == Kind::Number && next.kind == Kind::Word && is_plain_number(&self.normal) {
+            unit(&second).map(|unit| with_unit(&self.normal, unit, &second))
+        } else {
+            let is_first = |one: &str| one == first || one == self.normal;
+            let pair = PAIRS.iter().find(|(one, two, _)| is_first(one) && *two == second);
+            pair.map(|(.., joined)| stem(joined))
+        };
+        let is_per_cent = first.ends_with("per") && second == "cent" && self.kind == Kind::Number;
+        let joined = joined.or_else(|| is_per_cent.then(|| self.normal.replace("per", "%")));
+        let is_half_per_cent = self.kind == Kind::Number && second == "per" && is_plain_number(&self.normal);
+        let joined = joined.or_else(|| is_half_per_cent.then(|| format!("{}per", self.normal)));
+        let Some(joined) = joined else { return false };
+        self.text = format!("{} {}", self.text, next.text);
+        self.normal = joined;
+        self.ends_sentence = next.ends_sentence;
+        self.ends_clause = next.ends_clause;
+        true
+    }
+}
+
+/// A month is one month.
+fn with_unit(number: &str, unit: &str, word: &str) -> String {
+    const SPANS: [&str; 7] = ["s", "min", "h", "d", "wk", "mo", "y"];
+    if number == "1" && SPANS.contains(&unit) { normal_word(word) } else { format!("{number}{unit}") }
+}
+
+fn is_plain_number(normal: &str) -> bool {
+    normal.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+fn unit(lower: &str) -> Option<&'static str> {
+    UNITS.iter().find(|(unit, others)| *unit == lower || others.contains(&lower)).map(|(unit, _)| *unit)
+}
+
+/// Number words up to ninety, versions without their `v` and a trailing `.0`, numbers with the usual sign of their unit.
+pub(super) fn normal_number(lower: &str) -> String {
+    const WORDS: [&str; 21] = [
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+    ];
+    const TENS: [&str; 7] = ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+    if let Some(number) = WORDS.iter().position(|word| *word == lower) {
+        return number.to_string();
+    }
+    if let Some(tens) = TENS.iter().position(|word| *word == lower) {
+        return (30 + 10 * tens).to_string();
+    }
+    if lower == "twice" {
+        return "2x".to_owned();
+    }
+    let plain = without_thousands(lower.strip_prefix('v').unwrap_or(lower));
+    let end = plain.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(plain.len());
+    let (number, suffix) = plain.split_at(end);
+    let number = number.strip_suffix(".0").unwrap_or(number);
+    format!("{number}{}", unit(suffix).unwrap_or(suffix))
+}
+
+/// `10,000` without its comma; one that is a decimal sign stays.
+fn without_thousands(number: &str) -> String {
+    let mut groups = number.split(',');
+    let first = groups.next().unwrap_or_default();
+    let is_group = |group: &str| {
+        group.get(..3).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+            && !group.get(3..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if first.len() <= 3 && groups.all(is_group) { number.replace(',', "") } else { number.to_owned() }
+}
