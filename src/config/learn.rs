@@ -11,9 +11,12 @@ use crate::lesson::Lesson;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DedupPolicy {
-    /// Near lessons merge unless their values conflict (docs/spec/playbook.md, 3.3).
+    /// Near lessons, and those whose first sentences agree, merge unless they say different things; the newer text is kept, and
+    /// lessons that contradict each other are linked (docs/spec/playbook.md, 3.2 to 3.4, 3.8).
     #[default]
     Guarded,
+    /// Near lessons merge unless they say different things; the longer solution is kept.
+    Classic,
     /// Near lessons merge, whatever else.
     Plain,
     /// Nothing merges; whole texts are not embedded. For measuring retrieval.

@@ -118,6 +118,13 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The earlier system's rules. Merging: by a distance below 0.15 or the same task and trigger, and the longer solution is kept.
+    #[must_use]
+    pub fn classic() -> Self {
+        let learn = LearnConfig { dedup: DedupPolicy::Classic, ..LearnConfig::default() };
+        Self { learn, ..Self::default() }
+    }
+
     /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by
     /// [`validate`](Self::validate), as at every open.
     ///

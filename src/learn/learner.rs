@@ -1,11 +1,12 @@
 //! What becomes of the lessons that come in, one after another, on a plan that is committed as a whole.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use adage_index::UnitVector;
 
+use super::neighbours::{Distinct, Duplicate, Neighbours, Related};
 use super::outcome::LearnOutcome;
 use super::retention::Trim;
 use super::{merge, removal, retention};
@@ -13,9 +14,6 @@ use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, difference};
 use crate::lesson::{Backing, ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Changed, DedupIndex, Edit, Plan, Planned, ReviewReason, VectorOf, Waiting, Why};
-
-/// How many duplicates are examined, nearest first, before a lesson is taken for a new one.
-const MAX_DUPLICATES: usize = 16;
 
 /// How a lesson comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +29,8 @@ pub(crate) enum Arrival {
 pub(crate) struct Newcomer {
     pub(crate) lesson: Lesson,
     pub(crate) arrival: Arrival,
+    /// The lesson that the host says it replaces.
+    pub(crate) supersedes: Option<LessonId>,
 }
 
 /// By what a lesson is compared with the others.
@@ -46,12 +46,12 @@ pub(crate) enum Comparison {
 
 /// Learns one lesson after another on a plan.
 pub(crate) struct Learner<'a> {
-    config: &'a Config,
+    pub(super) config: &'a Config,
     comparison: Comparison,
     pub(super) vector_of: &'a VectorOf<'a>,
     pub(super) plan: Plan,
     /// The index of the plan's book.
-    dedup: DedupIndex,
+    pub(super) dedup: DedupIndex,
     n_learned: usize,
     /// True when there is something to commit.
     is_changed: bool,
@@ -61,19 +61,15 @@ pub(crate) struct Learner<'a> {
     texts: Option<HashMap<(Realm, TextHash), LessonId>>,
 }
 
-struct Duplicate {
-    lesson: Arc<Lesson>,
-    /// `None` where task and trigger were compared.
-    distance: Option<f32>,
-}
-
 /// A lesson that is to be added.
 pub(super) struct Addition {
     pub(super) lesson: Lesson,
     /// The vector of its whole text.
     pub(super) whole: Option<UnitVector>,
     /// The nearest lesson that it is close to but distinct from.
-    distinct_from: Option<(Duplicate, Difference)>,
+    distinct_from: Option<Distinct>,
+    /// Lessons that it is linked with: those that it contradicts and those that may say the same.
+    related: Related,
     /// Lessons of at most this backing make room for it.
     backing: Backing,
 }
@@ -122,7 +118,7 @@ impl<'a> Learner<'a> {
     }
 
     fn learn(&mut self, newcomer: Newcomer) -> LearnOutcome {
-        let Newcomer { mut lesson, arrival } = newcomer;
+        let Newcomer { mut lesson, arrival, supersedes } = newcomer;
         if let Some(reason) = self.refuse(&lesson, arrival) {
             return LearnOutcome::Refused { reason };
         }
@@ -131,7 +127,10 @@ impl<'a> Learner<'a> {
             Comparison::Titles => None,
             Comparison::Vectors | Comparison::KnownVectors => (self.vector_of)(&lesson.whole_text()),
         };
-        let mut duplicates = self.duplicates(&lesson, whole.as_ref());
+        if let Some(id) = supersedes.filter(|id| self.plan.book.get(*id).is_none()) {
+            return LearnOutcome::Refused { reason: Refusal::NothingToSupersede { id } };
+        }
+        let Neighbours { mut duplicates, related } = self.neighbours(&lesson, whole.as_ref());
         if let Some(quarantined) = duplicates.iter().find(|duplicate| duplicate.lesson.is_quarantined()) {
             if arrival == Arrival::MovedIn || !lesson.is_by_hand() {
                 return LearnOutcome::Refused { reason: Refusal::Quarantined { id: quarantined.lesson.id } };
@@ -139,7 +138,10 @@ impl<'a> Learner<'a> {
             // What a person writes is a lesson of its own; the other one stays in quarantine.
             duplicates.retain(|duplicate| !duplicate.lesson.is_quarantined());
         }
-        let superseded = self.superseded(&lesson).filter(|_| arrival == Arrival::New);
+        let superseded = match supersedes {
+            Some(id) => self.plan.book.get(id).cloned(),
+            None => self.superseded(&lesson).filter(|_| arrival == Arrival::New),
+        };
         if let Some(reason) = review_reason(&lesson, arrival, superseded.as_deref()) {
             let near = duplicates.first().map(|duplicate| duplicate.lesson.id);
             if arrival == Arrival::MovedIn && self.is_review_full() {
@@ -149,31 +151,37 @@ impl<'a> Learner<'a> {
             }
             return self.await_review(lesson, reason, near);
         }
-        let Some(old) = superseded else { return self.merge_or_add(lesson, whole, duplicates) };
+        let Some(old) = superseded else { return self.merge_or_add(lesson, whole, Neighbours { duplicates, related }) };
         // Not merged into what it replaces: of two texts a merge could keep the older one.
         duplicates.retain(|duplicate| duplicate.lesson.id != old.id);
-        self.supersede(&old, |learner| learner.merge_or_add(lesson, whole, duplicates))
+        let neighbours = Neighbours { duplicates, related: related.without(old.id) };
+        let learned = self.supersede(&old, |learner| learner.merge_or_add(lesson, whole, neighbours));
+        if supersedes.is_some() { learned.superseding(old.id) } else { learned }
     }
 
     /// Merges a lesson into the nearest one that says the same, or adds it.
-    fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, duplicates: Vec<Duplicate>) -> LearnOutcome {
+    fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, neighbours: Neighbours) -> LearnOutcome {
+        let Neighbours { duplicates, related } = neighbours;
         let mut distinct_from = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
-                DedupPolicy::Guarded => difference(&lesson, &duplicate.lesson),
+                DedupPolicy::Guarded | DedupPolicy::Classic => difference(&lesson, &duplicate.lesson),
                 DedupPolicy::Plain | DedupPolicy::Off => None,
             };
             match difference {
                 None => return self.merge(&duplicate, lesson),
-                Some(why) => distinct_from = distinct_from.or(Some((duplicate, why))),
+                Some(why) => distinct_from = distinct_from.or(Some(Distinct { from: duplicate, why })),
             }
         }
         let backing = lesson.backing();
-        self.add(Addition { lesson, whole, distinct_from, backing })
+        let contradicted = related.contradicted.first().cloned();
+        let contradiction = contradicted.map(|from| Distinct { from, why: Difference::Contradiction });
+        let distinct_from = distinct_from.or(contradiction);
+        self.add(Addition { lesson, whole, distinct_from, related, backing })
     }
 
     /// The lesson that a mined one is to replace, if it is still here.
-    pub(super) fn superseded(&self, lesson: &Lesson) -> Option<Arc<Lesson>> {
+    fn superseded(&self, lesson: &Lesson) -> Option<Arc<Lesson>> {
         let id = lesson.provenance.supersedes.filter(|_| lesson.provenance.origin == Origin::Mined)?;
         self.plan.book.get(id).cloned()
     }
@@ -190,7 +198,7 @@ impl<'a> Learner<'a> {
         let mut learned = learn(self);
         let gone = Edit::gone(Why::Superseded, Arc::clone(old));
         match &mut learned {
-            LearnOutcome::Inserted { id, evicted, change } | LearnOutcome::Distinct { id, evicted, change, .. } => {
+            LearnOutcome::Inserted { id, evicted, change, .. } | LearnOutcome::Distinct { id, evicted, change, .. } => {
                 evicted.insert(0, old.id);
                 let added = self.plan.book.get(*id).map(|lesson| Edit::added(Why::Inserted, lesson));
                 match self.plan.changes.get_mut(n_changes) {
@@ -198,7 +206,7 @@ impl<'a> Learner<'a> {
                     None => *change = Some(self.record(added.into_iter().chain([gone]).collect())),
                 }
             }
-            LearnOutcome::Merged { evicted, .. } => {
+            LearnOutcome::Merged { evicted, .. } | LearnOutcome::Superseded { evicted, .. } => {
                 evicted.insert(0, old.id);
                 if let Some(recorded) = self.plan.changes.get_mut(n_changes) {
                     recorded.edits.push(gone);
@@ -288,24 +296,6 @@ impl<'a> Learner<'a> {
         self.n_learned += 1;
     }
 
-    /// The lessons of the same realm that could be the same, nearest first; then those of the same task and trigger.
-    fn duplicates(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Vec<Duplicate> {
-        let book = &self.plan.book;
-        let near = whole.map_or_else(Vec::new, |whole| self.dedup.nearest(&lesson.realm, whole, MAX_DUPLICATES));
-        let near = near.into_iter().filter(|near| near.distance < self.config.learn.duplicate_distance);
-        let mut found: Vec<Duplicate> = near
-            .filter_map(|near| {
-                Some(Duplicate { lesson: Arc::clone(book.get(near.id)?), distance: Some(near.distance) })
-            })
-            .collect();
-        let is_new = |id: &LessonId| found.iter().all(|known| known.lesson.id != *id);
-        let mut titled: Vec<Arc<Lesson>> =
-            self.dedup.titled(lesson).filter(is_new).filter_map(|id| book.get(id).cloned()).collect();
-        titled.sort_by(|one, other| one.newest_first(other));
-        found.extend(titled.into_iter().map(|lesson| Duplicate { lesson, distance: None }));
-        found
-    }
-
     fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> LearnOutcome {
         let backing = incoming.backing();
         let existing = Arc::clone(&duplicate.lesson);
@@ -336,10 +326,11 @@ impl<'a> Learner<'a> {
 
     /// Adds a lesson as it is; where it may not make room for itself, it awaits review.
     pub(super) fn add(&mut self, addition: Addition) -> LearnOutcome {
-        let Addition { mut lesson, whole, distinct_from, backing } = addition;
+        let Addition { mut lesson, whole, distinct_from, related, backing } = addition;
         let id = lesson.id;
-        let near = distinct_from.as_ref().map(|(duplicate, _)| duplicate.lesson.id);
-        lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
+        let near = distinct_from.as_ref().map(|distinct| distinct.from.lesson.id);
+        let linked: BTreeSet<LessonId> = near.into_iter().chain(related.linked()).collect();
+        lesson.near.extend(linked.iter().filter(|near| !lesson.near.contains(near)).copied().collect::<Vec<_>>());
         let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
         let evicted = match retention::trim(&self.dedup.ranking, &lesson, backing, &self.config.retention) {
             Trim::Evict(ids) => self.evict(ids, &mut edits),
@@ -347,20 +338,15 @@ impl<'a> Learner<'a> {
         };
         self.put(lesson, whole.as_ref());
         self.is_changed = true;
-        if let Some(near) = near {
+        for near in linked {
             self.link(near, id);
         }
         let change = (!evicted.is_empty()).then(|| self.record(edits));
         match distinct_from {
-            None => LearnOutcome::Inserted { id, evicted, change },
-            Some((duplicate, why)) => LearnOutcome::Distinct {
-                id,
-                near: duplicate.lesson.id,
-                distance: duplicate.distance,
-                why,
-                evicted,
-                change,
-            },
+            None => LearnOutcome::Inserted { id, near: related.alike, evicted, change },
+            Some(Distinct { from, why }) => {
+                LearnOutcome::Distinct { id, near: from.lesson.id, distance: from.distance, why, evicted, change }
+            }
         }
     }
 
@@ -424,7 +410,7 @@ impl<'a> Learner<'a> {
 impl Addition {
     /// A lesson that a person promoted: it is added whatever it is close to, and evicts nothing that is by hand.
     pub(super) fn promoted(lesson: Lesson, whole: Option<UnitVector>) -> Self {
-        Self { lesson, whole, distinct_from: None, backing: Backing::Checked }
+        Self { lesson, whole, distinct_from: None, related: Related::default(), backing: Backing::Checked }
     }
 }
 
@@ -434,7 +420,7 @@ fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>)
         Some(reason)
     } else if arrival == Arrival::New && lesson.is_unevidenced() {
         Some(ReviewReason::Unevidenced)
-    } else if superseded.is_some_and(|old| !lesson.may_supersede(old)) {
+    } else if superseded.is_some_and(|old| !lesson.is_by_hand() && !lesson.may_supersede(old)) {
         Some(ReviewReason::WouldSupersedeTrusted)
     } else {
         None

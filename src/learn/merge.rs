@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset};
 
-use crate::config::LearnConfig;
+use crate::config::{DedupPolicy, LearnConfig};
 use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
+use crate::lexical::terms;
 
 /// The lesson that `existing` becomes when `incoming` is learned again.
 ///
 /// A text by hand wins over any other, whole; else a verified text over an unverified one, and an imported one over an automatic
-/// one. A mark never goes over to another's text. Of two texts of equal rank the longer solution wins with its pattern and
-/// code; at equal length the existing one stays. What a person promoted takes no part of another text in.
+/// one. A mark never goes over to another's text. Of two texts of equal rank the newer solution wins with its pattern and
+/// code, unless it says less; the classic rule keeps the longer one. What a person promoted takes no part of another text in.
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
@@ -26,10 +27,12 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
         }
         Ordering::Equal if existing.is_promoted() => {}
         Ordering::Equal => {
-            if solution_length(incoming) > solution_length(existing) {
+            if is_better(incoming, existing, config.dedup) {
                 merged.solution.clone_from(&incoming.solution);
                 merged.correct_pattern.clone_from(&incoming.correct_pattern);
-                merged.code_example.clone_from(&incoming.code_example);
+                if config.dedup == DedupPolicy::Classic || !incoming.code_example.trim().is_empty() {
+                    merged.code_example.clone_from(&incoming.code_example);
+                }
             }
             if existing.anti_pattern.trim().is_empty() {
                 merged.mistake.clone_from(&incoming.mistake);
@@ -83,6 +86,23 @@ fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
     }
 }
 
+fn is_better(incoming: &Lesson, existing: &Lesson, dedup: DedupPolicy) -> bool {
+    match dedup {
+        DedupPolicy::Classic => solution_length(incoming) > solution_length(existing),
+        _ => incoming.timestamp >= existing.timestamp && !says_less(incoming, existing),
+    }
+}
+
+/// True when the advice of the one has a good deal fewer words than that of the other.
+fn says_less(incoming: &Lesson, existing: &Lesson) -> bool {
+    const MOST: f64 = 0.75;
+    let n_words = |lesson: &Lesson| {
+        let texts = [&lesson.solution, &lesson.correct_pattern, &lesson.code_example];
+        texts.into_iter().flat_map(|text| terms(text)).collect::<BTreeSet<_>>().len() as f64
+    };
+    n_words(incoming) < MOST * n_words(existing)
+}
+
 fn solution_length(lesson: &Lesson) -> (usize, usize) {
     (lesson.solution.chars().count(), lesson.correct_pattern.chars().count())
 }
@@ -111,6 +131,7 @@ fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use crate::lesson::Evidence;
     use crate::testing::{at, lesson};
 
@@ -135,14 +156,26 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_standing_the_longer_solution_wins_with_pattern_and_code() {
+    fn of_equal_standing_the_newer_solution_wins_unless_it_says_less() {
+        let existing = Lesson { code_example: "x".into(), ..lesson("t", "tag the commit, then push it") };
+        let reworded = lesson("t2", "tag the commit before the push");
+        let result = merged(&existing, &reworded);
+        assert_eq!((result.solution.as_str(), result.code_example.as_str()), ("tag the commit before the push", "x"));
+        assert_eq!(merged(&existing, &lesson("t", "tag it")).solution, existing.solution);
+        let older = Lesson { timestamp: at(-1), ..reworded };
+        assert_eq!(merged(&existing, &older).solution, existing.solution);
+        assert_eq!(merged(&verified(lesson("t", "ab")), &verified(lesson("t", "longer"))).solution, "longer");
+    }
+
+    #[test]
+    fn the_classic_rule_keeps_the_longer_solution_with_pattern_and_code() {
+        let merged = |existing: &Lesson, incoming: &Lesson| merge(existing, incoming, at(60), &Config::classic().learn);
         let long = Lesson { code_example: "x".into(), ..lesson("t2", "a longer solution") };
         let result = merged(&lesson("t", "short"), &long);
         assert_eq!((result.solution.as_str(), result.code_example.as_str()), ("a longer solution", "x"));
         assert_eq!(merged(&long, &lesson("t", "short")).solution, "a longer solution");
         // The same length: what is there stays.
         assert_eq!(merged(&lesson("t", "abcde"), &lesson("t", "vwxyz")).solution, "abcde");
-        assert_eq!(merged(&verified(lesson("t", "ab")), &verified(lesson("t", "longer"))).solution, "longer");
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(crate) mod feedback;
 mod import;
 mod learner;
 mod merge;
+mod neighbours;
 mod outcome;
 mod removal;
 pub(crate) mod retention;

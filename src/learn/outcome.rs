@@ -17,10 +17,23 @@ pub enum LearnOutcome {
     Inserted {
         /// Its name.
         id: LessonId,
+        /// Lessons that may say the same: like enough to ask a person, not enough to merge.
+        near: Vec<LessonId>,
         /// Who left, superseded or to make room; archived.
         evicted: Vec<LessonId>,
         /// What to hand to `undo`, when somebody left.
         change: Option<ChangeId>,
+    },
+    /// It took the place of the lesson that it was learned to supersede; that one is archived.
+    Superseded {
+        /// The lesson that carries the text.
+        id: LessonId,
+        /// The lesson that it replaced.
+        old: LessonId,
+        /// Who else left, to make room; archived.
+        evicted: Vec<LessonId>,
+        /// What to hand to `undo`.
+        change: ChangeId,
     },
     /// It says what another lesson says; that one counts it and keeps the better text.
     Merged {
@@ -69,7 +82,10 @@ impl LearnOutcome {
     #[must_use]
     pub fn id(&self) -> Option<LessonId> {
         match self {
-            Self::Inserted { id, .. } | Self::Distinct { id, .. } | Self::Review { id, .. } => Some(*id),
+            Self::Inserted { id, .. }
+            | Self::Superseded { id, .. }
+            | Self::Distinct { id, .. }
+            | Self::Review { id, .. } => Some(*id),
             Self::Merged { into, .. } => Some(*into),
             Self::Refused { .. } => None,
         }
@@ -79,16 +95,31 @@ impl LearnOutcome {
     #[must_use]
     pub fn evicted(&self) -> &[LessonId] {
         match self {
-            Self::Inserted { evicted, .. } | Self::Merged { evicted, .. } | Self::Distinct { evicted, .. } => evicted,
+            Self::Inserted { evicted, .. }
+            | Self::Superseded { evicted, .. }
+            | Self::Merged { evicted, .. }
+            | Self::Distinct { evicted, .. } => evicted,
             Self::Review { .. } | Self::Refused { .. } => &[],
         }
+    }
+
+    /// The outcome of a lesson that was learned to supersede another one, if it did.
+    pub(super) fn superseding(self, old: LessonId) -> Self {
+        let (id, mut evicted, change) = match self {
+            Self::Inserted { id, evicted, change: Some(change), .. }
+            | Self::Distinct { id, evicted, change: Some(change), .. }
+            | Self::Merged { into: id, evicted, change, .. } => (id, evicted, change),
+            other => return other,
+        };
+        evicted.retain(|evicted| *evicted != old);
+        Self::Superseded { id, old, evicted, change }
     }
 
     /// Names the change that records all of an import in the place of one per lesson.
     pub(super) fn recorded_as(&mut self, import: Option<ChangeId>) {
         match (self, import) {
             (Self::Inserted { change, .. } | Self::Distinct { change, .. }, import) => *change = import,
-            (Self::Merged { change, .. }, Some(import)) => *change = import,
+            (Self::Merged { change, .. } | Self::Superseded { change, .. }, Some(import)) => *change = import,
             _ => {}
         }
     }
@@ -99,7 +130,7 @@ impl LearnOutcome {
     pub fn change(&self) -> Option<ChangeId> {
         match self {
             Self::Inserted { change, .. } | Self::Distinct { change, .. } => *change,
-            Self::Merged { change, .. } => Some(*change),
+            Self::Merged { change, .. } | Self::Superseded { change, .. } => Some(*change),
             Self::Review { .. } | Self::Refused { .. } => None,
         }
     }
@@ -111,7 +142,9 @@ impl fmt::Display for LearnOutcome {
         let at =
             |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();
         match self {
-            Self::Inserted { id, .. } => write!(f, "inserted {id}"),
+            Self::Inserted { id, near, .. } if near.is_empty() => write!(f, "inserted {id}"),
+            Self::Inserted { id, near, .. } => write!(f, "inserted {id}; {} may say the same", listed(near)),
+            Self::Superseded { id, old, .. } => write!(f, "{id} superseded {old}"),
             Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
             Self::Distinct { id, near, distance, why, .. } => {
                 write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
@@ -120,4 +153,8 @@ impl fmt::Display for LearnOutcome {
             Self::Refused { reason } => write!(f, "refused: {reason}"),
         }
     }
+}
+
+fn listed(ids: &[LessonId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

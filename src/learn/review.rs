@@ -43,7 +43,7 @@ impl Learner<'_> {
         }
         self.assign_id(&mut lesson, Arrival::MovedIn);
         lesson.timestamp = self.plan.now;
-        let superseded = self.superseded(&lesson);
+        let superseded = lesson.provenance.supersedes.and_then(|id| self.plan.book.get(id).cloned());
         let whole = (self.vector_of)(&lesson.whole_text());
         let addition = Addition::promoted(lesson, whole);
         // Whatever it replaces: the person was shown that.

@@ -48,7 +48,7 @@ impl Bench {
         let plan = Plan::new(self.book.clone(), self.generation, at(self.now));
         let dedup = dedup(&plan.book, &self.config, &vector_of);
         let learner = Learner::new(plan, dedup, &self.config, Comparison::KnownVectors, &vector_of);
-        let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::New };
+        let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::New, supersedes: None };
         let (plan, mut outcomes) = committed(learner.learn_all(&[Ok(newcomer)]));
         if let Some(plan) = plan {
             self.book = plan.book;
@@ -271,7 +271,7 @@ fn the_text_of_a_merge_asks_for_its_vector() {
     let learn = |comparison: Comparison| {
         let plan = Plan::new(bench.book.clone(), 9, at(99));
         let learner = Learner::new(plan, dedup.clone(), &bench.config, comparison, &vector_of);
-        learner.learn_all(&[Ok(Newcomer { lesson: second.clone(), arrival: Arrival::New })])
+        learner.learn_all(&[Ok(Newcomer { lesson: second.clone(), arrival: Arrival::New, supersedes: None })])
     };
     let Planned::NeedsVectors(texts) = learn(Comparison::Vectors) else { panic!("it was decided") };
     assert_eq!(
@@ -307,12 +307,12 @@ mod undoing {
     #[test]
     fn a_merge_gives_the_earlier_text_back_and_keeps_its_counts() {
         let mut bench = Bench::new();
-        let Some(id) = bench.learn(&lesson("t", "short")).id() else { panic!() };
-        let change = bench.learn(&lesson("t", "a longer text")).change().unwrap();
+        let Some(id) = bench.learn(&lesson("t", "tag it")).id() else { panic!() };
+        let change = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
         bench.book.update(id, |lesson| lesson.retrievals = 7);
         try_undo(&mut bench, change).unwrap();
         let restored = bench.book.get(id).unwrap();
-        assert_eq!((restored.solution.as_str(), restored.frequency, restored.retrievals), ("short", 1, 7));
+        assert_eq!((restored.solution.as_str(), restored.frequency, restored.retrievals), ("tag it", 1, 7));
         assert_eq!(reason(try_undo(&mut bench, change)), CannotUndo::Already);
     }
 
@@ -332,20 +332,20 @@ mod undoing {
     #[test]
     fn changes_of_one_lesson_are_undone_newest_first() {
         let mut bench = Bench::new();
-        bench.learn(&lesson("t", "short"));
-        let first = bench.learn(&lesson("t", "a longer text")).change().unwrap();
-        let second = bench.learn(&lesson("t", "an even longer text")).change().unwrap();
+        bench.learn(&lesson("t", "tag it"));
+        let first = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
+        let second = bench.learn(&lesson("t", "tag it and push twice")).change().unwrap();
         assert_eq!(reason(try_undo(&mut bench, first)), CannotUndo::Newer(second));
         try_undo(&mut bench, second).unwrap();
         try_undo(&mut bench, first).unwrap();
-        assert_eq!(nth(&bench.book, 0).solution, "short");
+        assert_eq!(nth(&bench.book, 0).solution, "tag it");
     }
 
     #[test]
     fn an_edited_text_is_not_overwritten() {
         let mut bench = Bench::new();
-        let Some(id) = bench.learn(&lesson("t", "short")).id() else { panic!() };
-        let change = bench.learn(&lesson("t", "a longer text")).change().unwrap();
+        let Some(id) = bench.learn(&lesson("t", "tag it")).id() else { panic!() };
+        let change = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
         bench.book.update(id, |lesson| lesson.correct_pattern = "by hand".into());
         assert_eq!(reason(try_undo(&mut bench, change)), CannotUndo::Edited(id));
         assert!(matches!(
@@ -384,7 +384,8 @@ fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<Le
     let dedup = dedup(book, &config, &|_| None);
     let plan = Plan::new(book.clone(), 3, at(50));
     let learner = Learner::new(plan, dedup, &config, Comparison::Titles, &|_| None);
-    let newcomers: Vec<_> = lessons.iter().map(|lesson| Ok(Newcomer { lesson: lesson.clone(), arrival })).collect();
+    let newcomers: Vec<_> =
+        lessons.iter().map(|lesson| Ok(Newcomer { lesson: lesson.clone(), arrival, supersedes: None })).collect();
     let (plan, outcomes) = committed(learner.learn_all(&newcomers));
     (plan.map_or_else(|| book.clone(), |plan| plan.book), outcomes)
 }

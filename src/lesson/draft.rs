@@ -37,6 +37,7 @@ const HISTORY: [&str; 13] = [
 pub struct LessonDraft {
     row: Map<String, Value>,
     origin: DraftOrigin,
+    supersedes: Option<LessonId>,
 }
 
 /// Where a draft comes from, which decides what of its claims is believed.
@@ -74,7 +75,7 @@ impl LessonDraft {
         for key in HISTORY {
             row.remove(key);
         }
-        Self { row, origin: DraftOrigin::Host }
+        Self { row, origin: DraftOrigin::Host, supersedes: None }
     }
 
     /// As [`LessonDraft::from_json`], for an object that a program or a model wrote: what it claims about checks, evidence and
@@ -97,7 +98,7 @@ impl LessonDraft {
     /// The draft as one that is imported: the host's word for a row does not make it the user's own.
     pub(crate) fn imported(self) -> Self {
         let origin = if self.origin == DraftOrigin::OwnExport { self.origin } else { DraftOrigin::File };
-        Self { origin, ..self }
+        Self { origin, supersedes: None, ..self }
     }
 
     /// Reads a row of another playbook, with its id, times and counts: for moving lessons, not for learning them.
@@ -105,7 +106,7 @@ impl LessonDraft {
     pub fn from_row(row: Map<String, Value>) -> Self {
         let mut row = row;
         row.remove("utility");
-        Self { row, origin: DraftOrigin::Moved }
+        Self { row, origin: DraftOrigin::Moved, supersedes: None }
     }
 
     /// A lesson of another playbook, with its id, times and counts.
@@ -122,6 +123,10 @@ impl LessonDraft {
         task(task: impl Into<String>) => set("task", task.into());
         /// What went wrong.
         mistake(mistake: impl Into<String>) => set("mistake", mistake.into());
+        /// When the lesson holds.
+        trigger(trigger: impl Into<String>) => set("trigger", trigger.into());
+        /// What to do.
+        correct_pattern(correct_pattern: impl Into<String>) => set("correct_pattern", correct_pattern.into());
         /// What not to do, where that is not the mistake.
         anti_pattern(anti_pattern: impl Into<String>) => set("anti_pattern", anti_pattern.into());
         /// What solved it, where that is not the correct pattern.
@@ -141,6 +146,14 @@ impl LessonDraft {
         role(role: impl Into<String>) => set("role", role.into());
         /// Where it comes from and whether it may be shown.
         provenance(provenance: &Provenance) => set("provenance", json!(provenance));
+    }
+
+    /// The lesson that it replaces: that one is archived, and the outcome is
+    /// [`Superseded`](crate::LearnOutcome::Superseded). What a program learns replaces nothing of a person's by itself: it waits
+    /// for review.
+    #[must_use]
+    pub fn supersedes(self, lesson: LessonId) -> Self {
+        Self { supersedes: Some(lesson), ..self }
     }
 
     /// Topics.
@@ -174,6 +187,11 @@ impl LessonDraft {
     /// The row as it was given.
     pub(crate) fn row(&self) -> &Map<String, Value> {
         &self.row
+    }
+
+    /// The lesson that the host says it replaces.
+    pub(crate) fn superseded(&self) -> Option<LessonId> {
+        self.supersedes
     }
 
     pub(crate) fn origin(&self) -> DraftOrigin {

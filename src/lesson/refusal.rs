@@ -56,6 +56,12 @@ pub enum Refusal {
     /// A person removed this text, and it was not learned by hand now.
     #[error("a person removed this lesson")]
     Removed,
+    /// The lesson that it is to supersede is not here.
+    #[error("there is no lesson {id} to supersede")]
+    NothingToSupersede {
+        /// The lesson that was named.
+        id: LessonId,
+    },
     /// The same was drawn from the same session before.
     #[error("it was drawn from session {session} before")]
     DrawnBefore {

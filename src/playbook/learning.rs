@@ -80,8 +80,10 @@ impl Inner {
                 DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
                 DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
             };
-            let lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
-            Ok(Newcomer { lesson, arrival })
+            let supersedes = draft.superseded();
+            let mut lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
+            lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
+            Ok(Newcomer { lesson, arrival, supersedes })
         };
         drafts.map(admit).collect()
     }
