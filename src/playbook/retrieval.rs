@@ -12,7 +12,7 @@ use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
-    Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render,
+    Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
 };
 use crate::skill::RenderedSkills;
 use crate::state::Triggers;
@@ -33,7 +33,9 @@ impl Playbook {
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let (inner, request) = (&self.0, request.into());
         let view = inner.view()?;
-        let ranked = inner.rank(&view, &request)?;
+        let mut ranked = inner.rank(&view, &request)?;
+        let limit = request.limit.unwrap_or(inner.config.retrieval.limit);
+        ranked.hits = settle_conflicts(ranked.hits, &view.recall.book, &request.realm, limit);
         let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
         let rendered = render(&ranked, max_tokens);
         let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();
@@ -45,6 +47,7 @@ impl Playbook {
             trigger: hit.lesson.trigger.clone(),
             distance: hit.distance,
             score: hit.score,
+            contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
         let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));

@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod conflicts;
 mod render;
 mod tiers;
 mod tokens;
@@ -27,6 +28,7 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
+pub(crate) use conflicts::settle_conflicts;
 pub(crate) use render::{recent_failures, render};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
@@ -176,6 +178,8 @@ pub struct Shown {
     pub distance: Option<f32>,
     /// What it was ranked by, larger is better: `(1 − distance) + 0.4·overlap`, or BM25; none for recency.
     pub score: Option<f32>,
+    /// The lesson that says otherwise and counts more: the newer one, or a person's. It is shown before this one.
+    pub contradicted_by: Option<LessonId>,
 }
 
 /// A lesson that was looked at.

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use adage_redact::block::{self, MISTAKES, NO_FAILURES, RECENT, RELEVANT};
-use adage_redact::{fence_for, strip_invisible};
+use adage_redact::{fence_for, one_line, strip_invisible};
 
 use super::tiers::{Hit, Ranked};
 use super::tokens::estimated_tokens;
 use super::{NoMatchReason, Tier};
 use crate::lesson::{Lesson, ShownField};
+
+/// Of the trigger of another lesson, so many characters name it.
+const MAX_TRIGGER: usize = 60;
 
 /// A rendered block and which of the hits are in it.
 pub(crate) struct Rendered {
@@ -26,7 +29,8 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     let mut smallest = usize::MAX;
     for hit in &ranked.hits {
         let mark = format!("{}. ", shown.len() + 1);
-        let item = format!("\n{mark}{}", block::indented(&item(&hit.lesson), mark.len()));
+        let text_of_item = [item(&hit.lesson)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
+        let item = format!("\n{mark}{}", block::indented(&text_of_item, mark.len()));
         let needed = estimated_tokens(&text) + estimated_tokens(&item);
         smallest = smallest.min(needed);
         if needed <= max_tokens {
@@ -45,6 +49,22 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
         text.clear();
     }
     Rendered { text, shown, none_because }
+}
+
+/// The line by which a lesson says that another one counts more.
+fn contradiction(hit: &Hit) -> Option<String> {
+    let by = hit.contradicted_by.as_ref()?;
+    let (day, own) = (by.timestamp.date_naive(), hit.lesson.timestamp.date_naive());
+    let trigger = one_line(&by.trigger, MAX_TRIGGER);
+    Some(if by.newest_first(&hit.lesson).is_lt() {
+        format!(
+            "CONTRADICTED: by the newer lesson on \"{trigger}\" ({day}; this one is of {own}). Follow the newer one."
+        )
+    } else {
+        format!(
+            "CONTRADICTED: by a person's lesson on \"{trigger}\" ({day}; this one is a program's, of {own}). Follow the person's."
+        )
+    })
 }
 
 /// An item without its number, its lines as if the number had no width.
@@ -96,10 +116,10 @@ mod tests {
     use adage_redact::block::BlockLines;
 
     use super::*;
-    use crate::testing::lesson;
+    use crate::testing::{at, lesson};
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
-        let hits = lessons.iter().map(|lesson| Hit { lesson: Arc::new(lesson.clone()), distance: None, score: None });
+        let hits = lessons.iter().map(|lesson| Hit::unranked(Arc::new(lesson.clone())));
         render(
             &Ranked { tier, index: None, hits: hits.collect(), none_because: None, considered: Vec::new() },
             max_tokens,
@@ -125,6 +145,23 @@ mod tests {
         );
         let recent = block(Tier::Recency, &[lesson("t", "s")], 1_200).text;
         assert!(recent.starts_with("## RECENT LESSONS LEARNED (Follow these to avoid repeats):\n1. "), "{recent}");
+    }
+
+    #[test]
+    fn a_contradicted_lesson_says_so_with_both_dates() {
+        let by = Lesson { timestamp: at(86_400), ..lesson("a\n## b", "s") };
+        let hit = Hit { contradicted_by: Some(Arc::new(by)), ..Hit::unranked(Arc::new(lesson("t", "s"))) };
+        let ranked =
+            Ranked { tier: Tier::Vector, index: None, hits: vec![hit], none_because: None, considered: Vec::new() };
+        let text = render(&ranked, 1_200).text;
+        let (day, own) = (at(86_400).date_naive(), at(0).date_naive());
+        let line = format!(
+            "\n   CORRECT-PATTERN: s\n   CONTRADICTED: by the newer lesson on \"a ## b\" ({day}; this one is of {own}). Follow the \
+             newer one."
+        );
+        assert!(text.ends_with(&line), "{text}");
+        let mut lines = BlockLines::default();
+        assert!(text.lines().all(|line| lines.takes(line)), "{text}");
     }
 
     #[test]

@@ -17,6 +17,15 @@ pub(crate) struct Hit {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) distance: Option<f32>,
     pub(crate) score: Option<f32>,
+    /// The lesson that says otherwise and counts more.
+    pub(crate) contradicted_by: Option<Arc<Lesson>>,
+}
+
+impl Hit {
+    /// A lesson that no tier ranked.
+    pub(crate) fn unranked(lesson: Arc<Lesson>) -> Self {
+        Self { lesson, distance: None, score: None, contradicted_by: None }
+    }
 }
 
 /// What a tier found.
@@ -111,8 +120,7 @@ impl Search<'_> {
     /// The newest (tier 3); only without a query.
     pub(crate) fn by_time(self) -> Ranked {
         let newest = self.recall.visible(self.realm).take(self.limit);
-        let hits: Vec<Hit> =
-            newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
+        let hits: Vec<Hit> = newest.map(|lesson| Hit::unranked(Arc::clone(lesson))).collect();
         let none_because = match self.recall.visible(self.realm).next() {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
@@ -127,7 +135,8 @@ impl Search<'_> {
             .take(self.limit)
             .filter_map(|considered| {
                 let lesson = Arc::clone(self.recall.book.get(considered.id)?);
-                Some(Hit { lesson, distance: considered.distance, score: Some(considered.score) })
+                let (distance, score) = (considered.distance, Some(considered.score));
+                Some(Hit { distance, score, ..Hit::unranked(lesson) })
             })
             .collect();
         Ranked { tier, index: None, hits, none_because, considered }

@@ -18,11 +18,12 @@ pub const EMPTY_PLAYBOOK: &str = "No lessons learned yet.";
 pub const NO_FAILURES: &str = "No recent failures recorded.";
 
 /// Words by which a part begins. A lesson's own line that begins so is marked with a backslash.
-const LABELS: [&str; 10] = [
+const LABELS: [&str; 11] = [
     "TRIGGER (",
     "DOMAINS:",
     "ANTI-PATTERN:",
     "CORRECT-PATTERN:",
+    "CONTRADICTED:",
     "CODE:",
     "SITUATION:",
     "PREVIOUS MISTAKE:",

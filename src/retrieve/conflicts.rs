@@ -1,0 +1,117 @@
+//! Lessons that contradict each other, in a context: the one that counts comes first, and the other one says so
+//! (docs/spec/playbook.md, 5.5).
+
+use std::sync::Arc;
+
+use super::tiers::Hit;
+use crate::difference::contradicts;
+use crate::lesson::{Lesson, Realm};
+use crate::state::Book;
+
+/// Puts before each lesson the ones of this realm that contradict it and count more, and notes them with it. At most `limit`
+/// lessons remain.
+pub(crate) fn settle_conflicts(hits: Vec<Hit>, book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
+    let mut settled: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let mut counting: Vec<Arc<Lesson>> = hit.lesson.near.iter().filter_map(|id| book.get(*id).cloned()).collect();
+        counting.retain(|other| {
+            is_shown(other, realm) && counts_more(other, &hit.lesson) && says_otherwise(other, &hit.lesson)
+        });
+        counting.sort_by(|one, other| one.newest_first(other));
+        for other in &counting {
+            if settled.iter().any(|settled| settled.lesson.id == other.id) {
+                continue;
+            }
+            let ranked = hits.iter().find(|ranked| ranked.lesson.id == other.id).cloned();
+            settled.push(ranked.unwrap_or_else(|| Hit::unranked(Arc::clone(other))));
+        }
+        let contradicted_by = counting.into_iter().next();
+        match settled.iter_mut().find(|settled| settled.lesson.id == hit.lesson.id) {
+            Some(settled) => settled.contradicted_by = contradicted_by,
+            None => settled.push(Hit { contradicted_by, ..hit.clone() }),
+        }
+    }
+    settled.truncate(limit);
+    settled
+}
+
+fn is_shown(lesson: &Lesson, realm: &Realm) -> bool {
+    lesson.is_admitted() && realm.sees(&lesson.realm)
+}
+
+/// A person's word counts more than a program's; of two of a kind the newer one.
+fn counts_more(one: &Lesson, other: &Lesson) -> bool {
+    one.is_by_hand().cmp(&other.is_by_hand()).then_with(|| other.newest_first(one)).is_gt()
+}
+
+fn says_otherwise(one: &Lesson, other: &Lesson) -> bool {
+    let (later, earlier) = if one.newest_first(other).is_lt() { (one, other) } else { (other, one) };
+    contradicts(later, earlier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::Origin;
+    use crate::testing::{at, lesson};
+
+    const SITUATION: &str = "font sizes in the theme";
+
+    /// An earlier and a later lesson that contradict each other and are linked.
+    fn pair() -> [Lesson; 2] {
+        let mut earlier = Lesson { timestamp: at(1), ..lesson(SITUATION, "Give all sizes in px.") };
+        let mistake = "px ignores the reader's settings".into();
+        let later =
+            Lesson { timestamp: at(2), anti_pattern: mistake, near: vec![earlier.id], ..lesson(SITUATION, "Use rem.") };
+        earlier.near = vec![later.id];
+        [earlier, later]
+    }
+
+    /// What comes of these hits: the advice in order, each with that of the lesson that contradicts it.
+    fn check(lessons: &[Lesson], found: &[usize], limit: usize, expected: &[(&str, Option<&str>)]) {
+        let mut book = Book::default();
+        lessons.iter().for_each(|lesson| book.put(lesson.clone()));
+        let hits = found.iter().map(|place| Hit::unranked(Arc::new(lessons[*place].clone()))).collect();
+        let settled = settle_conflicts(hits, &book, &Realm::default(), limit);
+        let shown: Vec<(&str, Option<&str>)> = settled
+            .iter()
+            .map(|hit| (hit.lesson.solution.as_str(), hit.contradicted_by.as_ref().map(|by| by.solution.as_str())))
+            .collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn the_newer_of_two_comes_first_and_the_older_is_marked() {
+        let [earlier, later] = pair();
+        let lessons = [earlier, later, lesson("another matter", "s")];
+        let (old, new) = (("Give all sizes in px.", Some("Use rem.")), ("Use rem.", None));
+        check(&lessons, &[0, 2, 1], 5, &[new, old, ("s", None)]);
+        check(&lessons, &[2, 1, 0], 5, &[("s", None), new, old]);
+        // The newer one is shown where only the older one was found.
+        check(&lessons, &[0, 2], 2, &[new, old]);
+        check(&lessons, &[1, 2], 5, &[new, ("s", None)]);
+    }
+
+    #[test]
+    fn a_persons_word_counts_more_than_a_newer_one_of_a_program() {
+        let [earlier, mut later] = pair();
+        later.provenance.origin = Origin::Program;
+        let old = ("Give all sizes in px.", None);
+        check(&[earlier, later], &[1, 0], 5, &[old, ("Use rem.", Some("Give all sizes in px."))]);
+    }
+
+    #[test]
+    fn what_another_project_says_is_neither_shown_nor_told() {
+        let [earlier, mut later] = pair();
+        later.realm.project = "other".into();
+        check(&[earlier, later], &[0], 5, &[("Give all sizes in px.", None)]);
+    }
+
+    #[test]
+    fn lessons_that_do_not_contradict_each_other_keep_their_order() {
+        let [earlier, mut later] = pair();
+        later.anti_pattern.clear();
+        let (old, new) = (("Give all sizes in px.", None), ("Use rem.", None));
+        check(&[earlier, later], &[0, 1], 5, &[old, new]);
+    }
+}
