@@ -18,6 +18,7 @@ mod builder;
 #[cfg(test)]
 mod carried;
 mod commit;
+mod editing;
 mod embedding;
 mod examined;
 pub(crate) mod exchange;

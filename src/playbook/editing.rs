@@ -1,0 +1,73 @@
+//! Changing a lesson by hand.
+
+use serde_json::{Map, Value};
+
+use super::Playbook;
+use crate::error::{Error, Result};
+use crate::learn::LearnOutcome;
+use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal};
+
+/// Fields of which each is a copy of the other where a lesson gives only one.
+const COPIES: [(&str, &str); 3] = [("task", "trigger"), ("mistake", "anti_pattern"), ("solution", "correct_pattern")];
+
+/// What an edit keeps of the lesson unless it changes it.
+const KEPT: [&str; 11] = [
+    "task",
+    "trigger",
+    "mistake",
+    "anti_pattern",
+    "solution",
+    "correct_pattern",
+    "code_example",
+    "domains",
+    "confidence",
+    "project",
+    "role",
+];
+
+impl Playbook {
+    /// Replaces a lesson by itself with these fields changed: what the draft does not give stays. The lesson as it was is archived,
+    /// and the outcome is [`LearnOutcome::Superseded`], which [`Playbook::undo`] takes back.
+    ///
+    /// An edit is a person's, unless the draft names a `source`: a program's edit of a person's lesson waits for review.
+    ///
+    /// ```
+    /// use adage::{LearnOutcome, LessonDraft, Playbook, build_lesson};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.").domains(["python"]))?;
+    /// let edited = playbook.edit("pinning numpy", LessonDraft::default().correct_pattern("Pin numpy below 3.0."))?;
+    /// assert!(matches!(edited, LearnOutcome::Superseded { .. }));
+    /// let lesson = playbook.find("pinning numpy")?;
+    /// assert_eq!((lesson.correct_pattern.as_str(), lesson.domains.len()), ("Pin numpy below 3.0.", 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    pub fn edit(&self, lesson: impl Into<LessonRef>, changes: LessonDraft) -> Result<LearnOutcome> {
+        let old = self.find(lesson)?;
+        let Value::Object(changes) = changes.to_json() else {
+            return Err(Error::NoSuchLesson { lesson: LessonRef::Id(old.id) });
+        };
+        let is_unchanged = |(key, value): (&String, &Value)| serde_json::json!(old).get(key) == Some(value);
+        if changes.iter().all(is_unchanged) {
+            return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: old.id } });
+        }
+        self.learn_lesson(LessonDraft::from_json(edited(&old, changes)).supersedes(old.id))
+    }
+}
+
+/// The row of a lesson with these fields changed. A copy follows what it is a copy of.
+fn edited(old: &Lesson, changes: Map<String, Value>) -> Map<String, Value> {
+    let Value::Object(mut row) = serde_json::json!(old) else { return changes };
+    row.retain(|key, _| KEPT.contains(&key.as_str()));
+    for (one, other) in COPIES.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
+        if changes.contains_key(one) && !changes.contains_key(other) && row.get(one) == row.get(other) {
+            row.remove(other);
+        }
+    }
+    row.extend(changes);
+    row
+}
