@@ -64,6 +64,7 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
     for (number, ([_, trigger, ..], learned)) in (1..).zip(rows().zip(&learned)) {
         let fate = match learned {
             LearnOutcome::Inserted { .. } => "inserted",
+            LearnOutcome::Superseded { .. } => "superseded",
             LearnOutcome::Merged { .. } => "merged",
             LearnOutcome::Distinct { .. } => "kept apart",
             LearnOutcome::Review { .. } => "in review",

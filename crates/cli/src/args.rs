@@ -11,7 +11,7 @@ use crate::curate::Curate;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
 use crate::inbox::{Inbox, Roots};
-use crate::learn::Learn;
+use crate::learn::{Edit, Learn};
 use crate::mine::Mine;
 use crate::show::{Context, List};
 use crate::skills;
@@ -33,6 +33,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Learn a lesson from flags, or lessons from standard input, one JSON object per line
     Learn(Learn),
+    /// Change a lesson: its fields that are given as flags, or all of them in an editor. It is replaced; undo takes that back
+    Edit(Edit),
     /// Print the lessons to put before a task
     Context(Context),
     /// List lessons, newest first

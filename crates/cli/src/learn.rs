@@ -1,17 +1,37 @@
 //! Learning lessons.
 
+use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
-use adage::{LearnOutcome, LessonDraft};
+use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::editor;
 use crate::global::Global;
-use crate::output::{Output, say};
+use crate::output::{Output, is_terminal, say};
 use crate::result::{Done, Usage, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Learn {
+    #[command(flatten)]
+    fields: Fields,
+    /// Replace this lesson, by its id: it is archived
+    #[arg(long, value_name = "ID")]
+    supersedes: Option<LessonId>,
+}
+
+#[derive(Args)]
+pub(crate) struct Edit {
+    /// The lesson, by id or trigger
+    lesson: String,
+    #[command(flatten)]
+    fields: Fields,
+}
+
+/// The fields of a lesson.
+#[derive(Args)]
+struct Fields {
     /// Situation in which the lesson applies
     #[arg(long, allow_hyphen_values = true)]
     trigger: Option<String>,
@@ -47,7 +67,7 @@ pub(crate) struct Learn {
     verified: bool,
 }
 
-impl Learn {
+impl Fields {
     /// The draft that the flags describe; none when there are no flags.
     fn draft(&self) -> Option<LessonDraft> {
         let texts = [
@@ -78,11 +98,16 @@ impl Learn {
 }
 
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
-    if let Some(draft) = flags.draft() {
+    if let Some(draft) = flags.fields.draft() {
         let playbook = global.open()?;
-        let learned = playbook.learn_lesson(draft.project(&global.project).role(&global.role))?;
+        let draft = draft.project(&global.project).role(&global.role);
+        let draft = flags.supersedes.into_iter().fold(draft, LessonDraft::supersedes);
+        let learned = playbook.learn_lesson(draft)?;
         tell(&learned, out)?;
         return Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })));
+    }
+    if flags.supersedes.is_some() {
+        return Err(Usage("--supersedes goes with a lesson that is given as flags (see learn --help)".into()).into());
     }
     let input = io::stdin();
     if input.is_terminal() {
@@ -113,6 +138,40 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     Ok(exit_code(is_done))
 }
 
+/// Changes a lesson by flags, or in an editor where there are none.
+pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
+    let playbook = global.open()?;
+    let reference = LessonRef::from(asked.lesson.as_str());
+    let draft = match asked.fields.draft() {
+        Some(draft) => draft,
+        None if out.json || !is_terminal() => {
+            return Err(Usage("give the fields to change as flags (see edit --help)".into()).into());
+        }
+        None => match in_editor(&playbook.find(reference.clone())?)? {
+            Some(draft) => draft,
+            None => return Err("nothing was edited".into()),
+        },
+    };
+    let learned = playbook.edit(reference, draft)?;
+    tell(&learned, out)?;
+    Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })))
+}
+
+/// The fields that a person reads and writes.
+const EDITED: [&str; 8] =
+    ["trigger", "task", "mistake", "anti_pattern", "solution", "correct_pattern", "code_example", "domains"];
+
+/// The fields that a person changed in the editor.
+fn in_editor(lesson: &Lesson) -> Result<Option<LessonDraft>, Box<dyn Error>> {
+    let row = json!(lesson);
+    let fields: Map<String, Value> =
+        EDITED.iter().filter_map(|key| Some(((*key).to_owned(), row.get(*key)?.clone()))).collect();
+    let Some(changed) = editor::edit(&serde_json::to_vec_pretty(&fields)?, ".json")? else { return Ok(None) };
+    let mut changed: Map<String, Value> = serde_json::from_slice(&changed)?;
+    changed.retain(|key, value| fields.get(key) != Some(value));
+    Ok((!changed.is_empty()).then(|| LessonDraft::from_json(changed)))
+}
+
 /// Prints what became of a lesson.
 fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
     out.object(&object(learned))?;
@@ -125,12 +184,21 @@ fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
     for evicted in learned.evicted() {
         out.line(&format!("  evicted {evicted}"))?;
     }
+    let near = match learned {
+        LearnOutcome::Distinct { near, .. } => std::slice::from_ref(near),
+        LearnOutcome::Inserted { near, .. } => near.as_slice(),
+        _ => &[],
+    };
+    for near in near {
+        out.line(&format!("  both are kept; if it replaces {near}, learn it again with: --supersedes {near}"))?;
+    }
     out.flush()
 }
 
 fn object(learned: &LearnOutcome) -> Value {
     let (outcome, into, near, distance, why) = match learned {
-        LearnOutcome::Inserted { .. } => ("inserted", None, None, None, None),
+        LearnOutcome::Inserted { near, .. } => ("inserted", None, near.first().copied(), None, None),
+        LearnOutcome::Superseded { .. } => ("superseded", None, None, None, None),
         LearnOutcome::Merged { into, distance, .. } => ("merged", Some(*into), None, *distance, None),
         LearnOutcome::Distinct { near, distance, why, .. } => {
             ("kept_apart", None, Some(*near), *distance, Some(why.to_string()))
@@ -139,8 +207,9 @@ fn object(learned: &LearnOutcome) -> Value {
         LearnOutcome::Refused { reason } => ("refused", None, None, None, Some(reason.to_string())),
         other => ("other", None, None, None, Some(format!("{other:?}"))),
     };
+    let old = if let LearnOutcome::Superseded { old, .. } = learned { Some(*old) } else { None };
     json!({
         "outcome": outcome, "id": learned.id(), "into": into, "near": near, "distance": distance, "why": why,
-        "evicted": learned.evicted(), "change": learned.change(),
+        "evicted": learned.evicted(), "change": learned.change(), "old": old,
     })
 }

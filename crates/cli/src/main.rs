@@ -60,6 +60,7 @@ fn dispatch(cli: Cli) -> Done {
     let mut out = Output::new(global.json);
     match command {
         Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
+        Command::Edit(asked) => learn::edit(&global, &asked, &mut out),
         Command::Context(asked) => show::context(&global, asked, &mut out),
         Command::List(asked) => show::list(&global, asked, &mut out),
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),

@@ -233,7 +233,10 @@ impl Miner<'_> {
             self.n_review += usize::from(matches!(learned, LearnOutcome::Review { .. }));
             self.n_learned += usize::from(matches!(
                 learned,
-                LearnOutcome::Inserted { .. } | LearnOutcome::Merged { .. } | LearnOutcome::Distinct { .. }
+                LearnOutcome::Inserted { .. }
+                    | LearnOutcome::Superseded { .. }
+                    | LearnOutcome::Merged { .. }
+                    | LearnOutcome::Distinct { .. }
             ));
         }
         let out = &mut *self.out;
