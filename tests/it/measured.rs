@@ -9,7 +9,7 @@ use adage::{LearnOutcome, Playbook, build_lesson};
 use serde_json::Value;
 
 #[test]
-fn merges_are_right_in_96_of_100_cases_and_find_a_third_of_the_duplicates() {
+fn merges_are_right_in_97_of_100_cases_and_find_nearly_half_of_the_duplicates() {
     let Some(folder) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
         // Straight to standard error: the test runner keeps the output of tests that pass to itself.
         let text = "NOT MEASURED: merge precision and recall; set ADAGE_DATA to the folder with lint-dups/pairs.jsonl";
@@ -34,6 +34,6 @@ fn merges_are_right_in_96_of_100_cases_and_find_a_third_of_the_duplicates() {
     let right = count(&|(merged, is_duplicate)| *merged && *is_duplicate);
     let precision = right / count(&|(merged, _)| *merged);
     let recall = right / count(&|(_, is_duplicate)| *is_duplicate);
-    assert!(precision >= 0.96, "precision {precision:.4} at recall {recall:.4}");
-    assert!(recall >= 0.33, "recall {recall:.4} at precision {precision:.4}");
+    assert!(precision >= 0.97, "precision {precision:.4} at recall {recall:.4}");
+    assert!(recall >= 0.47, "recall {recall:.4} at precision {precision:.4}");
 }

@@ -1,8 +1,15 @@
-//! The merge guard on pairs of lessons with the real model: values keep apart, rewordings merge.
+//! Merging and contradictions on pairs of lessons with the real model: values keep apart, rewordings merge, corrections come first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::{Config, LearnOutcome, LessonDraft, Playbook, build_lesson};
+use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, ReviewReason, build_lesson};
+use chrono::{DateTime, TimeDelta};
 use serde_json::Value;
+
+/// Pairs of lessons of which the second is learned later, by kind (`tests/cases/pairs`).
+const CASES: &str = include_str!("../cases/pairs/fit.jsonl");
 
 /// Written for this test, half of them conflicting in a value, half honest rewordings; all closer than the distance.
 const PAIRS: &str = include_str!("../fixtures/merge_pairs.jsonl");
@@ -52,4 +59,124 @@ fn the_plain_rule_merges_whatever_is_near() {
     assert!(learned.iter().all(
         |(_, learned)| matches!(learned, LearnOutcome::Merged { distance: Some(distance), .. } if *distance < 0.15)
     ));
+}
+
+/// What became of the pairs of a kind.
+#[derive(Default)]
+struct Tally {
+    n_pairs: usize,
+    merged: usize,
+    merged_or_asked: usize,
+    both_shown: usize,
+    corrected: usize,
+}
+
+/// Learns the first lessons of all pairs, a month later the second ones, and asks for the second ones' triggers.
+fn tallies() -> BTreeMap<String, Tally> {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T09:00:00+00:00").unwrap()));
+    let playbook = Playbook::builder(folder.path()).with_clock(Arc::<ManualClock>::clone(&clock)).open().unwrap();
+    let pairs: Vec<Value> = CASES.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let learn = |side: &str| {
+        let draft = |pair: &Value| {
+            LessonDraft::from_json(pair[side].as_object().unwrap().clone()).project(pair["id"].as_str().unwrap())
+        };
+        playbook.learn_lessons(pairs.iter().map(draft)).unwrap()
+    };
+    let first = learn("a");
+    clock.advance(TimeDelta::days(30));
+    let second = learn("b");
+    let mut tallies = BTreeMap::<String, Tally>::new();
+    for ((pair, first), second) in pairs.iter().zip(first).zip(second) {
+        let tally = tallies.entry(pair["kind"].as_str().unwrap().to_owned()).or_default();
+        let request = Request::about(pair["b"]["trigger"].as_str().unwrap()).project(pair["id"].as_str().unwrap());
+        let context = playbook.get_playbook_context(request.peek()).unwrap();
+        let shown = |id| context.lessons.iter().position(|shown| Some(shown.id) == id);
+        let (older, newer) = (shown(first.id()), shown(second.id()));
+        let is_merged = matches!(second, LearnOutcome::Merged { .. });
+        let is_asked = match &second {
+            LearnOutcome::Distinct { .. } => true,
+            LearnOutcome::Inserted { near, .. } => !near.is_empty(),
+            _ => false,
+        };
+        let is_marked = older.is_some_and(|older| context.lessons[older].contradicted_by == second.id());
+        tally.n_pairs += 1;
+        tally.merged += usize::from(is_merged);
+        tally.merged_or_asked += usize::from(is_merged || is_asked);
+        tally.both_shown += usize::from(!is_merged && older.is_some() && newer.is_some());
+        tally.corrected +=
+            usize::from(newer == Some(0) && is_marked && context.text.contains("CONTRADICTED: by the newer"));
+    }
+    tallies
+}
+
+#[test]
+fn exchanged_words_keep_apart_rewordings_merge_and_corrections_come_first() {
+    let tallies = tallies();
+    let share = |kind: &str, count: fn(&Tally) -> usize| count(&tallies[kind]) as f64 / tallies[kind].n_pairs as f64;
+    let merged = |kind| share(kind, |tally| tally.merged);
+    assert!(merged("exchanged") <= 0.03, "{}", merged("exchanged"));
+    assert!(merged("reworded") >= 0.75, "{}", merged("reworded"));
+    let asked = share("reworded", |tally| tally.merged_or_asked);
+    assert!(asked >= 0.95, "{asked}");
+    let corrected = share("correction", |tally| tally.corrected);
+    assert!(corrected >= 0.95, "{corrected}");
+    let both_shown = share("adds", |tally| tally.both_shown);
+    assert!(both_shown >= 0.97, "{both_shown}");
+    assert!(merged("unrelated-near") == 0.0);
+}
+
+fn offline() -> (tempfile::TempDir, Playbook) {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+    (folder, playbook)
+}
+
+#[test]
+fn a_lesson_that_supersedes_another_replaces_it_until_it_is_undone() {
+    let (_folder, playbook) = offline();
+    let old = playbook.learn_lesson(build_lesson("adding a dependency", "Use yarn.")).unwrap().id().unwrap();
+    let draft = build_lesson("adding a dependency", "Use pnpm.").supersedes(old);
+    let learned = playbook.learn_lesson(draft.clone()).unwrap();
+    let LearnOutcome::Superseded { id, old: replaced, change, .. } = learned else { panic!("{learned}") };
+    assert_eq!((replaced, playbook.find("adding a dependency").unwrap().id), (old, id));
+    playbook.undo(change).unwrap();
+    assert_eq!(playbook.find("adding a dependency").unwrap().id, old);
+    playbook.remove(old).unwrap();
+    let refused = playbook.learn_lesson(draft).unwrap();
+    assert_eq!(refused.to_string(), format!("refused: there is no lesson {old} to supersede"));
+}
+
+#[test]
+fn a_program_supersedes_no_lesson_of_a_person_by_itself() {
+    let (_folder, playbook) = offline();
+    let old = playbook.learn_lesson(build_lesson("adding a dependency", "Use yarn.")).unwrap().id().unwrap();
+    let draft = build_lesson("adding a dependency", "Use pnpm.").source("agent").supersedes(old);
+    let learned = playbook.learn_lesson(draft).unwrap();
+    let LearnOutcome::Review { id, reason: ReviewReason::WouldSupersedeTrusted, .. } = learned else {
+        panic!("{learned}")
+    };
+    assert_eq!(playbook.find("adding a dependency").unwrap().id, old);
+    let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    playbook.promote(id, waiting.shown_hash()).unwrap();
+    assert_eq!(playbook.find("adding a dependency").unwrap().correct_pattern, "Use pnpm.");
+}
+
+#[test]
+fn an_edit_changes_the_fields_that_it_names_and_copies_follow() {
+    let (_folder, playbook) = offline();
+    let draft =
+        build_lesson("adding a dependency", "Use yarn.").mistake("npm was used").domains(["node"]).confidence(0.8);
+    let old = playbook.learn_lesson(draft).unwrap().id().unwrap();
+    let edited = playbook.edit(old, LessonDraft::default().correct_pattern("Use pnpm.")).unwrap();
+    let lesson = playbook.find("adding a dependency").unwrap();
+    assert!(matches!(edited, LearnOutcome::Superseded { old: replaced, .. } if replaced == old), "{edited}");
+    assert_eq!((lesson.solution.as_str(), lesson.correct_pattern.as_str()), ("Use pnpm.", "Use pnpm."));
+    assert_eq!(
+        (lesson.mistake.as_str(), lesson.domains, lesson.confidence),
+        ("npm was used", vec!["node".to_owned()], 0.8)
+    );
+    let unchanged = playbook.edit(lesson.id, LessonDraft::default().correct_pattern("Use pnpm.")).unwrap();
+    assert!(matches!(unchanged, LearnOutcome::Refused { .. }), "{unchanged}");
+    assert!(matches!(playbook.edit(old, LessonDraft::default().task("x")), Err(Error::NoSuchLesson { .. })));
 }
