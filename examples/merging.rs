@@ -97,6 +97,7 @@ struct Tally {
     both_shown: usize,
     newer_first: usize,
     marked: usize,
+    marked_or_absent: usize,
 }
 
 fn lessons(pairs: &[Value], options: &Options) -> Result<(), Failure> {
@@ -115,7 +116,7 @@ fn lessons(pairs: &[Value], options: &Options) -> Result<(), Failure> {
         }
     }
     println!(
-        "| kind | pairs | merged | merged or asked | both shown | newer first | older marked |\n|---|---|---|---|---|---|---|"
+        "| kind | pairs | merged | merged or asked | both shown | newer first | … and the older marked | … or not shown |\n|---|---|---|---|---|---|---|---|"
     );
     for (kind, tally) in tallies {
         println!("| {kind} | {} |{}", tally.n_pairs, tally.shares());
@@ -142,11 +143,13 @@ impl Tally {
         let is_marked =
             older.and_then(|place| context.lessons.get(place)).is_some_and(|shown| shown.contradicted_by.is_some());
         self.marked += usize::from(is_marked && newer == Some(0));
+        self.marked_or_absent += usize::from((is_marked || older.is_none()) && newer == Some(0));
         format!("{second}; places {older:?}, {newer:?}; marked {is_marked}")
     }
 
     fn shares(&self) -> String {
-        let counts = [self.merged, self.merged_or_asked, self.both_shown, self.newer_first, self.marked];
+        let counts =
+            [self.merged, self.merged_or_asked, self.both_shown, self.newer_first, self.marked, self.marked_or_absent];
         counts.map(|count| format!(" {count} ({:.1}%) |", 100.0 * share(count, self.n_pairs))).concat()
     }
 }

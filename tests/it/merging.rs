@@ -104,8 +104,8 @@ fn tallies() -> BTreeMap<String, Tally> {
         tally.merged += usize::from(is_merged);
         tally.merged_or_asked += usize::from(is_merged || is_asked);
         tally.both_shown += usize::from(!is_merged && older.is_some() && newer.is_some());
-        tally.corrected +=
-            usize::from(newer == Some(0) && is_marked && context.text.contains("CONTRADICTED: by the newer"));
+        let is_told = is_marked && context.text.contains("CONTRADICTED: by the newer");
+        tally.corrected += usize::from(newer == Some(0) && (older.is_none() || is_told));
     }
     tallies
 }

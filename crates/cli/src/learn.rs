@@ -147,10 +147,10 @@ pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
         None if out.json || !is_terminal() => {
             return Err(Usage("give the fields to change as flags (see edit --help)".into()).into());
         }
-        None => match in_editor(&playbook.find(reference.clone())?)? {
-            Some(draft) => draft,
-            None => return Err("nothing was edited".into()),
-        },
+        None => {
+            let lesson = playbook.find(reference.clone())?;
+            in_editor(&lesson)?.ok_or("nothing was edited")?
+        }
     };
     let learned = playbook.edit(reference, draft)?;
     tell(&learned, out)?;

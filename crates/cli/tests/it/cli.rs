@@ -102,6 +102,31 @@ fn learn_says_what_became_of_the_lesson() {
 }
 
 #[test]
+fn a_lesson_is_replaced_by_a_later_one_and_by_an_edit() {
+    let shell = Shell::new();
+    let old = shell.learn("pin numpy", "pin numpy below 2.0")["id"].as_str().unwrap().to_owned();
+    let said = shell.call(&["learn", "--trigger", "pin numpy", "--solution", "pin numpy above 2.0"]);
+    assert!(
+        said.out.contains(&format!("if it replaces {old}, learn it again with: --supersedes {old}")),
+        "{}",
+        said.out
+    );
+    let context = shell.json(&["context", "pin numpy", "--peek"]);
+    assert_eq!(context["lessons"][1]["contradicted_by"], context["lessons"][0]["id"]);
+    assert!(context["text"].as_str().unwrap().contains("CONTRADICTED: by the newer lesson"), "{context}");
+
+    let again = ["learn", "--trigger", "pin numpy", "--solution", "pin numpy above 2.0", "--supersedes", &old];
+    let learned = shell.json(&again);
+    assert_eq!((&learned["outcome"], &learned["old"]), (&json!("superseded"), &json!(old)));
+    let edited = shell.json(&["edit", "pin numpy", "--correct-pattern", "pin numpy above 3.0"]);
+    assert_eq!(edited["old"], learned["id"]);
+    assert_eq!(shell.json(&["show", "pin numpy"])["solution"], "pin numpy above 3.0");
+    shell.json(&["undo", edited["change"].as_str().unwrap()]);
+    assert_eq!(shell.json(&["show", "pin numpy"])["solution"], "pin numpy above 2.0");
+    assert_eq!(shell.call(&["edit", "pin numpy"]).code, 2, "no flags and no terminal");
+}
+
+#[test]
 fn context_prints_the_block_and_sends_messages_elsewhere() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
