@@ -27,14 +27,14 @@ pub(crate) fn contradicts(later: &Lesson, earlier: &Lesson) -> bool {
 fn is_corrected(later: &Lesson, earlier: &Lesson) -> bool {
     const ALIKE: f32 = 0.5;
     let words = |lesson: &Lesson| tokens(&lesson.trigger).iter().map(Token::key).collect::<Vec<_>>();
-    let field = match difference(later, earlier) {
-        Some(
-            Difference::Value { field, .. }
-            | Difference::Polarity { field, .. }
-            | Difference::Exchange { field, .. }
-            | Difference::Order { field },
-        ) => field,
-        _ => return false,
+    let Some(
+        Difference::Value { field, .. }
+        | Difference::Polarity { field, .. }
+        | Difference::Exchange { field, .. }
+        | Difference::Order { field },
+    ) = difference(later, earlier)
+    else {
+        return false;
     };
     let is_of_advice = matches!(field, Field::AntiPattern | Field::CorrectPattern | Field::Solution | Field::Code);
     let (ours, theirs) = (content(&[&later.correct_pattern]), content(&[&earlier.correct_pattern]));

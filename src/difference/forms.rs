@@ -187,12 +187,9 @@ const IRREGULAR: [&[&str]; 40] = [
 pub(super) fn canonical(tokens: Vec<Token>) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::with_capacity(tokens.len());
     for token in tokens.into_iter().flat_map(expanded) {
-        if let Some(last) = found.last_mut() {
-            if last.joins(&token) {
-                continue;
-            }
+        if !found.last_mut().is_some_and(|last| last.joins(&token)) {
+            found.push(token);
         }
-        found.push(token);
     }
     found.retain(|token| !token.normal.is_empty());
     found

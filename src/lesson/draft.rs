@@ -184,6 +184,10 @@ impl LessonDraft {
         Value::Object(self.row.clone())
     }
 
+    pub(crate) fn into_row(self) -> Map<String, Value> {
+        self.row
+    }
+
     /// The row as it was given.
     pub(crate) fn row(&self) -> &Map<String, Value> {
         &self.row

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Playbook;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal};
 
@@ -45,12 +45,10 @@ impl Playbook {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
     pub fn edit(&self, lesson: impl Into<LessonRef>, changes: LessonDraft) -> Result<LearnOutcome> {
         let old = self.find(lesson)?;
-        let Value::Object(changes) = changes.to_json() else {
-            return Err(Error::NoSuchLesson { lesson: LessonRef::Id(old.id) });
-        };
+        let changes = changes.into_row();
         let is_unchanged = |(key, value): (&String, &Value)| serde_json::json!(old).get(key) == Some(value);
         if changes.iter().all(is_unchanged) {
             return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: old.id } });

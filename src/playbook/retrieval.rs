@@ -35,7 +35,7 @@ impl Playbook {
         let view = inner.view()?;
         let mut ranked = inner.rank(&view, &request)?;
         let limit = request.limit.unwrap_or(inner.config.retrieval.limit);
-        ranked.hits = settle_conflicts(ranked.hits, &view.recall.book, &request.realm, limit);
+        ranked.hits = settle_conflicts(&ranked.hits, &view.recall.book, &request.realm, limit);
         let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
         let rendered = render(&ranked, max_tokens);
         let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();

@@ -10,9 +10,9 @@ use crate::state::Book;
 
 /// Puts before each lesson the ones of this realm that contradict it and count more, and notes them with it. At most `limit`
 /// lessons remain.
-pub(crate) fn settle_conflicts(hits: Vec<Hit>, book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
+pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
     let mut settled: Vec<Hit> = Vec::with_capacity(hits.len());
-    for hit in &hits {
+    for hit in hits {
         let mut counting: Vec<Arc<Lesson>> = hit.lesson.near.iter().filter_map(|id| book.get(*id).cloned()).collect();
         counting.retain(|other| {
             is_shown(other, realm) && counts_more(other, &hit.lesson) && says_otherwise(other, &hit.lesson)
@@ -71,8 +71,8 @@ mod tests {
     fn check(lessons: &[Lesson], found: &[usize], limit: usize, expected: &[(&str, Option<&str>)]) {
         let mut book = Book::default();
         lessons.iter().for_each(|lesson| book.put(lesson.clone()));
-        let hits = found.iter().map(|place| Hit::unranked(Arc::new(lessons[*place].clone()))).collect();
-        let settled = settle_conflicts(hits, &book, &Realm::default(), limit);
+        let hits: Vec<Hit> = found.iter().map(|place| Hit::unranked(Arc::new(lessons[*place].clone()))).collect();
+        let settled = settle_conflicts(&hits, &book, &Realm::default(), limit);
         let shown: Vec<(&str, Option<&str>)> = settled
             .iter()
             .map(|hit| (hit.lesson.solution.as_str(), hit.contradicted_by.as_ref().map(|by| by.solution.as_str())))
