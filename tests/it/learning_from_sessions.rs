@@ -119,7 +119,7 @@ fn a_mined_lesson_is_superseded_as_one_change() {
     let old = desk.learn(mined());
     let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
     assert!(model.asked()[0].user.contains("Use yarn for it."), "{}", model.asked()[0].user);
-    let [LearnOutcome::Inserted { id, ref evicted, change: Some(change) }] = learned.extracted[..] else {
+    let [LearnOutcome::Inserted { id, ref evicted, change: Some(change), .. }] = learned.extracted[..] else {
         panic!("{learned:?}")
     };
     assert_eq!((evicted.as_slice(), desk.triggers()), (&[old][..], vec!["installing packages".to_owned()]));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, ReviewReason, build_lesson};
+use adage::learn::ReviewReason;
+use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, build_lesson};
 use chrono::{DateTime, TimeDelta};
 use serde_json::Value;
 
@@ -173,7 +174,7 @@ fn an_edit_changes_the_fields_that_it_names_and_copies_follow() {
     assert!(matches!(edited, LearnOutcome::Superseded { old: replaced, .. } if replaced == old), "{edited}");
     assert_eq!((lesson.solution.as_str(), lesson.correct_pattern.as_str()), ("Use pnpm.", "Use pnpm."));
     assert_eq!(
-        (lesson.mistake.as_str(), lesson.domains, lesson.confidence),
+        (lesson.mistake.as_str(), lesson.domains.clone(), lesson.confidence),
         ("npm was used", vec!["node".to_owned()], 0.8)
     );
     let unchanged = playbook.edit(lesson.id, LessonDraft::default().correct_pattern("Use pnpm.")).unwrap();
