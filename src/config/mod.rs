@@ -57,7 +57,7 @@ use serde_json::Value;
 pub use crate::error::config::Error;
 pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
-pub use retrieval::RetrievalConfig;
+pub use retrieval::{RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 
 /// Lessons from which a playbook's index is a graph.
@@ -118,6 +118,13 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The earlier system's rules: retrieval by the distance of triggers below 0.45.
+    #[must_use]
+    pub fn classic() -> Self {
+        let retrieval = RetrievalConfig { rule: RetrievalRule::Classic, ..RetrievalConfig::default() };
+        Self { retrieval, ..Self::default() }
+    }
+
     /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by
     /// [`validate`](Self::validate), as at every open.
     ///
@@ -161,6 +168,8 @@ impl Config {
             ("learn.verified_bonus", learn.verified_bonus),
             ("retention.prune_max_fraction", retention.prune_max_fraction),
             ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor)),
+            ("retrieval.min_share", f64::from(retrieval.min_share)),
+            ("retrieval.answer_from", f64::from(retrieval.answer_from.unwrap_or_default())),
             ("feedback.helpful_step", feedback.helpful_step),
             ("feedback.harmful_step", feedback.harmful_step),
         ];
@@ -168,6 +177,7 @@ impl Config {
             ("learn.max_field_bytes", learn.max_field_bytes),
             ("retention.capacity", retention.capacity),
             ("retrieval.limit", retrieval.limit),
+            ("retrieval.candidates", retrieval.candidates),
             ("retrieval.max_tokens", retrieval.max_tokens),
             ("capture.recovery_window", capture.recovery_window),
             ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),

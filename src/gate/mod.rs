@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal};
+use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal, matches_everything};
 
 /// How deep a row may be nested, the row itself included. The file, the archive and a removal add a few levels, and a reader
 /// follows 127.
@@ -33,7 +33,11 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     for (_, text) in texts(&mut lesson) {
         *text = clean(text);
     }
-    lesson.domains.iter_mut().for_each(|domain| *domain = clean(domain));
+    let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands];
+    lists.into_iter().flatten().for_each(|text| *text = clean(text));
+    if let Some(glob) = lesson.paths.iter().chain(&lesson.commands).find(|glob| matches_everything(glob)) {
+        return Err(Refusal::MatchesEverything { glob: glob.clone() });
+    }
     lesson.provenance.session = clean(&lesson.provenance.session);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
@@ -79,10 +83,12 @@ fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     let mut lesson = lesson.clone();
     let total_provenance = serde_json::to_string(&lesson.provenance).map_or(0, |provenance| provenance.len());
     let total_extra = lesson.extra.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
-    let total_domains = lesson.domains.iter().map(String::len).sum::<usize>();
+    let total = |list: &[String]| list.iter().map(String::len).sum::<usize>();
+    let lists = [("domains", &lesson.domains), ("paths", &lesson.paths), ("commands", &lesson.commands)];
+    let lists = lists.map(|(field, list)| (field, total(list)));
     let mut lengths: Vec<(&'static str, usize)> =
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
-    lengths.push(("domains", total_domains));
+    lengths.extend(lists);
     lengths.push(("unknown keys", total_extra));
     lengths.push(("provenance", total_provenance));
     lengths.push(("near", lesson.near.len() * ID_BYTES));
@@ -179,6 +185,16 @@ mod tests {
     fn texts_are_normalised_and_kept_otherwise() {
         let lesson = admit(build_lesson("cafe\u{301}\u{7}", "a\r\n\tb  c\u{1b}[0m ")).unwrap();
         assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c "));
+    }
+
+    #[test]
+    fn a_pattern_that_matches_everything_is_refused() {
+        for (paths, commands, refused) in [("**/*", "git *", "**/*"), ("*.rs", " * ", "*"), ("*\u{200b}*", "git", "**")] {
+            let found = admit(build_lesson("t", "s").paths([paths]).commands([commands]));
+            assert_eq!(found, Err(Refusal::MatchesEverything { glob: refused.to_owned() }));
+        }
+        let lesson = admit(build_lesson("t", "s").paths(["src/**"]).commands(["git push *"])).unwrap();
+        assert_eq!((lesson.paths, lesson.commands), (vec!["src/**".to_owned()], vec!["git push *".to_owned()]));
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! ```
 
 mod draft;
+mod glob;
 mod provenance;
 mod refusal;
 mod row;
@@ -26,6 +27,7 @@ use serde_json::{Map, Value};
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use draft::DraftOrigin;
+pub(crate) use glob::{GlobOf, matches_everything, n_literal};
 pub use draft::{LessonDraft, build_lesson};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
@@ -103,6 +105,12 @@ pub struct Lesson {
     pub code_example: String,
     /// Topics.
     pub domains: Vec<String>,
+    /// Patterns of files: the lesson is shown first when one of them is touched (docs/spec/playbook.md, 5.9).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Patterns of command lines: the lesson is shown first when one of them is run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// How sure its author was, moved by feedback; in [0, 1].
     pub confidence: f64,
     /// The hash of the self-play challenge it came from; may be empty.

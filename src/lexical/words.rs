@@ -48,7 +48,7 @@ pub(crate) fn is_telling(stem: &str) -> bool {
     stem.chars().any(char::is_alphanumeric) && !is_stop_word(stem)
 }
 
-fn is_stop_word(word: &str) -> bool {
+pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }
 

@@ -52,6 +52,8 @@ fn label(field: ShownField) -> &'static str {
         ShownField::Trigger => "when",
         ShownField::Task => "task",
         ShownField::Domains => "topics",
+        ShownField::Paths => "shown for files",
+        ShownField::Commands => "shown for commands",
         ShownField::Mistake => "mistake",
         ShownField::AntiPattern => "do not",
         ShownField::CorrectPattern => "do",

@@ -99,7 +99,7 @@ mod tests {
     use crate::testing::lesson;
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
-        let hits = lessons.iter().map(|lesson| Hit { lesson: Arc::new(lesson.clone()), distance: None, score: None });
+        let hits = lessons.iter().map(|lesson| Hit::of(Arc::new(lesson.clone())));
         render(
             &Ranked { tier, index: None, hits: hits.collect(), none_because: None, considered: Vec::new() },
             max_tokens,

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
+use super::calibration::Calibration;
+use super::evidence::{Candidates, Evidence, QueryVectors};
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
-use crate::state::{Near, RecallIndex, Triggers};
+use crate::state::{LessonVectors, Near, RecallIndex};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -17,6 +19,16 @@ pub(crate) struct Hit {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) distance: Option<f32>,
     pub(crate) score: Option<f32>,
+    pub(crate) probability: Option<f32>,
+    /// The pattern for which it is shown.
+    pub(crate) matched: Option<String>,
+}
+
+impl Hit {
+    /// A lesson that is shown for another reason than a score.
+    pub(crate) fn of(lesson: Arc<Lesson>) -> Self {
+        Self { lesson, distance: None, score: None, probability: None, matched: None }
+    }
 }
 
 /// What a tier found.
@@ -36,6 +48,8 @@ pub(crate) struct Search<'a> {
     pub(crate) recall: &'a RecallIndex,
     pub(crate) realm: &'a Realm,
     pub(crate) limit: usize,
+    /// Whether everything that is looked at is listed.
+    pub(crate) is_explained: bool,
     pub(crate) config: &'a RetrievalConfig,
 }
 
@@ -49,8 +63,55 @@ pub(crate) struct VectorQuery<'a> {
 }
 
 impl Search<'_> {
-    /// Nearest triggers (tier 1). A lesson without a vector is not found.
-    pub(crate) fn by_vector(self, triggers: &Triggers, query: VectorQuery<'_>) -> Ranked {
+    /// By all evidence there is (tiers 1 and 2).
+    pub(crate) fn by_evidence(
+        self,
+        text: &str,
+        vectors: Option<QueryVectors<'_>>,
+        calibration: &Calibration,
+    ) -> Ranked {
+        let Candidates { lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
+        let score = |(lesson, evidence): (Arc<Lesson>, Evidence)| (calibration.score(&evidence), lesson, evidence);
+        let mut ranked: Vec<(f32, Arc<Lesson>, Evidence)> = lessons.into_iter().map(score).collect();
+        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+        let scores: Vec<f32> = ranked.iter().map(|candidate| candidate.0).collect();
+        let probabilities = calibration.probabilities(&scores, n_in_sight);
+        let is_any: f32 = probabilities.iter().sum();
+        let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
+        let passes = |probability: f32| is_any > answer_from && probability >= self.config.min_share * is_any;
+        let none_because = match ranked.first() {
+            None => Some(NoMatchReason::NoLessons),
+            Some((_, best, _)) if is_any <= answer_from => {
+                Some(NoMatchReason::Unlikely { best: best.id, probability: is_any, answer_from })
+            }
+            Some(_) => None,
+        };
+        let hit = |((score, lesson, evidence), probability): (&(f32, Arc<Lesson>, Evidence), &f32)| Hit {
+            lesson: Arc::clone(lesson),
+            distance: evidence.trigger.map(|cosine| 1.0 - cosine),
+            score: Some(*score),
+            probability: Some(*probability),
+            matched: None,
+        };
+        let hits = ranked.iter().zip(&probabilities).filter(|(_, probability)| passes(**probability));
+        let hits = hits.take(self.limit).map(hit).collect();
+        let scored = |((score, lesson, evidence), probability): (&(f32, Arc<Lesson>, Evidence), &f32)| Scored {
+            id: lesson.id,
+            trigger: lesson.trigger.clone(),
+            distance: evidence.trigger.map(|cosine| 1.0 - cosine),
+            overlap: evidence.coverage,
+            evidence: Some(*evidence),
+            score: *score,
+            probability: Some(*probability),
+            passed: passes(*probability),
+        };
+        let considered = ranked.iter().zip(&probabilities).filter(|_| self.is_explained).map(scored).collect();
+        let tier = if vectors.is_some() { Tier::Vector } else { Tier::Lexical };
+        Ranked { tier, index, hits, none_because, considered }
+    }
+
+    /// Nearest triggers (tier 1, classic). A lesson without a vector is not found.
+    pub(crate) fn by_vector(self, triggers: &LessonVectors, query: VectorQuery<'_>) -> Ranked {
         let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
         let (nearest, by) = triggers.nearest(self.realm, query.vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query.text).collect();
@@ -76,12 +137,14 @@ impl Search<'_> {
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
             overlap,
+            evidence: None,
+            probability: None,
             score: (1.0 - near.distance) + self.config.overlap_weight * overlap,
             passed: near.distance < threshold,
         })
     }
 
-    /// BM25 over trigger, mistake and solution (tier 2).
+    /// BM25 over trigger, mistake and solution (tier 2, classic).
     pub(crate) fn by_words(self, query: &str) -> Ranked {
         let lexicon = self.recall.lexicon();
         let floor = self.config.lexical_floor;
@@ -94,6 +157,8 @@ impl Search<'_> {
                 trigger: lesson.trigger.clone(),
                 distance: None,
                 overlap: cover(&hit),
+                evidence: None,
+                probability: None,
                 score: hit.score,
                 passed: cover(&hit) >= floor,
             })
@@ -111,8 +176,7 @@ impl Search<'_> {
     /// The newest (tier 3); only without a query.
     pub(crate) fn by_time(self) -> Ranked {
         let newest = self.recall.visible(self.realm).take(self.limit);
-        let hits: Vec<Hit> =
-            newest.map(|lesson| Hit { lesson: Arc::clone(lesson), distance: None, score: None }).collect();
+        let hits: Vec<Hit> = newest.map(|lesson| Hit::of(Arc::clone(lesson))).collect();
         let none_because = match self.recall.visible(self.realm).next() {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
@@ -127,7 +191,7 @@ impl Search<'_> {
             .take(self.limit)
             .filter_map(|considered| {
                 let lesson = Arc::clone(self.recall.book.get(considered.id)?);
-                Some(Hit { lesson, distance: considered.distance, score: Some(considered.score) })
+                Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
         Ranked { tier, index: None, hits, none_because, considered }
@@ -161,7 +225,7 @@ mod tests {
     use std::sync::LazyLock;
 
     use crate::lesson::Trust;
-    use crate::state::Book;
+    use crate::state::{Book, EmbeddedText};
     use crate::state::recall_index::body;
     use crate::testing::{at, lesson};
     use adage_index::IndexConfig;
@@ -186,14 +250,14 @@ mod tests {
     static GLOBAL: LazyLock<Realm> = LazyLock::new(Realm::default);
 
     fn search(recall: &RecallIndex, limit: usize) -> Search<'_> {
-        Search { recall, realm: &GLOBAL, limit, config: &CONFIG }
+        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG }
     }
 
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
         let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = recall.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.vectors(EmbeddedText::Trigger, 2, &IndexConfig::default(), known, &vector_of).unwrap();
         let query = VectorQuery { text: query, vector: &vector, threshold };
         let ranked = search(&recall, limit).by_vector(&triggers, query);
         assert_eq!(ranked.index, Some(IndexKind::Exact));

@@ -5,10 +5,12 @@ pub(crate) mod change;
 pub(crate) mod dedup_index;
 mod id_map;
 mod lazy;
+pub(crate) mod lesson_vectors;
 mod lessons_by_time;
 mod plan;
 mod ranking;
 mod realm_vectors;
+mod realm_words;
 pub(crate) mod recall_index;
 pub mod utility;
 
@@ -18,8 +20,10 @@ pub(crate) use book::{Book, Removed, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;
+pub(crate) use lesson_vectors::{EmbeddedText, LessonVectors};
 pub(crate) use lessons_by_time::{Changed, LessonsByTime};
 pub(crate) use plan::{Plan, Planned};
 pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};
-pub(crate) use recall_index::{RecallIndex, Triggers};
+
+pub(crate) use recall_index::RecallIndex;

@@ -20,9 +20,16 @@
     reason = "a program of its own, whose input has the shape that its head describes"
 )]
 
+mod books;
+mod data;
+mod embedder;
+mod features;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::hash::Hash;
+use std::fs::OpenOptions;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -32,7 +39,11 @@ use adage::config::DedupPolicy;
 use adage::embed::{Engine, Model, Role};
 use adage::retrieve::TierChoice;
 use adage::{Config, Embedder, LearnOutcome, LessonId, OnnxEmbedder, Playbook, Request, build_lesson};
-use serde_json::{Value, json};
+use serde_json::json;
+
+use books::Draws;
+use data::{Data, rows, text};
+use embedder::Kept;
 
 /// Ranks that count for nDCG and MRR.
 const DEPTH: usize = 10;
@@ -46,7 +57,10 @@ type Failure = Box<dyn Error>;
 fn main() -> Result<(), Failure> {
     let options = Options::parse(std::env::args().skip(1))?;
     if let Some(folder) = &options.folder {
-        retrieval(folder, &options)?;
+        match &options.features {
+            Some(file) => features(folder, file, &options)?,
+            None => retrieval(folder, &options)?,
+        }
     }
     for file in &options.dups {
         duplicates(file, &options)?;
@@ -59,6 +73,11 @@ struct Options {
     folder: Option<PathBuf>,
     unrelated: Vec<PathBuf>,
     dups: Vec<PathBuf>,
+    features: Option<PathBuf>,
+    vectors: Option<PathBuf>,
+    books: Option<usize>,
+    draws: Option<usize>,
+    seed: u64,
     json: bool,
     show: bool,
 }
@@ -67,10 +86,15 @@ impl Options {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
         let mut options = Self::default();
         while let Some(argument) = arguments.next() {
-            let mut file = || arguments.next().map(PathBuf::from).ok_or(format!("{argument} needs a file"));
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match argument.as_str() {
-                "--unrelated" => options.unrelated.push(file()?),
-                "--dups" => options.dups.push(file()?),
+                "--unrelated" => options.unrelated.push(value()?.into()),
+                "--dups" => options.dups.push(value()?.into()),
+                "--features" => options.features = Some(value()?.into()),
+                "--vectors" => options.vectors = Some(value()?.into()),
+                "--books" => options.books = Some(value()?.parse()?),
+                "--draws" => options.draws = Some(value()?.parse()?),
+                "--seed" => options.seed = value()?.parse()?,
                 "--json" => options.json = true,
                 "--show" => options.show = true,
                 flag if flag.starts_with('-') => return Err(format!("unknown option {flag}").into()),
@@ -82,15 +106,10 @@ impl Options {
         }
         Ok(options)
     }
-}
 
-fn rows(file: &Path) -> Result<Vec<Value>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect::<Result<_, _>>()?)
-}
-
-fn text<'a>(row: &'a Value, key: &str) -> &'a str {
-    row[key].as_str().unwrap_or_default()
+    fn draws(&self) -> Draws {
+        Draws { n_lessons: self.books, n_draws: self.draws.unwrap_or(1), seed: self.seed }
+    }
 }
 
 /// What one tier answers: a ranking with the gate open, and how many pass the gate.
@@ -164,6 +183,21 @@ impl Scores {
         let place = ((sorted.len().saturating_sub(1)) as f64 * share).round() as usize;
         sorted.get(place).copied().unwrap_or_default()
     }
+}
+
+/// Writes the evidence of all candidates to a file, and measures nothing.
+fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure> {
+    let mut data = Data::read(folder)?;
+    for file in &options.unrelated {
+        data.add_unrelated(file)?;
+    }
+    let embedder = Arc::new(Kept::open(options.vectors.as_deref())?);
+    let set = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(file)?);
+    for (number, book) in (0..).zip(options.draws().books(&data, &embedder)) {
+        features::write(&book?, &data, &set, options.seed + number, &mut out)?;
+    }
+    Ok(())
 }
 
 fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
