@@ -1,14 +1,22 @@
 //! Measures retrieval and merging on data of one's own, through the playbook as a host uses it.
 //!
 //! ```text
-//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--dups FILE]... [--show] [--json]
+//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--books N] [--draws K] [--seed S] [--json]
+//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... --features FILE [--books N] [--draws K] [--seed S]
+//! cargo run --release --example evaluate -- --dups FILE [--show] [--json]
 //! ```
 //!
-//! FOLDER holds `corpus.jsonl` (`id`, `trigger`, `why`, `anti_pattern`, `correct_pattern`), `queries.jsonl` (`id`, `text`)
-//! and `qrels.jsonl` (`query`, `doc`). FILE of `--unrelated` holds queries (`text`) that no lesson answers; FILE of `--dups`
-//! pairs (`a`, `b`, `dup` 0 or 1); `--show` prints the pairs that are decided wrongly. Printed for the vector tier, the lexical tier and the two fused by reciprocal rank
-//! (k = 60): nDCG@10, recall@5, MRR@10 of the ranking with the gate open; the share of queries whose right lesson the gate
-//! cuts; the share of unrelated queries answered; latency of a recall, embedding included.
+//! FOLDER holds `corpus.jsonl` (`id`, `trigger`, `why`, `anti_pattern`, `correct_pattern`, or `id`, `title`, `text`),
+//! `queries.jsonl` (`id`, `text`) and `qrels.jsonl` (`query`, `doc`); or `lessons.jsonl` (`id`, `trigger`, `mistake`, `solution`,
+//! `anti_pattern`, with the questions `plain`, `plain2`, `oblique`) and `none.jsonl` (`id`, `kind`, `text`). FILE of `--unrelated`
+//! holds questions (`text`) that no lesson answers; FILE of `--dups` pairs (`a`, `b`, `dup` 0 or 1); `--show` prints the pairs
+//! that are decided wrongly. `--vectors FILE` keeps the vectors of all texts for the next run.
+//!
+//! Printed for the classic rule, by vectors and by words, and for the default: nDCG@10, recall@5, MRR@10 of the ranking with the
+//! gate open; the share of questions whose right lesson the gate cuts; the share of unrelated ones answered; latency of a recall,
+//! embedding included for the classic rule. For the default also how often the right lesson is among the first three, lessons
+//! shown per answer, the share of questions that would lose their lesson if 2% and 5% of all unrelated ones were answered, and
+//! the calibration error. With `--books N` lessons are drawn at random, `--draws` times, and the sums are over all books.
 
 #![allow(
     clippy::print_stdout,
@@ -21,36 +29,33 @@
 )]
 
 mod books;
+mod classic;
 mod data;
+mod default_tier;
 mod embedder;
 mod features;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::hash::Hash;
 use std::fs::OpenOptions;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
-
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::embed::{Engine, Model, Role};
-use adage::retrieve::TierChoice;
-use adage::{Config, Embedder, LearnOutcome, LessonId, OnnxEmbedder, Playbook, Request, build_lesson};
+use adage::{Config, LearnOutcome, LessonId, Playbook, build_lesson};
 use serde_json::json;
 
 use books::Draws;
+use classic::Classic;
 use data::{Data, rows, text};
+use default_tier::Measured;
 use embedder::Kept;
 
 /// Ranks that count for nDCG and MRR.
 const DEPTH: usize = 10;
 /// Ranks that count for recall.
 const RECALL_DEPTH: usize = 5;
-/// Ranks that go into the fusion.
-const FUSED_DEPTH: usize = 50;
 
 type Failure = Box<dyn Error>;
 
@@ -112,47 +117,8 @@ impl Options {
     }
 }
 
-/// What one tier answers: a ranking with the gate open, and how many pass the gate.
+/// Sums over questions.
 #[derive(Clone, Default)]
-struct Answer {
-    ranking: Vec<LessonId>,
-    passed: BTreeSet<LessonId>,
-    micros: f64,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Way {
-    Vector,
-    Lexical,
-}
-
-/// Two handles on one folder: the gate as it is, and the gate open.
-struct Subject {
-    embedder: Arc<OnnxEmbedder>,
-    gated: Playbook,
-    open: Playbook,
-}
-
-/// Asks once with the gate as it is and once with it open.
-fn ask(subject: &Subject, query: &str, way: Way, depth: usize) -> Result<Answer, Failure> {
-    let tier = if way == Way::Vector { TierChoice::Vector } else { TierChoice::Lexical };
-    let request = Request::about(query).tier(tier).max_tokens(usize::MAX).limit(depth).peek();
-    let start = Instant::now();
-    let gated = subject.gated.get_playbook_context(request.clone())?;
-    let micros = start.elapsed().as_secs_f64() * 1e6;
-    let request = match way {
-        Way::Vector => {
-            let vector = subject.embedder.embed(&[query], Role::Query)?;
-            request.distance_threshold(2.0).with_vector(vector.into_iter().collect())
-        }
-        Way::Lexical => request,
-    };
-    let ranked = subject.open.get_playbook_context(request)?;
-    let ids = |context: &adage::Context| context.lessons.iter().map(|lesson| lesson.id).collect::<Vec<_>>();
-    Ok(Answer { ranking: ids(&ranked), passed: ids(&gated).into_iter().collect(), micros })
-}
-
-#[derive(Default)]
 struct Scores {
     ndcg: f64,
     recall: f64,
@@ -163,9 +129,9 @@ struct Scores {
 }
 
 impl Scores {
-    fn add(&mut self, answer: &Answer, right: &BTreeSet<LessonId>) {
+    fn add_ranking(&mut self, ranking: &[LessonId], right: &BTreeSet<LessonId>) {
         let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-        let hits: Vec<usize> = (answer.ranking.iter().take(DEPTH).enumerate())
+        let hits: Vec<usize> = (ranking.iter().take(DEPTH).enumerate())
             .filter(|(_, id)| right.contains(id))
             .map(|(rank, _)| rank)
             .collect();
@@ -173,8 +139,6 @@ impl Scores {
         self.ndcg += hits.iter().map(|rank| gain(*rank)).sum::<f64>() / ideal;
         self.recall += hits.iter().filter(|rank| **rank < RECALL_DEPTH).count() as f64 / right.len() as f64;
         self.mrr += hits.first().map_or(0.0, |rank| 1.0 / (*rank as f64 + 1.0));
-        self.cut += f64::from(u8::from(right.is_disjoint(&answer.passed)));
-        self.micros.push(answer.micros);
     }
 
     fn percentile(&self, share: f64) -> f64 {
@@ -185,12 +149,18 @@ impl Scores {
     }
 }
 
-/// Writes the evidence of all candidates to a file, and measures nothing.
-fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure> {
+/// The data, with all questions that want no lesson.
+fn read(folder: &Path, options: &Options) -> Result<Data, Failure> {
     let mut data = Data::read(folder)?;
     for file in &options.unrelated {
         data.add_unrelated(file)?;
     }
+    Ok(data)
+}
+
+/// Writes the evidence of all candidates to a file, and measures nothing.
+fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure> {
+    let data = read(folder, options)?;
     let embedder = Arc::new(Kept::open(options.vectors.as_deref())?);
     let set = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(file)?);
@@ -201,131 +171,25 @@ fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure
 }
 
 fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
-    let corpus = rows(&folder.join("corpus.jsonl"))?;
-    let queries = rows(&folder.join("queries.jsonl"))?;
-    let mut qrels: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in rows(&folder.join("qrels.jsonl"))? {
-        qrels.entry(text(&row, "query").to_owned()).or_default().push(text(&row, "doc").to_owned());
-    }
-
-    let embedder = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable));
-    let home = tempfile::tempdir()?;
-    let mut config = Config::default();
-    config.learn.dedup = DedupPolicy::Off;
-    config.retention.capacity = corpus.len().max(1);
-    let open_with = |config| {
-        Playbook::builder(home.path()).with_embedder(Arc::<OnnxEmbedder>::clone(&embedder)).with_config(config).open()
-    };
-    let playbook = open_with(config.clone())?;
-    let start = Instant::now();
-    let drafts = corpus.iter().map(|row| {
-        build_lesson(text(row, "trigger"), text(row, "correct_pattern"))
-            .solution(if text(row, "correct_pattern").is_empty() {
-                text(row, "why")
-            } else {
-                text(row, "correct_pattern")
-            })
-            .mistake(text(row, "why"))
-            .anti_pattern(text(row, "anti_pattern"))
-    });
-    let learned = playbook.learn_lessons(drafts)?;
-    let ids: BTreeMap<&str, LessonId> =
-        corpus.iter().zip(&learned).filter_map(|(row, learned)| Some((text(row, "id"), learned.id()?))).collect();
-    eprintln!("learned {} of {} lessons in {:.1} s", ids.len(), corpus.len(), start.elapsed().as_secs_f64());
-    config.retrieval.lexical_floor = 0.0;
-    config.retrieval.min_neighbours = FUSED_DEPTH;
-    let subject = Subject { open: open_with(config)?, gated: playbook, embedder: Arc::clone(&embedder) };
-    ask_all(&subject, "a first question, which prepares the indexes")?;
-
-    let mut scores: BTreeMap<&str, Scores> = BTreeMap::new();
-    let mut n_queries = 0;
-    for row in &queries {
-        let right: BTreeSet<LessonId> = (qrels.get(text(row, "id")).into_iter().flatten())
-            .filter_map(|doc| ids.get(doc.as_str()).copied())
-            .collect();
-        if right.is_empty() {
-            continue;
-        }
-        n_queries += 1;
-        let [vector, lexical, fused] = ask_all(&subject, text(row, "text"))?;
-        scores.entry("vector").or_default().add(&vector, &right);
-        scores.entry("lexical").or_default().add(&lexical, &right);
-        scores.entry("fused").or_default().add(&fused, &right);
-    }
-    for file in &options.unrelated {
-        let unrelated = rows(file)?;
-        let name = file.display().to_string();
-        for row in &unrelated {
-            let [vector, lexical, fused] = ask_all(&subject, text(row, "text"))?;
-            for (tier, answer) in [("vector", vector), ("lexical", lexical), ("fused", fused)] {
-                let share = f64::from(u8::from(!answer.passed.is_empty())) / unrelated.len() as f64;
-                *scores.entry(tier).or_default().answered.entry(name.clone()).or_default() += share;
-            }
+    let data = read(folder, options)?;
+    let embedder = Arc::new(Kept::open(options.vectors.as_deref())?);
+    let draws = options.draws();
+    let (mut default, mut classic, mut n_lessons) = (Measured::default(), Classic::default(), 0);
+    for book in draws.books(&data, &embedder) {
+        let book = book?;
+        n_lessons = book.ids.len();
+        default.add(&book)?;
+        if options.books.is_none() {
+            classic.add(&book)?;
         }
     }
-    report(&scores, n_queries, options.json);
+    classic.report(options.json);
+    default.report(n_lessons, draws.n_draws, options.json);
     Ok(())
 }
 
-/// The two tiers and their fusion, which a host would show where the vector tier passes something.
-fn ask_all(subject: &Subject, query: &str) -> Result<[Answer; 3], Failure> {
-    let vector = ask(subject, query, Way::Vector, FUSED_DEPTH)?;
-    let lexical = ask(subject, query, Way::Lexical, FUSED_DEPTH)?;
-    let rankings = [vector.ranking.clone(), lexical.ranking.clone()];
-    let fused = Answer {
-        ranking: reciprocal_rank_fusion(&rankings, 60.0),
-        passed: vector.passed.union(&lexical.passed).copied().collect(),
-        micros: vector.micros + lexical.micros,
-    };
-    Ok([vector, lexical, fused])
-}
-
-/// Joins rankings by the sum of `1 / (k + rank)`, ranks from 1 (reciprocal rank fusion; Cormack, Clarke and Büttcher,
-/// SIGIR 2009, who use k = 60). Best first; ties keep the order of first appearance.
-fn reciprocal_rank_fusion<T: Clone + Eq + Hash>(rankings: &[Vec<T>], k: f64) -> Vec<T> {
-    let mut scores: HashMap<&T, (f64, usize)> = HashMap::new();
-    for ranking in rankings {
-        for (place, item) in ranking.iter().enumerate() {
-            let seen = scores.len();
-            scores.entry(item).or_insert((0.0, seen)).0 += 1.0 / (k + place as f64 + 1.0);
-        }
-    }
-    let mut fused: Vec<(&T, (f64, usize))> = scores.into_iter().collect();
-    fused.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    fused.into_iter().map(|(item, _)| item.clone()).collect()
-}
-
-fn report(scores: &BTreeMap<&str, Scores>, n_queries: usize, is_json: bool) {
-    let n = f64::from(u32::try_from(n_queries.max(1)).unwrap_or(u32::MAX));
-    let round = |value: f64| (value * 1e4).round() / 1e4;
-    if !is_json {
-        println!("{n_queries} queries");
-        println!(
-            "{:8} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>9}",
-            "tier", "nDCG@10", "recall@5", "MRR@10", "cut", "p50 µs", "p90 µs", "p99 µs"
-        );
-    }
-    for tier in ["vector", "lexical", "fused"] {
-        let Some(scores) = scores.get(tier) else { continue };
-        let [ndcg, recall, mrr, cut] = [scores.ndcg / n, scores.recall / n, scores.mrr / n, scores.cut / n].map(round);
-        let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|share| scores.percentile(share).round());
-        if is_json {
-            let answered: BTreeMap<&String, f64> =
-                scores.answered.iter().map(|(file, share)| (file, round(*share))).collect();
-            println!(
-                "{}",
-                json!({
-                    "tier": tier, "ndcg10": ndcg, "recall5": recall, "mrr10": mrr, "cut": cut, "answered": answered,
-                    "p50_us": p50, "p90_us": p90, "p99_us": p99, "queries": n_queries,
-                })
-            );
-        } else {
-            println!("{tier:8} {ndcg:8.3} {recall:8.3} {mrr:8.3} {cut:8.3} {p50:9} {p90:9} {p99:9}");
-            for (file, share) in &scores.answered {
-                println!("         answered {:.2}% of {file}", share * 100.0);
-            }
-        }
-    }
+fn round(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
 }
 
 /// Learns both texts of each pair, each pair in a project of its own, and sees whether they merged.

@@ -23,7 +23,7 @@ pub struct RetrievalConfig {
     /// A query is answered when a lesson is an answer with a larger probability. In [0, 1]; that of the embedder's calibration
     /// where it is `None`. Of [`RetrievalRule::Evidence`].
     pub answer_from: Option<f32>,
-    /// A lesson is shown from this share of the probability of all on. 0.05, in [0, 1]; measured. Of
+    /// A lesson is shown from this share of the best one's probability on. 0.2, in [0, 1]; measured. Of
     /// [`RetrievalRule::Evidence`].
     pub min_share: f32,
     /// The best by each kind of evidence that are looked at. 50; measured. Of [`RetrievalRule::Evidence`].
@@ -49,7 +49,7 @@ impl Default for RetrievalConfig {
         Self {
             rule: RetrievalRule::Evidence,
             answer_from: None,
-            min_share: 0.05,
+            min_share: 0.2,
             candidates: 50,
             distance_threshold: 0.45,
             overlap_weight: 0.4,

@@ -154,6 +154,12 @@ impl Lesson {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
     }
 
+    /// The text that queries are compared with besides the trigger (docs/spec/playbook.md, 5.1). Where the lesson gives only one
+    /// of mistake and anti-pattern it is [`whole_text`](Self::whole_text).
+    pub(crate) fn searched_text(&self) -> String {
+        format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.mistake, self.correct_pattern)
+    }
+
     /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted; and
     /// it is not quarantined.
     #[must_use]

@@ -160,7 +160,7 @@ mod tests {
     fn words_are_stems_without_stop_words() {
         check("The parsers were parsing dates.", &["parser", "pars", "date"]);
         check("", &[]);
-        check("Größe, größe! 数据", &["größe", "größe", "数", "据"]);
+        check("Größe, größe! 数据", &["größe", "größe", "数", "据", "#数据", "数据"]);
     }
 
     #[test]

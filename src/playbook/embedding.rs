@@ -28,7 +28,7 @@ impl Playbook {
         embedder.dimension()?;
         let is_classic = self.0.config.retrieval.rule == RetrievalRule::Classic;
         let lessons = &view.recall.book.lessons;
-        let wholes: Vec<String> = lessons.iter().filter(|_| !is_classic).map(|lesson| lesson.whole_text()).collect();
+        let wholes: Vec<String> = lessons.iter().filter(|_| !is_classic).map(|lesson| lesson.searched_text()).collect();
         let triggers = lessons.iter().map(|lesson| lesson.trigger.as_str());
         let missing = self.0.missing(&triggers.chain(wholes.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for batch in missing.chunks(BATCH) {

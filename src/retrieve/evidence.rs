@@ -6,7 +6,6 @@ use std::sync::Arc;
 use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
-use super::calibration::Calibration;
 use super::tiers::Search;
 use crate::lesson::{Lesson, LessonId};
 use crate::state::LessonVectors;
@@ -46,13 +45,7 @@ pub(super) struct Candidates {
 
 impl Search<'_> {
     /// The best by each kind of evidence, with all evidence there is for them; in no particular order.
-    pub(super) fn candidates(
-        self,
-        text: &str,
-        vectors: Option<QueryVectors<'_>>,
-        calibration: &Calibration,
-    ) -> Candidates {
-        let counts_grams = self.is_explained || calibration.grams > 0.0;
+    pub(super) fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>) -> Candidates {
         let words = self.recall.words();
         let words = words.scored(text, self.realm);
         let k = self.config.candidates.max(self.limit);
@@ -73,7 +66,7 @@ impl Search<'_> {
                 trigger: vectors.and_then(|vectors| cosine(vectors.triggers, vectors.vector)),
                 whole: vectors.and_then(|vectors| cosine(vectors.wholes, vectors.vector)),
                 words: of_words.words,
-                grams: if counts_grams { words.grams(lesson) } else { 0.0 },
+                grams: words.grams(lesson),
                 coverage: of_words.mass,
             };
             Some((Arc::clone(lesson), evidence))

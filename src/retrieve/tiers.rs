@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
-use super::calibration::Calibration;
+use super::calibration::{Calibration, Situation};
 use super::evidence::{Candidates, Evidence, QueryVectors};
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
@@ -70,15 +70,17 @@ impl Search<'_> {
         vectors: Option<QueryVectors<'_>>,
         calibration: &Calibration,
     ) -> Ranked {
-        let Candidates { lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
+        let Candidates { lessons, n_in_sight, index } = self.candidates(text, vectors);
         let score = |(lesson, evidence): (Arc<Lesson>, Evidence)| (calibration.score(&evidence), lesson, evidence);
         let mut ranked: Vec<(f32, Arc<Lesson>, Evidence)> = lessons.into_iter().map(score).collect();
         ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
         let scores: Vec<f32> = ranked.iter().map(|candidate| candidate.0).collect();
-        let probabilities = calibration.probabilities(&scores, n_in_sight);
-        let is_any: f32 = probabilities.iter().sum();
+        let situation = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
+        let is_any = calibration.any_is_answer(ranked.iter().map(|(_, _, evidence)| evidence), situation);
+        let probabilities = calibration.shared_out(is_any, &scores);
+        let best = probabilities.first().copied().unwrap_or_default();
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
-        let passes = |probability: f32| is_any > answer_from && probability >= self.config.min_share * is_any;
+        let passes = |probability: f32| is_any > answer_from && probability >= self.config.min_share * best;
         let none_because = match ranked.first() {
             None => Some(NoMatchReason::NoLessons),
             Some((_, best, _)) if is_any <= answer_from => {

@@ -29,7 +29,7 @@ impl EmbeddedText {
     fn of(self, lesson: &Lesson) -> String {
         match self {
             Self::Trigger => lesson.trigger.clone(),
-            Self::Whole => lesson.whole_text(),
+            Self::Whole => lesson.searched_text(),
         }
     }
 }

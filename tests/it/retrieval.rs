@@ -66,11 +66,11 @@ impl Embedder for Watched {
 
 fn with(bench: &Bench, embedder: &Arc<Watched>) -> Playbook {
     let embedder: Arc<Watched> = Arc::clone(embedder);
-    bench.builder().with_embedder(embedder).open().unwrap()
+    bench.builder().with_config(Config::classic()).with_embedder(embedder).open().unwrap()
 }
 
 fn with_vectors(bench: &Bench) -> Playbook {
-    bench.builder().with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
+    bench.builder().with_config(Config::classic()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
 }
 
 fn stock(bench: &Bench, playbook: &Playbook) {
@@ -237,7 +237,7 @@ fn seven(bench: &Bench, playbook: &Playbook) {
 #[test]
 fn at_most_the_limit_is_shown_five_unless_said() {
     let bench = Bench::new();
-    let mut config = Config::default();
+    let mut config = Config::classic();
     config.learn.dedup = adage::config::DedupPolicy::Off;
     let playbook = bench.builder().with_config(config).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     seven(&bench, &playbook);
@@ -572,7 +572,7 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
 #[test]
 fn the_same_state_and_request_give_the_same_answer() {
     let bench = Bench::new();
-    let mut config = Config::default();
+    let mut config = Config::classic();
     config.learn.dedup = adage::config::DedupPolicy::Off;
     let open = || bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     // LearnOutcome within one instant and with one trigger: everything is a tie.

@@ -24,7 +24,7 @@ pub(crate) struct Context {
     /// Maximum number of lessons
     #[arg(long)]
     limit: Option<usize>,
-    /// Maximum cosine distance of a trigger
+    /// Maximum cosine distance of a trigger: the classic rule
     #[arg(long)]
     threshold: Option<f32>,
     /// Maximum length, in estimated tokens
@@ -111,10 +111,11 @@ fn considered(considered: &[Scored]) -> String {
             number(considered.distance),
             number(Some(considered.overlap)),
             number(Some(considered.score)),
+            number(considered.probability),
             one_line(&considered.trigger, 60),
         ]
     });
-    table(&["passed", "distance", "overlap", "score", "trigger"], rows)
+    table(&["passed", "distance", "overlap", "score", "probability", "trigger"], rows)
 }
 
 /// Writes the counts. Another process may be committing: the program waits for it a while before it ends.
