@@ -38,7 +38,8 @@ impl Classic {
             let right = book.right(question);
             self.n_related += f64::from(u8::from(!right.is_empty()));
             for (name, tier) in [("vector", TierChoice::Vector), ("lexical", TierChoice::Lexical)] {
-                let request = Request::about(question.text.clone()).tier(tier).max_tokens(usize::MAX).limit(DEPTH).peek();
+                let request =
+                    Request::about(question.text.clone()).tier(tier).max_tokens(usize::MAX).limit(DEPTH).peek();
                 let scores = self.tiers.entry(name).or_default();
                 let (shown, micros) = ask(&gated, request.clone())?;
                 scores.micros.push(micros);

@@ -28,7 +28,10 @@ pub(crate) struct Measured {
 
 #[derive(Clone, Copy)]
 struct Stated {
-    probability: f64,
+    /// That any lesson is an answer.
+    any: f64,
+    /// That the best lesson is.
+    best: f64,
     /// Whether the best lesson is an answer.
     is_answer: bool,
     /// Whether an answer is among the first five.
@@ -77,8 +80,10 @@ impl Measured {
             self.n_answers += 1.0;
             self.n_shown += shown.len() as f64;
         }
+        let probabilities = || ranked.considered.iter().filter_map(|scored| scored.probability).map(f64::from);
         let stated = Stated {
-            probability: ranked.considered.iter().filter_map(|scored| scored.probability).map(f64::from).sum(),
+            any: probabilities().sum(),
+            best: probabilities().next().unwrap_or_default(),
             is_answer: ranking.first().is_some_and(is_right),
             is_found: ranking.iter().take(5).any(is_right),
         };
@@ -92,10 +97,10 @@ impl Measured {
     /// The share of related questions that lose their lesson where this share of unrelated ones of a kind is answered.
     fn lost_at(&self, share: f64) -> f64 {
         let [related, unrelated] = &self.stated;
-        let mut unrelated: Vec<f64> = unrelated.iter().map(|stated| stated.probability).collect();
+        let mut unrelated: Vec<f64> = unrelated.iter().map(|stated| stated.any).collect();
         unrelated.sort_by(|a, b| b.total_cmp(a));
         let cut = unrelated.get((unrelated.len() as f64 * share) as usize).copied().unwrap_or_default();
-        let kept = related.iter().filter(|stated| stated.is_found && stated.probability > cut).count();
+        let kept = related.iter().filter(|stated| stated.is_found && stated.any > cut).count();
         1.0 - kept as f64 / related.len().max(1) as f64
     }
 
@@ -105,8 +110,8 @@ impl Measured {
         for stated in &self.stated {
             for answer in stated {
                 let weight = 0.5 / stated.len() as f64;
-                let class = &mut classes[((answer.probability * 10.0) as usize).min(9)];
-                class.0 += weight * answer.probability;
+                let class = &mut classes[((answer.best * 10.0) as usize).min(9)];
+                class.0 += weight * answer.best;
                 class.1 += weight * f64::from(u8::from(answer.is_answer));
             }
         }

@@ -30,7 +30,8 @@ impl Kept {
                 let bytes = if path.exists() { std::fs::read(path)? } else { Vec::new() };
                 for record in bytes.chunks_exact(KEY + 4 * model.dimension()?) {
                     let (key, components) = record.split_at(KEY);
-                    let components = components.chunks_exact(4).map(|part| f32::from_le_bytes([part[0], part[1], part[2], part[3]]));
+                    let components =
+                        components.chunks_exact(4).map(|part| f32::from_le_bytes([part[0], part[1], part[2], part[3]]));
                     vectors.insert(key.try_into()?, components.collect());
                 }
                 Some(Mutex::new(std::fs::OpenOptions::new().create(true).append(true).open(path)?))

@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_pattern_that_matches_everything_is_refused() {
-        for (paths, commands, refused) in [("**/*", "git *", "**/*"), ("*.rs", " * ", "*"), ("*\u{200b}*", "git", "**")] {
+        for (paths, commands, refused) in [("**/*", "git *", "**/*"), ("*.rs", " * ", "*"), ("*\u{200b}*", "git", "**")]
+        {
             let found = admit(build_lesson("t", "s").paths([paths]).commands([commands]));
             assert_eq!(found, Err(Refusal::MatchesEverything { glob: refused.to_owned() }));
         }

@@ -84,11 +84,8 @@ fn next_token<'a>(rest: &mut &'a str) -> Option<&'a str> {
     loop {
         let text = *rest;
         let first = text.chars().next()?;
-        let len = if is_word(first) || is_flag(text) || is_mention(text) {
-            compound_len(text)
-        } else {
-            operator_len(text)
-        };
+        let len =
+            if is_word(first) || is_flag(text) || is_mention(text) { compound_len(text) } else { operator_len(text) };
         let (token, after) = text.split_at(if len == 0 { first.len_utf8() } else { len });
         *rest = after;
         if len > 0 {

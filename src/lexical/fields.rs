@@ -136,9 +136,9 @@ impl FieldIndex {
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let (n, grams) = (self.len(), self.grams.len());
-        self.documents.iter().map(move |known| {
-            (known.row, format!("{:?} {:?}; {n} documents, {grams} grams", known.terms, known.grams))
-        })
+        self.documents
+            .iter()
+            .map(move |known| (known.row, format!("{:?} {:?}; {n} documents, {grams} grams", known.terms, known.grams)))
     }
 
     fn with_term(&self, term: u32) -> impl Iterator<Item = &Posting> {
@@ -220,11 +220,7 @@ impl Document {
 
 /// The saturated weight of each hash that `hashes` finds in the fields, in the order of hashes:
 /// `tf = Σ weight·count/(1 − b + b·length/usual length)`, then `tf·(k1 + 1)/(k1 + tf)`.
-fn weights(
-    fields: &[Field<'_>],
-    usual_factor: f32,
-    hashes: impl Fn(&str, &mut dyn FnMut(u32)),
-) -> BTreeMap<u32, f32> {
+fn weights(fields: &[Field<'_>], usual_factor: f32, hashes: impl Fn(&str, &mut dyn FnMut(u32))) -> BTreeMap<u32, f32> {
     let mut frequencies: BTreeMap<u32, f32> = BTreeMap::new();
     let mut of_field = Vec::new();
     for field in fields {

@@ -176,9 +176,9 @@ fn number_of(term: &str) -> u64 {
 
 /// A text as a number of 32 bits (FNV-1a, folded).
 fn hashed(text: &str) -> u32 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     #[expect(clippy::cast_possible_truncation, reason = "folded")]
     let folded = (hash ^ (hash >> 32)) as u32;
     folded

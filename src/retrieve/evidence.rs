@@ -1,4 +1,4 @@
-//! What speaks for each lesson: how near its texts are to the query, and which words they share.
+//! What speaks for each lesson, and what is shown by it (docs/spec/playbook.md, 5.1, 5.2).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
-use super::tiers::Search;
+use super::calibration::{Calibration, Situation};
+use super::tiers::{Hit, Ranked, Search};
+use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
 use crate::state::LessonVectors;
 
@@ -35,42 +37,118 @@ pub(crate) struct QueryVectors<'a> {
 }
 
 /// The lessons that could answer a query.
-pub(super) struct Candidates {
-    pub(super) lessons: Vec<(Arc<Lesson>, Evidence)>,
+struct Candidates {
+    /// In no particular order.
+    lessons: Vec<Candidate>,
     /// How many lessons are in sight.
-    pub(super) n_in_sight: usize,
+    n_in_sight: usize,
     /// What searched the vectors, where they were.
-    pub(super) index: Option<IndexKind>,
+    index: Option<IndexKind>,
+}
+
+struct Candidate {
+    lesson: Arc<Lesson>,
+    evidence: Evidence,
+    score: f32,
+    /// How likely it is an answer.
+    probability: f32,
+    /// Whether it is likely enough to be shown.
+    passed: bool,
 }
 
 impl Search<'_> {
-    /// The best by each kind of evidence, with all evidence there is for them; in no particular order.
-    pub(super) fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>) -> Candidates {
+    /// By all evidence there is (tiers 1 and 2).
+    pub(crate) fn by_evidence(
+        self,
+        text: &str,
+        vectors: Option<QueryVectors<'_>>,
+        calibration: &Calibration,
+    ) -> Ranked {
+        let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
+        lessons.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lesson.id.cmp(&b.lesson.id)));
+        let situation = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
+        let any = calibration.any_is_answer(lessons.iter().map(|candidate| &candidate.evidence), situation);
+        let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
+        let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
+        let probabilities = calibration.shared_out(any, &scores);
+        let best = probabilities.first().copied().unwrap_or_default();
+        for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
+            candidate.probability = probability;
+            candidate.passed = any > answer_from && probability >= self.config.min_share * best;
+        }
+        let none_because = match lessons.first() {
+            None => Some(NoMatchReason::NoLessons),
+            Some(best) if any <= answer_from => {
+                Some(NoMatchReason::Unlikely { best: best.lesson.id, probability: any, answer_from })
+            }
+            Some(_) => None,
+        };
+        Ranked {
+            tier: if vectors.is_some() { Tier::Vector } else { Tier::Lexical },
+            index,
+            hits: lessons.iter().filter(|candidate| candidate.passed).take(self.limit).map(Candidate::hit).collect(),
+            none_because,
+            considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
+        }
+    }
+
+    /// The best by each kind of evidence, with all evidence there is for them.
+    fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>, calibration: &Calibration) -> Candidates {
         let words = self.recall.words();
         let words = words.scored(text, self.realm);
         let k = self.config.candidates.max(self.limit);
         let mut ids: BTreeSet<LessonId> = words.best(k).into_iter().collect();
-        let mut index = None;
-        if let Some(QueryVectors { vector, triggers, wholes }) = vectors {
+        let index = vectors.map(|QueryVectors { vector, triggers, wholes }| {
             let (nearest, by) = triggers.nearest(self.realm, vector, k);
-            index = Some(by);
             if words.n_in_sight() > k {
                 ids.extend(nearest.iter().chain(&wholes.nearest(self.realm, vector, k).0).map(|near| near.id));
             }
-        }
+            by
+        });
         let lessons = ids.into_iter().filter_map(|id| {
             let lesson = self.recall.book.get(id)?;
             let of_words = words.score(lesson);
-            let cosine = |vectors: &LessonVectors, query| Some(1.0 - vectors.distance(lesson, query)?);
+            let cosine = |of: fn(QueryVectors<'_>) -> &LessonVectors| {
+                vectors.and_then(|vectors| Some(1.0 - of(vectors).distance(lesson, vectors.vector)?))
+            };
             let evidence = Evidence {
-                trigger: vectors.and_then(|vectors| cosine(vectors.triggers, vectors.vector)),
-                whole: vectors.and_then(|vectors| cosine(vectors.wholes, vectors.vector)),
+                trigger: cosine(|vectors| vectors.triggers),
+                whole: cosine(|vectors| vectors.wholes),
                 words: of_words.words,
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
             };
-            Some((Arc::clone(lesson), evidence))
+            let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
+            Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })
         });
         Candidates { lessons: lessons.collect(), n_in_sight: words.n_in_sight(), index }
+    }
+}
+
+impl Candidate {
+    fn hit(&self) -> Hit {
+        Hit {
+            distance: self.distance(),
+            score: Some(self.score),
+            probability: Some(self.probability),
+            ..Hit::of(Arc::clone(&self.lesson))
+        }
+    }
+
+    fn scored(&self) -> Scored {
+        Scored {
+            id: self.lesson.id,
+            trigger: self.lesson.trigger.clone(),
+            distance: self.distance(),
+            overlap: self.evidence.coverage,
+            evidence: Some(self.evidence),
+            score: self.score,
+            probability: Some(self.probability),
+            passed: self.passed,
+        }
+    }
+
+    fn distance(&self) -> Option<f32> {
+        self.evidence.trigger.map(|cosine| 1.0 - cosine)
     }
 }

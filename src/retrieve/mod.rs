@@ -30,10 +30,10 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
-pub(crate) use render::{recent_failures, render};
 pub(crate) use calibration::Calibration;
 pub use evidence::Evidence;
 pub(crate) use evidence::QueryVectors;
+pub(crate) use render::{recent_failures, render};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 
@@ -240,7 +240,9 @@ pub enum NoMatchReason {
     #[error("no lesson is visible here")]
     NoLessons,
     /// The best candidate is too unlikely to be an answer.
-    #[error("the best candidate, lesson {best}, is an answer with probability {probability:.2}; it takes more than {answer_from:.2}")]
+    #[error(
+        "the best candidate, lesson {best}, is an answer with probability {probability:.2}; it takes more than {answer_from:.2}"
+    )]
     Unlikely {
         /// The best candidate.
         best: LessonId,

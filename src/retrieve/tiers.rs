@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
-use super::calibration::{Calibration, Situation};
-use super::evidence::{Candidates, Evidence, QueryVectors};
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
@@ -63,55 +61,6 @@ pub(crate) struct VectorQuery<'a> {
 }
 
 impl Search<'_> {
-    /// By all evidence there is (tiers 1 and 2).
-    pub(crate) fn by_evidence(
-        self,
-        text: &str,
-        vectors: Option<QueryVectors<'_>>,
-        calibration: &Calibration,
-    ) -> Ranked {
-        let Candidates { lessons, n_in_sight, index } = self.candidates(text, vectors);
-        let score = |(lesson, evidence): (Arc<Lesson>, Evidence)| (calibration.score(&evidence), lesson, evidence);
-        let mut ranked: Vec<(f32, Arc<Lesson>, Evidence)> = lessons.into_iter().map(score).collect();
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
-        let scores: Vec<f32> = ranked.iter().map(|candidate| candidate.0).collect();
-        let situation = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
-        let is_any = calibration.any_is_answer(ranked.iter().map(|(_, _, evidence)| evidence), situation);
-        let probabilities = calibration.shared_out(is_any, &scores);
-        let best = probabilities.first().copied().unwrap_or_default();
-        let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
-        let passes = |probability: f32| is_any > answer_from && probability >= self.config.min_share * best;
-        let none_because = match ranked.first() {
-            None => Some(NoMatchReason::NoLessons),
-            Some((_, best, _)) if is_any <= answer_from => {
-                Some(NoMatchReason::Unlikely { best: best.id, probability: is_any, answer_from })
-            }
-            Some(_) => None,
-        };
-        let hit = |((score, lesson, evidence), probability): (&(f32, Arc<Lesson>, Evidence), &f32)| Hit {
-            lesson: Arc::clone(lesson),
-            distance: evidence.trigger.map(|cosine| 1.0 - cosine),
-            score: Some(*score),
-            probability: Some(*probability),
-            matched: None,
-        };
-        let hits = ranked.iter().zip(&probabilities).filter(|(_, probability)| passes(**probability));
-        let hits = hits.take(self.limit).map(hit).collect();
-        let scored = |((score, lesson, evidence), probability): (&(f32, Arc<Lesson>, Evidence), &f32)| Scored {
-            id: lesson.id,
-            trigger: lesson.trigger.clone(),
-            distance: evidence.trigger.map(|cosine| 1.0 - cosine),
-            overlap: evidence.coverage,
-            evidence: Some(*evidence),
-            score: *score,
-            probability: Some(*probability),
-            passed: passes(*probability),
-        };
-        let considered = ranked.iter().zip(&probabilities).filter(|_| self.is_explained).map(scored).collect();
-        let tier = if vectors.is_some() { Tier::Vector } else { Tier::Lexical };
-        Ranked { tier, index, hits, none_because, considered }
-    }
-
     /// Nearest triggers (tier 1, classic). A lesson without a vector is not found.
     pub(crate) fn by_vector(self, triggers: &LessonVectors, query: VectorQuery<'_>) -> Ranked {
         let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
@@ -227,8 +176,8 @@ mod tests {
     use std::sync::LazyLock;
 
     use crate::lesson::Trust;
-    use crate::state::{Book, EmbeddedText};
     use crate::state::recall_index::body;
+    use crate::state::{Book, EmbeddedText};
     use crate::testing::{at, lesson};
     use adage_index::IndexConfig;
 
