@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use adage::{Context, LessonId, Request};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::books::Book;
 use super::data::Question;
@@ -22,8 +22,10 @@ pub(crate) struct Measured {
     /// Lessons shown, and answers.
     n_shown: f64,
     n_answers: f64,
-    /// The stated probability of an answer, and whether there was one; related questions first.
-    stated: [Vec<Stated>; 2],
+    /// The stated probabilities, and what was right, of questions that want a lesson.
+    related: Vec<Stated>,
+    /// The same of those that want none, by kind.
+    unrelated: BTreeMap<String, Vec<Stated>>,
 }
 
 #[derive(Clone, Copy)]
@@ -87,27 +89,30 @@ impl Measured {
             is_answer: ranking.first().is_some_and(is_right),
             is_found: ranking.iter().take(5).any(is_right),
         };
-        self.stated[usize::from(right.is_empty())].push(stated);
-        if !right.is_empty() {
+        if right.is_empty() {
+            self.unrelated.entry(question.kind.clone()).or_default().push(stated);
+        } else {
+            self.related.push(stated);
             self.n_related += 1.0;
             self.open.add_ranking(&ranking, &right);
         }
     }
 
-    /// The share of related questions that lose their lesson where this share of unrelated ones of a kind is answered.
-    fn lost_at(&self, share: f64) -> f64 {
-        let [related, unrelated] = &self.stated;
+    /// The share of related questions that lose their lesson where this share of the unrelated ones of a kind is answered.
+    fn lost_at(&self, unrelated: &[Stated], share: f64) -> f64 {
         let mut unrelated: Vec<f64> = unrelated.iter().map(|stated| stated.any).collect();
         unrelated.sort_by(|a, b| b.total_cmp(a));
         let cut = unrelated.get((unrelated.len() as f64 * share) as usize).copied().unwrap_or_default();
-        let kept = related.iter().filter(|stated| stated.is_found && stated.any > cut).count();
-        1.0 - kept as f64 / related.len().max(1) as f64
+        let kept = self.related.iter().filter(|stated| stated.is_found && stated.any > cut).count();
+        1.0 - kept as f64 / self.related.len().max(1) as f64
     }
 
-    /// Mean distance of stated probability and frequency, in ten classes; related and unrelated questions weigh the same.
+    /// Mean distance of stated probability and frequency, in ten classes; questions that want a lesson weigh as much as those
+    /// that want none.
     fn calibration_error(&self) -> f64 {
+        let unrelated: Vec<Stated> = self.unrelated.values().flatten().copied().collect();
         let mut classes = [(0.0, 0.0); 10];
-        for stated in &self.stated {
+        for stated in [&self.related, &unrelated] {
             for answer in stated {
                 let weight = 0.5 / stated.len() as f64;
                 let class = &mut classes[((answer.best * 10.0) as usize).min(9)];
@@ -118,12 +123,16 @@ impl Measured {
         classes.iter().map(|(stated, found)| (stated - found).abs()).sum()
     }
 
-    pub(crate) fn report(&self, n_lessons: usize, n_books: usize, is_json: bool) -> Value {
+    pub(crate) fn report(&self, n_lessons: usize, n_books: usize, is_json: bool) {
         let mut micros = self.micros.clone();
         micros.sort_by(f64::total_cmp);
         let n = self.n_related.max(1.0);
         let shares = |value: fn(&Kind) -> f64| -> BTreeMap<&String, f64> {
             self.kinds.iter().map(|(name, kind)| (name, round(value(kind) / kind.n))).collect()
+        };
+        let lost = |share: f64| -> BTreeMap<&String, f64> {
+            let of_kind = |(kind, stated): (_, &Vec<Stated>)| (kind, round(self.lost_at(stated, share)));
+            self.unrelated.iter().map(of_kind).collect()
         };
         let report = json!({
             "tier": "default", "lessons": n_lessons, "books": n_books, "queries": self.n_related,
@@ -131,7 +140,7 @@ impl Measured {
             "cut": round(1.0 - self.kinds.values().map(|kind| kind.shown).sum::<f64>() / n),
             "answered": shares(|kind| kind.answered), "among_three": shares(|kind| kind.among_three),
             "shown": round(self.n_shown / self.n_answers.max(1.0)),
-            "lost_at_2": round(self.lost_at(0.02)), "lost_at_5": round(self.lost_at(0.05)),
+            "lost_at_2": lost(0.02), "lost_at_5": lost(0.05),
             "calibration_error": round(self.calibration_error()),
             "p50_us": micros.get(micros.len() / 2).map(|micros| micros.round()),
         });
@@ -140,6 +149,5 @@ impl Measured {
         } else {
             println!("{report:#}");
         }
-        report
     }
 }
