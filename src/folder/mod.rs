@@ -182,6 +182,16 @@ impl Folder {
         Ok(files.path_of(kept))
     }
 
+    /// Moves a folder that is where a file should be to a new name, `quarantine/NAME.ID`; where it is then.
+    pub(crate) fn quarantine_folder(&self, folder: &'static str, name: &str) -> Result<PathBuf> {
+        let files = &self.directory;
+        files.create_directory(QUARANTINE)?;
+        let kept = Name::from(QUARANTINE).join(format!("{name}.{}", uuid::Uuid::new_v4()));
+        files.rename(folder, &kept)?;
+        files.sync_directory(QUARANTINE)?;
+        Ok(files.path_of(kept))
+    }
+
     /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
     pub(crate) fn sweep(&self) {
         if self.is_swept.swap(true, Ordering::AcqRel) {

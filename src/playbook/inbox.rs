@@ -12,7 +12,7 @@ use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
-use crate::lesson::{ChangeId, LessonId, LessonRef, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
@@ -43,6 +43,8 @@ use crate::store::undo::undo_within;
 #[derive(Clone)]
 pub struct Inbox {
     pub(super) playbook: Playbook,
+    /// Lessons that this realm does not see are left out.
+    realm: Option<Realm>,
 }
 
 /// Something that waits for a person and can be applied.
@@ -130,11 +132,17 @@ impl Playbook {
     /// The review inbox of this playbook.
     #[must_use]
     pub fn inbox(&self) -> Inbox {
-        Inbox { playbook: self.clone() }
+        Inbox { playbook: self.clone(), realm: None }
     }
 }
 
 impl Inbox {
+    /// The same inbox with only those lessons that this realm sees. Patches and skills are of no realm.
+    #[must_use]
+    pub fn within(self, realm: Realm) -> Self {
+        Self { realm: Some(realm), ..self }
+    }
+
     /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons, oldest first.
     ///
     /// # Errors
@@ -143,7 +151,8 @@ impl Inbox {
         let survey = self.survey()?;
         let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|surveyed| surveyed.ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
-        for waiting in self.playbook.waiting_lessons()? {
+        let is_seen = |lesson: &Lesson| self.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm));
+        for waiting in self.playbook.waiting_lessons()?.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
             proposals.push(Proposal {
                 name: ProposalName::Lesson(waiting.lesson.id),
                 text: waiting.lesson.shown_hash(),

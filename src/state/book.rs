@@ -53,9 +53,9 @@ pub(crate) struct Waiting {
 }
 
 impl ReviewReason {
-    /// Why a lesson may not be shown; none when it may.
+    /// What a person has to decide before a lesson may be shown; nothing when it may, and when it is in quarantine.
     pub(crate) fn of(lesson: &Lesson) -> Option<Self> {
-        if lesson.is_admitted() {
+        if lesson.is_admitted() || lesson.is_quarantined() {
             return None;
         }
         Some(if lesson.provenance.promoted.is_some() { Self::Changed } else { Self::Tainted })

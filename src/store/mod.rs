@@ -35,7 +35,7 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
-use crate::error::folder::{FolderError, Result};
+use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::disk::Disk;
 use crate::folder::{Access, Directory, Folder, Name, Stamp};
 use crate::lesson::{SCHEMA_VERSION, TextHash};
@@ -143,7 +143,7 @@ impl Store {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        if is_same { Ok(None) } else { self.load().map(Some) }
+        if is_same { Ok(None) } else { self.load_or_recover_missing().map(Some) }
     }
 
     /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at
@@ -267,7 +267,12 @@ impl Store {
             _ => false,
         };
         if !is_same {
-            return self.load();
+            return match self.load() {
+                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() => {
+                    self.recover_locked(reason).map(|(snapshot, _)| snapshot)
+                }
+                loaded => loaded,
+            };
         }
         let mut snapshot = known.clone();
         self.read_usage(&mut snapshot)?;
@@ -275,15 +280,25 @@ impl Store {
     }
 
     fn load(&self) -> Result<Snapshot> {
-        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
+        let stamp = match self.files().stamp(PLAYBOOK) {
+            Ok(Some(stamp)) => stamp,
+            Ok(None) => return self.load_absent(),
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_backup()? => {
+                return Err(self.unreadable("it is a folder".to_owned()));
+            }
+            Err(error) => return Err(error),
+        };
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
         let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
             Ok(playbook_file::Parsed::Current(file)) => (file, None),
             Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
-            Err(reason) => {
-                return Err(FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason });
-            }
+            Err(reason) => return Err(self.unreadable(reason)),
         };
+        if let Some(reason) = nothing_in(&file)
+            && self.has_backup()?
+        {
+            return Err(self.unreadable(reason));
+        }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))
     }
@@ -292,19 +307,47 @@ impl Store {
     /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
     fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        let was_committed = !is_missing(self.files(), BACKUP)?;
-        if was_committed && let Some(end) = self.usage_files().end()? {
+        if self.has_backup()?
+            && let Some(end) = self.usage_files().end()?
+        {
             file.usage = end;
         }
         file.is_unmarked = false;
         Ok(file)
     }
 
-    /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.
+    /// No playbook file, nor the backup of one: an empty playbook. What the archive and the usage files hold stays, and so do
+    /// removals.
     fn load_absent(&self) -> Result<Snapshot> {
+        if self.has_backup()? {
+            return Err(self.unreadable("it is missing".to_owned()));
+        }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
         self.with_usage(Snapshot::new(file, FileVersion::new(None, b""), None))
+    }
+
+    /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
+    fn load_or_recover_missing(&self) -> Result<Snapshot> {
+        match self.load() {
+            Err(FolderError::Unreadable { reason, .. }) if is_missing(self.files(), PLAYBOOK)? => {
+                self.recover(reason).map(|(snapshot, _)| snapshot)
+            }
+            loaded => loaded,
+        }
+    }
+
+    fn unreadable(&self, reason: String) -> FolderError {
+        FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
+    }
+
+    /// True when there was a playbook before, whatever is left of it.
+    fn has_backup(&self) -> Result<bool> {
+        match self.files().stamp(BACKUP) {
+            Ok(stamp) => Ok(stamp.is_some()),
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
@@ -345,6 +388,18 @@ impl Store {
             snapshot.log.end = snapshot.log.end.max(folded);
         }
         Ok(())
+    }
+}
+
+/// Why a file cannot be right where there was one before: it names no lessons at all, and does not say that there are none.
+fn nothing_in(file: &PlaybookFile) -> Option<String> {
+    let Book { lessons, waiting, removed, unread, .. } = file.book.as_ref();
+    if !lessons.is_empty() || !waiting.is_empty() || !removed.is_empty() {
+        None
+    } else if !unread.is_empty() {
+        Some(format!("none of its {} rows is a lesson", unread.len()))
+    } else {
+        file.is_unmarked.then(|| "it is an empty list".to_owned())
     }
 }
 

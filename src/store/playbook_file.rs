@@ -1,10 +1,12 @@
 //! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
@@ -50,12 +52,11 @@ pub(crate) enum Parsed {
 /// The reason when it is neither a playbook of ours nor a bare array of rows.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     let mut keys = match serde_json::from_slice(bytes) {
-        Ok(Value::Array(rows)) => {
+        Ok(Top::Rows(rows)) => {
             let book = Arc::new(read_book(rows, clock));
             return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
         }
-        Ok(Value::Object(keys)) => keys,
-        Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
+        Ok(Top::Keys(keys)) => keys,
         Err(error) => return Err(error.to_string()),
     };
     let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
@@ -97,6 +98,46 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
         extra: keys,
     };
     Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, file } } else { Parsed::Current(file) })
+}
+
+/// What the file is as JSON. Each key is there once: of two lists of lessons, none may win in silence.
+enum Top {
+    Rows(Vec<Value>),
+    Keys(Map<String, Value>),
+}
+
+impl<'de> Deserialize<'de> for Top {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TopVisitor)
+    }
+}
+
+struct TopVisitor;
+
+impl<'de> Visitor<'de> for TopVisitor {
+    type Value = Top;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a list of lessons")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Top, A::Error> {
+        let mut rows = Vec::new();
+        while let Some(row) = list.next_element()? {
+            rows.push(row);
+        }
+        Ok(Top::Rows(rows))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Top, A::Error> {
+        let mut keys = Map::new();
+        while let Some((key, value)) = object.next_entry::<String, Value>()? {
+            if keys.insert(key.clone(), value).is_some() {
+                return Err(A::Error::custom(format_args!("it has the key `{key}` twice")));
+            }
+        }
+        Ok(Top::Keys(keys))
+    }
 }
 
 /// The file, in the order in which a person reads it.
@@ -278,7 +319,9 @@ mod tests {
 
     #[test]
     fn what_is_no_playbook_is_told() {
-        for (bytes, reason) in [("", "EOF"), ("{", "EOF"), ("3", "neither"), (r#"{"lessons": 3}"#, "no list")] {
+        for (bytes, reason) in
+            [("", "EOF"), ("{", "EOF"), ("3", "an object or a list"), (r#"{"lessons": 3}"#, "no list")]
+        {
             let error = parse(bytes.as_bytes(), &ManualClock::new(at(0))).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }

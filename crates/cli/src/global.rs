@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::{Config, ManualClock, Playbook, PlaybookBuilder, Realm};
+use adage::inbox::Inbox;
+use adage::{Config, LessonRef, ManualClock, Playbook, PlaybookBuilder, Realm};
 use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
@@ -104,6 +105,17 @@ impl Global {
     pub(crate) fn named_realm(&self) -> Option<Realm> {
         let is_named = !self.project.is_empty() || !self.role.is_empty();
         is_named.then(|| self.realm())
+    }
+
+    /// The lesson that a command names: of the realm, when the command line names one.
+    pub(crate) fn lesson(&self, lesson: &str) -> LessonRef {
+        self.named_realm().map_or_else(|| lesson.into(), |realm| LessonRef::from(lesson).within(&realm))
+    }
+
+    /// The inbox, of the realm when the command line names one.
+    pub(crate) fn inbox(&self, playbook: &Playbook) -> Inbox {
+        let inbox = playbook.inbox();
+        self.named_realm().map_or_else(|| inbox.clone(), |realm| inbox.clone().within(realm))
     }
 }
 

@@ -24,14 +24,15 @@ struct Tally {
 pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
     if out.json || !is_terminal() {
         let playbook = roots.playbook(global, Access::Read)?;
-        let done = list(&playbook, out)?;
-        if playbook.inbox().notice()?.is_none() {
+        let inbox = global.inbox(&playbook);
+        let done = list(&playbook, &inbox, out)?;
+        if inbox.notice()?.is_none() {
             return Ok(done);
         }
         say("nothing was decided: `review` asks at a terminal; `inbox apply` and `inbox dismiss` do not ask");
         return Ok(ExitCode::from(1));
     }
-    let inbox = roots.playbook(global, Access::Write)?.inbox();
+    let inbox = global.inbox(&roots.playbook(global, Access::Write)?);
     let tally = ask(&inbox, &mut io::stdin().lock(), out, &mut open_editor)?;
     out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)

@@ -167,7 +167,7 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
 
 pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let playbook = global.read()?;
-    let lesson = playbook.find(lesson)?;
+    let lesson = playbook.find(global.lesson(lesson))?;
     let row = row(&playbook, &lesson);
     out.object(&row)?;
     if let Value::Object(fields) = &row {

@@ -132,6 +132,7 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
 
 fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
     let skills = global.open()?.skills();
+    let lessons = lessons.iter().map(|lesson| global.lesson(lesson));
     let exported = match name {
         Some(name) => skills.export_as(lessons, name, to)?,
         None => skills.export(lessons, to)?,
