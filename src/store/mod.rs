@@ -280,15 +280,13 @@ impl Store {
     }
 
     fn load(&self) -> Result<Snapshot> {
-        let stamp = match self.files().stamp(PLAYBOOK) {
-            Ok(Some(stamp)) => stamp,
-            Ok(None) => return self.load_absent(),
+        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
+        let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
             Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_backup()? => {
                 return Err(self.unreadable("it is a folder".to_owned()));
             }
-            Err(error) => return Err(error),
+            read => read?,
         };
-        let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
         let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
             Ok(playbook_file::Parsed::Current(file)) => (file, None),
             Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
@@ -343,11 +341,7 @@ impl Store {
 
     /// True when there was a playbook before, whatever is left of it.
     fn has_backup(&self) -> Result<bool> {
-        match self.files().stamp(BACKUP) {
-            Ok(stamp) => Ok(stamp.is_some()),
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => Ok(true),
-            Err(error) => Err(error),
-        }
+        Ok(!is_missing(self.files(), BACKUP)?)
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {

@@ -102,11 +102,11 @@ enum Op {
 }
 
 fn style() -> impl Strategy<Value = Style> {
-    (0..3_usize, any::<bool>(), 0..8_u8, 0..4_u8).prop_map(|(length, is_loud, verified, imported)| Style {
+    (0..3_usize, any::<bool>(), 0..8_u8, any::<bool>()).prop_map(|(length, is_loud, verified, is_imported)| Style {
         length,
         is_loud,
         is_verified: verified == 0,
-        is_imported: imported == 0,
+        is_imported,
     })
 }
 
