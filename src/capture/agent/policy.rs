@@ -1,21 +1,25 @@
 //! What the tools of a host's agent may touch, as data.
 
-use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 /// A tool that the agent may have. There is none that runs commands or reaches a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentTool {
     /// Reads a file.
+    #[error("read")]
     Read,
     /// Lists a folder.
+    #[error("list")]
     List,
     /// Searches the text of files.
+    #[error("search")]
     Search,
     /// Writes a file.
+    #[error("write")]
     Write,
     /// Replaces text within a file.
+    #[error("edit")]
     Edit,
 }
 
@@ -27,18 +31,6 @@ impl AgentTool {
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::Edit)
-    }
-}
-
-impl fmt::Display for AgentTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "read",
-            Self::List => "list",
-            Self::Search => "search",
-            Self::Write => "write",
-            Self::Edit => "edit",
-        })
     }
 }
 
