@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::mining::is_in_force;
-use super::skill_exchange::SavedSkill;
-use super::skill_exchange::checked_text;
+use super::skill_exchange::{SavedSkill, checked_text};
 use super::skills::listed;
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;

@@ -44,9 +44,11 @@ pub enum ReviewReason {
 
 /// A lesson that awaits review. It is not shown and does not count towards the capacity.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Waiting {
-    pub(crate) lesson: Arc<Lesson>,
-    pub(crate) reason: ReviewReason,
+pub struct Waiting {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Why it waits.
+    pub reason: ReviewReason,
 }
 
 /// All lessons, newest first, with those that await review and those that were removed. Clones share the lessons.

@@ -15,13 +15,11 @@ const WHAT: &str = "export: ";
 
 /// Files that lessons are exported into.
 #[derive(Clone, Copy)]
-pub(crate) struct Exports<'a> {
-    folder: &'a Folder,
-}
+pub(crate) struct Exports<'a>(&'a Folder);
 
 impl<'a> Exports<'a> {
     pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder }
+        Self(folder)
     }
 
     /// Replaces the content of a file by what `make` returns for it (nothing where there is no file). None when that is the same.
@@ -36,9 +34,9 @@ impl<'a> Exports<'a> {
         at: DateTime<FixedOffset>,
         make: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<ChangeId>> {
-        let path = self.folder.links().target_of(file)?;
-        let (change, ()) = self.folder.edits().change(at, || {
-            let (directory, name) = self.folder.locate(&path);
+        let path = self.0.links().target_of(file)?;
+        let (change, ()) = self.0.edits().change(at, || {
+            let (directory, name) = self.0.locate(&path);
             let before = directory.content(name)?;
             let after = make(before.as_deref().unwrap_or_default())?;
             if before.as_ref() == Some(&after) {
@@ -57,8 +55,8 @@ impl<'a> Exports<'a> {
     /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file;
     /// `Io`.
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
-        let named = self.folder.links().target_of(file)?;
-        let (undone, _) = undo_within(self.folder, change, at, |journal| match &journal.files[..] {
+        let named = self.0.links().target_of(file)?;
+        let (undone, _) = undo_within(self.0, change, at, |journal| match &journal.files[..] {
             [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
                 Ok(Reach { files: vec![named], ..Reach::default() })
             }

@@ -276,12 +276,10 @@ impl Store {
     fn load(&self) -> Result<Snapshot> {
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
-        let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
-            Ok(playbook_file::Parsed::Current(file)) => (file, None),
-            Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
-            Err(reason) => {
-                return Err(FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason });
-            }
+        let unreadable = |reason| FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason };
+        let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()).map_err(unreadable)? {
+            playbook_file::Parsed::Current(file) => (file, None),
+            playbook_file::Parsed::Newer { found, file } => (file, Some(found)),
         };
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))
