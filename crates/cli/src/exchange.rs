@@ -9,6 +9,7 @@ use adage::exchange::read_lessons;
 use adage::lesson::Refusal;
 use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, exchange};
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::global::Global;
@@ -41,7 +42,7 @@ pub(crate) struct Export {
 }
 
 /// Counts of what became of many lessons.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Tally {
     inserted: usize,
     merged: usize,
@@ -86,11 +87,8 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
         bar.inc(batch.len() as u64);
     }
     bar.finish_and_clear();
-    let Tally { inserted, merged, kept_apart, review, refused, evicted, unreadable } = tally;
-    out.object(&json!({
-        "inserted": inserted, "merged": merged, "kept_apart": kept_apart, "review": review, "refused": refused,
-        "evicted": evicted, "unreadable": unreadable,
-    }))?;
+    out.object(&json!(tally))?;
+    let Tally { inserted, merged, kept_apart, review, refused, evicted, .. } = tally;
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
@@ -136,14 +134,12 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         return Ok(ExitCode::SUCCESS);
     };
     let exported = global.open()?.export_into(asked.format, &listing, file)?;
-    out.object(&json!({ "lessons": exported.n_lessons, "file": file, "change": exported.change }))?;
-    let n_lessons = exported.n_lessons;
-    out.line(&match exported.change {
-        Some(change) => format!(
-            "{n_lessons} lessons written into {0} (undo with: adage export --undo {change} --into {0})",
-            file.display()
-        ),
-        None => format!("{} had these {n_lessons} lessons already", file.display()),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    let (n_lessons, shown) = (exported.n_lessons, file.display());
+    let text = match exported.change {
+        Some(change) => {
+            format!("{n_lessons} lessons written into {shown} (undo with: adage export --undo {change} --into {shown})")
+        }
+        None => format!("{shown} had these {n_lessons} lessons already"),
+    };
+    out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
 }
