@@ -153,16 +153,18 @@ impl Config {
             auto_save: _,
             curation,
         } = self;
-        let distances = [
-            ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
-            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
-        ];
-        let shares = [
-            ("learn.verified_bonus", learn.verified_bonus),
-            ("retention.prune_max_fraction", retention.prune_max_fraction),
-            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor)),
-            ("feedback.helpful_step", feedback.helpful_step),
-            ("feedback.harmful_step", feedback.harmful_step),
+        let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
+        let share = (0.0..=1.0, "in [0, 1]");
+        let numbers = [
+            ("learn.duplicate_distance", f64::from(learn.duplicate_distance), &distance),
+            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold), &distance),
+            ("learn.verified_bonus", learn.verified_bonus, &share),
+            ("retention.prune_max_fraction", retention.prune_max_fraction, &share),
+            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor), &share),
+            ("feedback.helpful_step", feedback.helpful_step, &share),
+            ("feedback.harmful_step", feedback.harmful_step, &share),
+            ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
+            ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
         ];
         let counts = [
             ("learn.max_field_bytes", learn.max_field_bytes),
@@ -188,21 +190,14 @@ impl Config {
         let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
         let expected = "at least 1,000 and four times extract.max_user_turn_chars";
         check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
-        let temperature = extract.temperature;
-        check("extract.temperature", &temperature, (0.0..=2.0).contains(&temperature), "in [0, 2]")?;
-        for (setting, value) in distances {
-            check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
-        }
-        for (setting, value) in shares {
-            check(setting, &value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
+        for (setting, value, (range, expected)) in numbers {
+            check(setting, &value, range.contains(&value), expected)?;
         }
         for (setting, value) in counts {
             check(setting, &value, value > 0, "at least 1")?;
         }
         let staleness = curation.staleness.as_secs() / (24 * 60 * 60);
         check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
-        let floor = matching.cosine_floor;
-        check("matching.cosine_floor", &floor, (-1.0..=1.0).contains(&floor), "a cosine in [-1, 1]")?;
         index.validate()?;
         for (setting, value) in plurals {
             check(setting, &value, value > 1, "at least 2")?;

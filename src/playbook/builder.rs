@@ -61,6 +61,8 @@ impl PlaybookBuilder {
         with_export_key(key: ExportKey) => export_key = Some(key);
         /// Makes and changes nothing in the folder, which need not exist.
         read_only() => access = Access::ReadOnly;
+        /// The one file that proposals for global notes may touch. Without it there are none.
+        with_global_notes(file: impl Into<PathBuf>) => global_notes = Some(file.into());
     }
 
     /// Lists the skills of a project's folder, before the memory's own. None is shown before a person promoted it.
@@ -74,13 +76,6 @@ impl PlaybookBuilder {
     #[must_use]
     pub fn with_extra_skills(mut self, folder: impl Into<PathBuf>) -> Self {
         self.skill_roots.push((SkillPlace::Extra, folder.into()));
-        self
-    }
-
-    /// The one file that proposals for global notes may touch. Without it there are none.
-    #[must_use]
-    pub fn with_global_notes(mut self, file: impl Into<PathBuf>) -> Self {
-        self.global_notes = Some(file.into());
         self
     }
 

@@ -66,11 +66,12 @@ use skills::Skills;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
+pub use crate::state::Waiting as WaitingLesson;
 pub use crate::store::Recovery;
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
-pub use reading::{Listing, WaitingLesson, Window};
+pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
 
 /// A lesson playbook: one folder, shared by as many threads and processes as like.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::mining::is_in_force;
-use super::skill_exchange::SavedSkill;
-use super::skill_exchange::checked_text;
+use super::skill_exchange::{SavedSkill, checked_text};
 use super::skill_listing::listed;
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;

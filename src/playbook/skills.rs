@@ -92,9 +92,7 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
-        let listed = self.get(name)?;
-        let text_hash = listed.text_hash;
-        self.promote_listed(listed, text_hash)
+        self.promote_text(name, self.get(name)?.text_hash)
     }
 
     /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
@@ -102,10 +100,7 @@ impl Skills {
     /// # Errors
     /// As there, and [`skills::Error::Changed`].
     pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
-        self.promote_listed(self.get(name)?, text_hash)
-    }
-
-    fn promote_listed(&self, listed: ListedSkill, text_hash: TextHash) -> Result<ListedSkill> {
+        let listed = self.get(name)?;
         if listed.text_hash != text_hash {
             let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
             return Err(skills::Error::Changed { name, expected: text_hash, found }.into());

@@ -46,10 +46,13 @@ pub enum ReviewReason {
 }
 
 /// A lesson that awaits review. It is not shown and does not count towards the capacity.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Waiting {
-    pub(crate) lesson: Arc<Lesson>,
-    pub(crate) reason: ReviewReason,
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Why it waits.
+    pub reason: ReviewReason,
 }
 
 impl ReviewReason {

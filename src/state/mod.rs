@@ -12,9 +12,8 @@ mod realm_vectors;
 pub(crate) mod recall_index;
 pub mod utility;
 
-pub use book::ReviewReason;
-pub(crate) use book::SkippedSuggestion;
-pub(crate) use book::{Book, Removed, Waiting};
+pub(crate) use book::{Book, Removed, SkippedSuggestion};
+pub use book::{ReviewReason, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;

@@ -287,10 +287,10 @@ impl Store {
             }
             read => read?,
         };
-        let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
-            Ok(playbook_file::Parsed::Current(file)) => (file, None),
-            Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
-            Err(reason) => return Err(self.unreadable(reason)),
+        let parsed = playbook_file::parse(&bytes, self.clock.as_ref()).map_err(|reason| self.unreadable(reason))?;
+        let (file, newer) = match parsed {
+            playbook_file::Parsed::Current(file) => (file, None),
+            playbook_file::Parsed::Newer { found, file } => (file, Some(found)),
         };
         if let Some(reason) = nothing_in(&file)
             && self.has_backup()?

@@ -1,6 +1,7 @@
 //! Lessons from sessions: mine, skip, reset-skips.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -310,13 +311,7 @@ fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
     Ok(TranscriptReader::new().read(sessions::open(file)?, format)?)
 }
 
-fn print(
-    file: &Path,
-    reading: &Reading,
-    outcomes: &[Outcome],
-    mined: &Mined,
-    out: &mut Output,
-) -> Result<(), Box<dyn Error>> {
+fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, out: &mut Output) -> io::Result<()> {
     for name in &mined.skipped {
         say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
     }
@@ -336,7 +331,7 @@ fn print(
 }
 
 /// The skills drafted from a session's procedures, and why others were not.
-fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
+fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     for saved in &skills.saved {
         let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
         out.object(&json!({"skill": name.as_str(), "path": path}))?;
