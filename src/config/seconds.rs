@@ -30,6 +30,6 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
 fn of_float(seconds: f64) -> Option<Duration> {
     // The longest durations round up to 2^64, which is one second too many.
-    let is_longest = seconds == Duration::MAX.as_secs_f64();
+    let is_longest = seconds.to_bits() == Duration::MAX.as_secs_f64().to_bits();
     if is_longest { Some(Duration::MAX) } else { Duration::try_from_secs_f64(seconds).ok() }
 }

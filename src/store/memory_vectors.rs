@@ -237,6 +237,10 @@ pub(crate) fn rewrite<'v>(
     };
     let is_wanted = |model, text| live.contains(&text) && !indexed.contains(&(model, text));
     let old = read(folder, 0)?;
+    #[expect(
+        clippy::unnecessary_filter_map,
+        reason = "its items may live shorter than those of `own`: as long as the file's"
+    )]
     let own = own.filter_map(|row| is_wanted(row.0, row.1).then_some(row));
     let rows = own.chain(all_rows(&old).filter(|row| is_wanted(row.0, row.1)));
     let n_rows = write_rows(rows, &mut writer);

@@ -90,7 +90,7 @@ impl Store {
 
     /// Where a file is kept now, if it was there: its bytes are copied; a folder in its place is moved.
     fn quarantine(&self, file: &'static str, name: &str) -> Result<Option<PathBuf>> {
-        match self.files().entry(&Name::from(file))? {
+        match self.files().entry(file)? {
             Entry::Missing => Ok(None),
             Entry::Folder => self.folder.quarantine_folder(file, name).map(Some),
             _ => self.folder.quarantine(&self.files().read_or_empty(file, 0)?, name, "json").map(Some),
@@ -99,7 +99,7 @@ impl Store {
 
     /// What is in a file; nothing where it is missing, or a folder.
     fn bytes_of(&self, file: &'static str) -> Result<Vec<u8>> {
-        match self.files().entry(&Name::from(file))? {
+        match self.files().entry(file)? {
             Entry::Missing | Entry::Folder => Ok(Vec::new()),
             _ => self.files().read_or_empty(file, 0),
         }

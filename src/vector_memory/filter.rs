@@ -111,7 +111,7 @@ fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
             let mut sets: Vec<Cow<'s, KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
             sets.sort_by_key(|keys| keys.len());
             let sets = sets.into_iter().reduce(|all, keys| Cow::Owned(all.intersect(&keys)));
-            sets.unwrap_or_else(|| Cow::Borrowed(&shelf.live))
+            sets.unwrap_or(Cow::Borrowed(&shelf.live))
         }
     }
 }

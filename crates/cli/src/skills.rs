@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Match(asked) => skill_matching::find(&global.read()?.skills(), &asked, out),
         Command::List => list(&global.read()?.skills(), out),
         Command::Show { name } => show(&global.read()?.skills(), &name, out),
-        Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_ref(), out),
+        Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path } => import(global, &path, out),
         Command::Promote { name, text_hash } => {
             let skills = global.open()?.skills();
@@ -121,7 +121,7 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
+fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
     let skills = global.open()?.skills();
     let lessons = lessons.iter().map(|lesson| global.lesson(lesson));
     let exported = match name {
