@@ -152,7 +152,11 @@ impl Store {
         if !before.is_racy || known.version.is_settled.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let is_same = self.files().read_start(PLAYBOOK, START_BYTES)? == known.version.start;
+        let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
+            // A handle that only reads took the backup's state instead.
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
+            start => start? == known.version.start,
+        };
         known.version.is_settled.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
     }

@@ -42,6 +42,9 @@ fn main() -> ExitCode {
         let library = std::env::var_os("ORT_DYLIB_PATH");
         cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
     }
+    if cli.global.onnxruntime.is_some() {
+        onnxruntime::run_without_telemetry();
+    }
     // The library's warnings while it continues: a model that fails, counts that have to wait.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);
     warnings.without_time().with_target(false).with_ansi(false).init();

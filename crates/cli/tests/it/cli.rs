@@ -1,6 +1,7 @@
 //! The command line: what it prints, where, and with which exit code.
 
 use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -365,6 +366,18 @@ fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
         let (code, engine, _, embedder) = doctor(&[], &library);
         assert_eq!((code, engine), (0, format!("ONNX Runtime from {library}")));
         assert!(embedder.contains("a recall takes"), "{embedder}");
+        // ONNX Runtime would write an id and a database below the home folder.
+        let home = shell.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        command.arg("--dir").arg(shell.path().join("memory")).args(["--onnxruntime", &library, "doctor"]);
+        command.env("HOME", &home).env_remove("XDG_CACHE_HOME").env_remove("ORT_DISABLE_TELEMETRY");
+        assert!(command.output().unwrap().status.success());
+        assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0, "nothing below the home folder");
+    } else {
+        std::io::stderr()
+            .write_all(b"NOT RUN: ONNX Runtime writes nothing below the home folder; set ADAGE_ONNXRUNTIME\n")
+            .unwrap();
     }
 }
 
