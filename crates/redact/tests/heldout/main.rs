@@ -94,12 +94,12 @@ fn measure(name: &str, lines: &str, detail: Detail) -> [Rate; 3] {
     [found, alike, ordinary]
 }
 
-/// At least this share is found, and at most 1 of 100 others is flagged.
+/// At least this share is found, and at most 2 of 100 others are flagged.
 fn check([found, alike, ordinary]: &[Rate; 3], least: f64) {
     let n_others = alike.n_all + ordinary.n_all;
     let n_alarms = alike.n_hit + ordinary.n_hit;
     assert!(found.share() >= least, "{} of {} secrets found", found.n_hit, found.n_all);
-    assert!(n_alarms * 100 <= n_others, "{n_alarms} of {n_others} other texts flagged");
+    assert!(n_alarms * 50 <= n_others, "{n_alarms} of {n_others} other texts flagged");
 }
 
 #[test]
