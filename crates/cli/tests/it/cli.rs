@@ -1,7 +1,6 @@
 //! The command line: what it prints, where, and with which exit code.
 
 use std::io::Write;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
