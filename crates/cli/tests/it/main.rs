@@ -14,6 +14,8 @@ mod cli;
 mod cli_mine;
 mod inbox_cli;
 mod processes;
+#[cfg(unix)]
+mod red;
 #[cfg(feature = "http-llm")]
 #[path = "../../../../tests/it/server.rs"]
 mod server;

@@ -1,0 +1,3 @@
+//! Attacks on the program: what somebody else prepared must not take effect.
+
+mod trust;

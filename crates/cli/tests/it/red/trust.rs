@@ -1,0 +1,18 @@
+//! A memory folder that somebody else made must not speak: neither a cloned one, nor a pulled row, nor a forged claim.
+
+mod checks;
+mod commands;
+mod environment;
+mod first_hour;
+mod folders;
+mod ground;
+mod honest;
+mod program;
+mod pulled;
+mod repositories;
+mod rows;
+mod settings;
+mod shown;
+mod skills;
+mod state;
+mod team;
