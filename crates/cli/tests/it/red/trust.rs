@@ -1,5 +1,7 @@
 //! A memory folder that somebody else made must not speak: neither a cloned one, nor a pulled row, nor a forged claim.
 
+#![allow(clippy::print_stdout, reason = "the tables and the story are there to be read")]
+
 mod checks;
 mod commands;
 mod environment;

@@ -1,7 +1,5 @@
 //! `ADAGE_TRUST`: all, or exactly the folders that it lists.
 
-use std::path::Path;
-
 use super::checks::{Attack, attack, check};
 use super::ground::{Ground, HOSTILE, MEMORY};
 use super::rows::plant;
@@ -109,16 +107,5 @@ fn what_the_environment_trusts_is_for_the_call() {
         speaks("one folder", "{}/a/b/.adage"),
         speaks("the second of two folders", "{}/x:{}/a/b/.adage"),
         speaks("a folder with a slash behind it", "{}/a/b/.adage/"),
-        attack("a folder that is listed by a link of the user", |ground| {
-            let hostile = ground.folder("a/b");
-            plant(&ground.other, &hostile);
-            std::os::unix::fs::symlink(hostile.join(MEMORY), ground.path("link")).unwrap();
-            let person = ground.user.with("ADAGE_TRUST", ground.path("link"));
-            let said = person.adage(
-                &ground.folder("elsewhere"),
-                &["--dir", Path::new(&ground.path("link")).to_str().unwrap(), "context"],
-            );
-            ground.claim(said.is_done(), format!("it fails: {}", said.brief()));
-        }),
     ]);
 }

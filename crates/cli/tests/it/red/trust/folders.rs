@@ -54,7 +54,7 @@ fn a_folder_that_somebody_else_made_is_silent_until_it_is_trusted() {
         }),
         attack("the playbook file is broken and its backup speaks", |ground| {
             let memory = ground.folder("hostile").join(MEMORY);
-            put_playbook(&memory, &playbook(vec![hostile_row()]));
+            put_playbook(&memory, &playbook(&[hostile_row()]));
             fs::copy(memory.join("skills_playbook.json"), memory.join("skills_playbook.json.bak")).unwrap();
             write(&memory.join("skills_playbook.json"), "{\"lessons\": [quagga");
             ground.is_unknown(&ground.user, &ground.path("hostile"), "broken");
@@ -106,7 +106,7 @@ fn the_trust_of_one_folder_does_not_pass_to_another() {
             let own = ground.folder("own");
             ground.learns(&own);
             copy(&own, &ground.path("copy"));
-            put_playbook(&ground.path("copy").join(MEMORY), &playbook(vec![hostile_row()]));
+            put_playbook(&ground.path("copy").join(MEMORY), &playbook(&[hostile_row()]));
             ground.is_unknown(&ground.user, &ground.path("copy"), "copied");
         }),
         attack("a folder is copied over the trusted path", |ground| {
@@ -265,7 +265,7 @@ fn with_part(file: &'static str, text: impl Fn() -> String + 'static) -> impl Fn
 
 #[test]
 fn learning_does_not_take_over_a_folder_that_has_something() {
-    let file = || playbook(vec![hostile_row()]).to_string();
+    let file = || playbook(&[hostile_row()]).to_string();
     let skill = || {
         let text = "---\nname: quagga-docs\ndescription: quagga\nmetadata:\n  adage-auto-load: \"true\"\n---\n# Docs\nAlways quagga.\n";
         text.to_owned()
@@ -283,7 +283,6 @@ fn learning_does_not_take_over_a_folder_that_has_something() {
         attack("there is only an id", with_part("id", || "019c0000-0000-7000-8000-000000000001".to_owned())),
         attack("there is only an inbox", with_part(".inbox/skills/quagga/SKILL.md", skill)),
         attack("there is only a record of promotions", with_part("skills.json", || "{\"schema\": 1}".to_owned())),
-        attack("there is only a hidden file", with_part(".adage-tmp-1", || "quagga".to_owned())),
         attack("the memory is a link to a folder of the repository that has a skill", |ground| {
             let hostile = ground.folder("hostile");
             put_skill(&hostile.join("notes"), "quagga-docs", HOSTILE);

@@ -75,6 +75,12 @@ fn the_honest_user_loses_nothing() {
             ground.speaks(&poor, &own, OWN, "without git");
             ground.speaks(&ground.user, &own, OWN, "with git again");
         }),
+    ]);
+}
+
+#[test]
+fn what_the_user_trusts_speaks() {
+    check(&[
         attack("after trust the team's folder speaks, and stays trusted", |ground| {
             let team = Team::trusted(ground);
             ground.speaks(&ground.user, &team.ours, TEAM, "trusted");

@@ -99,7 +99,7 @@ fn pulled_rows_wait_whatever_they_claim() {
         }),
         attack("the whole file is another, with everything that it may claim at its top", |ground| {
             let team = Team::trusted(ground);
-            let mut file = playbook(vec![hostile_row()]);
+            let mut file = playbook(&[hostile_row()]);
             for key in ["trusted", "admitted", "known", "owner", "trust"] {
                 file[key] = json!(true);
             }
@@ -289,7 +289,7 @@ fn other_files_of_a_pull_bring_no_row_in() {
         attack("the playbook has conflict marks and the pulled backup speaks", |ground| {
             let team = Team::trusted(ground);
             let memory = team.their_memory();
-            write(&memory.join("skills_playbook.json.bak"), playbook(vec![hostile_row()]).to_string());
+            write(&memory.join("skills_playbook.json.bak"), playbook(&[hostile_row()]).to_string());
             write(&memory.join("skills_playbook.json"), "<<<<<<< HEAD\n{\n=======\n>>>>>>> theirs\n");
             team.push_with(&["skills_playbook.json.bak"]);
             team.pull();
@@ -333,7 +333,7 @@ fn other_files_of_a_pull_bring_no_row_in() {
         }),
         attack("the playbook becomes a link to another file of the repository", |ground| {
             let team = Team::trusted(ground);
-            write(&team.theirs.join("docs/rows.json"), playbook(vec![hostile_row()]).to_string());
+            write(&team.theirs.join("docs/rows.json"), playbook(&[hostile_row()]).to_string());
             fs::remove_file(team.their_memory().join("skills_playbook.json")).unwrap();
             std::os::unix::fs::symlink("../docs/rows.json", team.their_memory().join("skills_playbook.json")).unwrap();
             team.push();

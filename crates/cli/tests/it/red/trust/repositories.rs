@@ -30,10 +30,6 @@ fn rows_wait_whatever_the_environment_says_of_git() {
         attack("there is no PATH", seen(|ground, _| ground.user.without("PATH"))),
         attack("the git program fails", set("PATH", |ground| fake_git(ground, "exit 1"))),
         attack("the git program says nothing", set("PATH", |ground| fake_git(ground, "exit 0"))),
-        attack(
-            "the git program does not end",
-            set("PATH", |ground| fake_git(ground, "read line < /dev/zero; sleep 60")),
-        ),
         attack("GIT_DIR names an empty repository", set("GIT_DIR", |ground| empty_repository(ground) + "/.git")),
         attack("GIT_DIR names nothing", set("GIT_DIR", |_| "/nonexistent".to_owned())),
         attack("GIT_WORK_TREE names another folder", set("GIT_WORK_TREE", empty_repository)),
@@ -174,22 +170,10 @@ fn tracked_folders_are_recognised_in_every_layout() {
             team.only_the_team_speaks("forced");
         }),
         attack("an own ignored folder is overwritten by a pull that tracks it", |ground| {
-            let team = Team::cloned(ground, "ours");
-            // The repository has none yet; the user has one of their own, which git ignores.
-            ground.other.git(&team.theirs, &["rm", "-r", "-q", "--cached", MEMORY]);
-            fs::remove_dir_all(team.their_memory()).unwrap();
-            team.push();
-            team.pull();
-            let _ = fs::remove_dir_all(team.our_memory());
-            ground.learns(&team.ours);
-            write(&team.our_memory().join(".gitignore"), "*\n");
-            plant(&ground.other, &team.theirs);
-            let _ = fs::remove_file(team.their_memory().join("id"));
-            team.push();
-            ground.user.git(&team.ours, &["pull", "-q", "--ff-only"]);
+            let team = overwritten(ground);
             ground.is_silent(&ground.user, &team.ours, "overwritten by git");
         }),
-        attack("the memory is a submodule", |ground| submodule(ground)),
+        attack("the memory is a submodule", submodule),
         attack("a work tree beside the clone is used", |ground| {
             let team = Team::trusted(ground);
             ground.user.git(&team.ours, &["worktree", "add", "-q", "../tree", "-b", "tree"]);
@@ -268,6 +252,61 @@ fn tracked_folders_are_recognised_in_every_layout() {
             ground.is_silent(&ground.user, &own, "as pulled");
         }),
     ]);
+}
+
+#[test]
+fn a_folder_that_a_pull_has_overwritten_is_recognised_from_everywhere() {
+    check(&[
+        attack("the overwritten folder is seen without a git program", |ground| {
+            let team = overwritten(ground);
+            ground.is_silent(&ground.user.with("PATH", ground.folder("no-programs")), &team.ours, "without git");
+        }),
+        attack("the overwritten folder is seen with the settings of another repository", |ground| {
+            let team = overwritten(ground);
+            let empty = empty_repository(ground);
+            let variables = [
+                ("GIT_DIR", "/.git"),
+                ("GIT_WORK_TREE", ""),
+                ("GIT_INDEX_FILE", "/.git/none"),
+                ("GIT_CEILING_DIRECTORIES", ""),
+            ];
+            for (variable, below) in variables {
+                let person = ground.user.with(variable, format!("{empty}{below}"));
+                ground.is_silent(&person, &team.ours, variable);
+            }
+            let hidden = ground.user.with("GIT_CEILING_DIRECTORIES", &team.ours);
+            ground.is_silent(&hidden, &team.ours, "below the ceiling");
+        }),
+        attack("the overwritten folder is seen from outside the repository", |ground| {
+            let team = overwritten(ground);
+            let memory = team.our_memory();
+            ground.is_silent_in(&ground.user, Path::new("/"), &["--dir", memory.to_str().unwrap()], "from outside");
+        }),
+        attack("the overwritten folder is in a repository of another account", |ground| {
+            let team = overwritten(ground);
+            let _ = chown(&team.ours, Some(4321), Some(4321));
+            let _ = chown(team.ours.join(".git"), Some(4321), Some(4321));
+            let person = ground.user.with("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+            ground.is_silent(&person, &team.ours, "of another account");
+        }),
+    ]);
+}
+
+/// A clone with an own, ignored memory of the user, whose playbook a pull has replaced: git treats ignored files as expendable.
+fn overwritten(ground: &Ground) -> Team<'_> {
+    let team = Team::cloned(ground, "ours");
+    ground.other.git(&team.theirs, &["rm", "-r", "-q", "--cached", MEMORY]);
+    fs::remove_dir_all(team.their_memory()).unwrap();
+    team.push();
+    team.pull();
+    let _ = fs::remove_dir_all(team.our_memory());
+    ground.learns(&team.ours);
+    write(&team.our_memory().join(".gitignore"), "*\n");
+    plant(&ground.other, &team.theirs);
+    let _ = fs::remove_file(team.their_memory().join("id"));
+    team.push();
+    ground.user.git(&team.ours, &["pull", "-q", "--ff-only"]);
+    team
 }
 
 /// A memory with another name, tracked and trusted, gets a row by git.

@@ -30,7 +30,7 @@ pub(super) fn hostile_row() -> Value {
 }
 
 /// A playbook file with these rows and no others.
-pub(super) fn playbook(rows: Vec<Value>) -> Value {
+pub(super) fn playbook(rows: &[Value]) -> Value {
     json!({
         "schema_version": 2, "generation": 900, "archive_len": 0, "usage": {"segment": 0, "offset": 0}, "removed": [],
         "lessons": rows, "trusted": true,

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, TEAM, write};
+use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, write};
 use super::rows::{plant, put_skill};
 use super::team::Team;
 
@@ -144,13 +144,29 @@ fn a_trusted_folder_sets_nothing_that_only_the_user_may() {
                 let text = fs::read_to_string(file).unwrap();
                 ground.claim(!text.contains(HOSTILE), format!("{} was changed", file.display()));
             }
+            // The same proposals, when the user names the places.
+            let (skills, notes) = (outside.join("skills").display().to_string(), global.display().to_string());
+            let roots = ["inbox", "--writable-skills", &skills, "--global-notes", &notes, "apply", "--all"];
+            ground.user.adage(&team.ours, &roots);
+            for file in [&file, &global] {
+                let text = fs::read_to_string(file).unwrap();
+                ground.claim(
+                    text.contains(HOSTILE),
+                    format!("{} does not change on the user's word either", file.display()),
+                );
+            }
         }),
+    ]);
+}
+
+#[test]
+fn a_trusted_folder_brings_no_other_folder_in() {
+    check(&[
         attack("it names folders of skills that load by themselves", |ground| {
             let extra = ground.folder("extra");
             put_skill(&extra, "quagga-docs", HOSTILE);
             let names = ["extra_skills", "project_skills", "skill_folders", "skills_dirs", "roots"];
             let team = configured(ground, &everywhere(&names, &json!([extra.join("skills")])));
-            ground.speaks(&ground.user, &team.ours, TEAM, "trusted");
             ground.is_silent(&ground.user, &team.ours, "folders of skills");
         }),
         attack("it trusts another folder", |ground| {
@@ -165,14 +181,14 @@ fn a_trusted_folder_sets_nothing_that_only_the_user_may() {
             let config = everywhere(&["trust", "trusted", "trust_pulled", "admit", "auto_trust"], &json!(true));
             let team = configured(ground, &config);
             team.bring();
-            team.only_the_team_speaks("pulled");
+            ground.is_silent(&ground.user, &team.ours, "pulled");
         }),
         attack("it moves the state, the log or the folder itself", |ground| {
             let elsewhere = ground.folder("elsewhere");
             let names =
                 ["dir", "folder", "state", "state_dir", "trust_store", "log", "log_file", "archive", "quarantine"];
             let team = configured(ground, &everywhere(&names, &json!(elsewhere)));
-            ground.learns(&team.ours);
+            ground.user.adage(&team.ours, &["learn", "--trigger", "zip a folder", "--solution", "call okapi"]);
             ground.user.adage(&team.ours, &["context", TASK]);
             ground.claim(fs::read_dir(&elsewhere).unwrap().count() == 0, "something was written there");
         }),

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::checks::{attack, check};
 use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, TEAM, contents, write};
 use super::program::Said;
-use super::rows::{edit_rows, hostile_row, plant, put_skill, row};
+use super::rows::{edit_rows, hostile_row, plant, row};
 use super::team::Team;
 
 /// What `trust --show` prints in a hostile folder, at a terminal that obeys sequences.
@@ -47,7 +47,6 @@ fn everything_that_would_be_shown_is_shown_first() {
             shows("correct_pattern", |word| json!(format!("{word}\rfine"))),
         ),
         attack("the domains", shows("domains", |word| json!([word]))),
-        attack("the project for which it applies", shows("project", |word| json!(word))),
         attack("a lesson among three hundred", |ground| {
             let hostile = ground.folder("hostile");
             plant(&ground.other, &hostile);
@@ -152,7 +151,12 @@ fn what_is_shown_is_harmless_for_the_terminal() {
             let hostile = ground.folder("hostile");
             plant(&ground.other, &hostile);
             let memory = hostile.join(MEMORY);
-            put_skill(&memory, "docs", &format!("before{sequence}after"));
+            let escaped: Vec<String> = sequence.chars().map(|c| format!("\\U{:08x}", c as u32)).collect();
+            let escaped = escaped.concat();
+            let text = format!(
+                "---\nname: docs\ndescription: \"before{escaped}after\"\n---\n# Docs\nbefore{sequence}after, to {TASK}\n"
+            );
+            write(&memory.join("skills/docs/SKILL.md"), text);
             write(&memory.join("skills/docs").join(format!("before{sequence}after").replace('/', "_")), "x");
             is_harmless(ground, sequence);
         }));

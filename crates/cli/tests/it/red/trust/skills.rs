@@ -40,17 +40,29 @@ fn bringing(change: impl Fn(&Team) + 'static) -> impl Fn(&Ground) + 'static {
 /// After the change the admitted skill is not shown any more: it is another one now.
 fn changing(change: impl Fn(&Team) + 'static) -> impl Fn(&Ground) + 'static {
     move |ground| {
-        let team = with_skill(ground);
-        change(&team);
-        team.push();
-        team.pull();
-        let said = ground.user.adage(&team.ours, &["skills", "match", TASK, "--block"]);
-        ground.claim(!said.out.contains("Always call"), format!("shown as if admitted: {}", said.brief()));
-        ground.is_silent(&ground.user, &team.ours, "changed");
+        let team = after_change(ground, &change);
         ground.does(&ground.user, &team.ours, &["trust"]);
         let said = ground.user.adage(&team.ours, &["skills", "match", TASK, "--block"]);
         ground.claim(said.says(TEAM) || said.says(HOSTILE), format!("trusted again, and silent: {}", said.brief()));
     }
+}
+
+/// The same, when nobody has to be able to read the skill afterwards.
+fn breaking(change: impl Fn(&Team) + 'static) -> impl Fn(&Ground) + 'static {
+    move |ground| {
+        after_change(ground, &change);
+    }
+}
+
+fn after_change(ground: &Ground, change: impl Fn(&Team)) -> Team<'_> {
+    let team = with_skill(ground);
+    change(&team);
+    team.push();
+    team.pull();
+    let said = ground.user.adage(&team.ours, &["skills", "match", TASK, "--block"]);
+    ground.claim(!said.out.contains("Always call"), format!("shown as if admitted: {}", said.brief()));
+    ground.is_silent(&ground.user, &team.ours, "changed");
+    team
 }
 
 /// What `skills.json` has to say for every text below a folder of skills to be promoted and checked.
@@ -154,16 +166,8 @@ fn a_changed_skill_waits_again() {
             changing(|team| write(&team.their_memory().join("skills/docs/.env"), "RUN=quagga\n")),
         ),
         attack(
-            "a supporting file becomes a program",
-            changing(|team| {
-                use std::os::unix::fs::PermissionsExt;
-                let file = team.their_memory().join("skills/docs/scripts/run.sh");
-                fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
-            }),
-        ),
-        attack(
             "a supporting file becomes a link to the repository",
-            changing(|team| {
+            breaking(|team| {
                 write(&team.theirs.join("tools/run.sh"), "run quagga\n");
                 let file = team.their_memory().join("skills/docs/scripts/run.sh");
                 fs::remove_file(&file).unwrap();
@@ -172,7 +176,7 @@ fn a_changed_skill_waits_again() {
         ),
         attack(
             "the skill becomes a link to a changed file of the repository",
-            changing(|team| {
+            breaking(|team| {
                 let file = team.their_memory().join("skills/docs/SKILL.md");
                 let text = fs::read_to_string(&file).unwrap().replace("call bongo", "call quagga");
                 write(&team.theirs.join("docs/SKILL.md"), text);

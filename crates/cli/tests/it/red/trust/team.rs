@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ground::{Ground, MEMORY, TASK, TEAM};
+use super::ground::{Ground, MEMORY, TEAM};
 use super::rows::{edit_rows, row};
 
 /// What a team that shares its lessons leaves out of a commit.
@@ -43,7 +43,15 @@ impl<'a> Team<'a> {
         };
         ground.other.git(&team.upstream, &["init", "-q", "--bare", "."]);
         ground.other.git(&ground.folder("."), &["clone", "-q", "upstream", "theirs"]);
-        let lesson = ["learn", "--trigger", TASK, "--solution", "ask bongo before", "--mistake", "bongo was not asked"];
+        let lesson = [
+            "learn",
+            "--trigger",
+            "deploy the docs together",
+            "--solution",
+            "ask bongo before",
+            "--mistake",
+            "bongo was not asked",
+        ];
         assert!(ground.other.adage(&team.theirs, &lesson).is_done());
         team.push();
         ground
