@@ -17,6 +17,7 @@ use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::setters::setters;
 use crate::store::{Store, VectorCache};
+use crate::trust::{Decision, Sharing, Tracking, TrustRequest, TrustStore};
 
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
 pub struct PlaybookBuilder {
@@ -30,6 +31,7 @@ pub struct PlaybookBuilder {
     global_notes: Option<PathBuf>,
     writable_skills: Vec<PathBuf>,
     export_key: Option<ExportKey>,
+    trust: TrustRequest,
 }
 
 impl PlaybookBuilder {
@@ -45,6 +47,7 @@ impl PlaybookBuilder {
             global_notes: None,
             writable_skills: Vec::new(),
             export_key: None,
+            trust: TrustRequest::default(),
         }
     }
 
@@ -59,6 +62,17 @@ impl PlaybookBuilder {
         with_config(config: Config) => config = config;
         /// Seals exports as JSON lines with the user's key, so that the user's imports recognise them.
         with_export_key(key: ExportKey) => export_key = Some(key);
+        /// Asks the store whether the folder is trusted, and records there what this handle makes and writes. Without one, a path
+        /// that the host names is trusted.
+        trust_store(store: Arc<dyn TrustStore>) => trust.store = Some(store);
+        /// Trusts the folder whatever a store says: the host has asked a person, or knows who made it.
+        trusted() => trust.decision = Some(Decision::Trusted);
+        /// Uses nothing of the folder: nothing is read, shown, matched or written.
+        untrusted() => trust.decision = Some(Decision::Untrusted);
+        /// Whether version control writes to the folder; with a store, its texts are then admitted one by one.
+        tracked(tracking: Tracking) => trust.tracking = tracking;
+        /// Who a new folder is for; only with a store.
+        sharing(sharing: Sharing) => trust.sharing = sharing;
         /// Makes and changes nothing in the folder, which need not exist.
         read_only() => access = Access::ReadOnly;
     }
@@ -115,7 +129,7 @@ impl PlaybookBuilder {
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (store, snapshot, recovery) =
-            Store::open(&self.folder, self.disk, Arc::clone(&clock), feedback, self.access)?;
+            Store::open(&self.folder, self.disk, Arc::clone(&clock), feedback, self.access, self.trust)?;
         Ok(Playbook(Arc::new(Inner {
             store,
             config: self.config,

@@ -226,7 +226,7 @@ impl Inbox {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
-            let (change, plan) = inner.store.folder.edits().change(inner.clock.now(), || {
+            let edit = || {
                 self.check_lessons(&lessons)?;
                 let pending = self.pending()?;
                 let (mut plan, mut edits) = (Plan::default(), Vec::new());
@@ -242,7 +242,9 @@ impl Inbox {
                 }
                 let what = format!("apply {}", names(&files));
                 Ok((Some(Transaction { what, record: Record::Kept, edits }), plan))
-            })?;
+            };
+            let edits = inner.store.folder.edits();
+            let (change, plan) = self.playbook.skills().noted(|| edits.change(inner.clock.now(), edit))?;
             applied.change = change;
             applied.files = plan.files().map(|(path, _)| path.to_owned()).collect();
             self.drop_folders(&files);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::playbook_file::{self, Parsed};
+use super::playbook_file::Parsed;
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::Name;
@@ -37,7 +37,7 @@ impl Store {
             loaded => return loaded.map(|snapshot| (snapshot, None)),
         }
         let backup = self.files().read_or_empty(BACKUP, 0)?;
-        let (mut file, from_backup) = match playbook_file::parse(&backup, self.clock.as_ref()) {
+        let (mut file, from_backup) = match self.parse(&backup) {
             Ok(Parsed::Current(file)) => (file, true),
             _ => (PlaybookFile::default(), false),
         };

@@ -1,0 +1,130 @@
+//! Letting in what others wrote: a folder, or texts that version control brought.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Playbook;
+use super::skill_listing::{ListedSkill, SkillPlace};
+use super::skills::Skills;
+use crate::error::{Error, Result};
+use crate::folder::Name;
+use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
+use crate::store::skill_files::OWN_SKILLS;
+use crate::trust::{FolderIdentity, Standing};
+
+/// What is in the folder that its user has not admitted yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AwaitingTrust {
+    /// Lessons.
+    pub lessons: Vec<Arc<Lesson>>,
+    /// The memory's own skills.
+    pub skills: Vec<ListedSkill>,
+}
+
+impl Playbook {
+    /// What of the folder this handle uses.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.0.store.guard.standing()
+    }
+
+    /// What version control brought and the user has not admitted; nothing in a folder that is trusted as a whole.
+    ///
+    /// # Errors
+    /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted), [`FolderError::Io`](crate::FolderError::Io).
+    pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
+        let lessons = self.0.view()?.snapshot.book().foreign.clone();
+        let guard = &self.0.store.guard;
+        let skills = self.own_skills()?.into_iter().filter(|listed| !guard.admits(|| listed.text_hash));
+        Ok(AwaitingTrust { lessons, skills: skills.collect() })
+    }
+
+    /// Trusts the folder and all that is in it now: a person has looked at it. What awaits review still does. In a folder that is
+    /// [tracked](crate::trust::Tracking::Tracked), what is changed or added later waits again.
+    ///
+    /// # Errors
+    /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
+    /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted) for one that was not opened as
+    /// [`trusted`](crate::playbook::PlaybookBuilder::trusted); [`FolderError::Io`](crate::FolderError::Io).
+    pub fn trust(&self) -> Result<FolderIdentity> {
+        let view = self.0.view()?;
+        let book = view.snapshot.book();
+        let lessons = book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.admission_hash());
+        let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
+        let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
+        let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).collect();
+        let store = &self.0.store;
+        let identity = store.guard.trust(&store.folder, &texts)?;
+        self.0.reload()?;
+        Ok(identity)
+    }
+
+    /// Admits single lessons that version control brought.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`] when none that waits has such an id, [`Error::Ambiguous`] when several have it. Nothing is
+    /// admitted then.
+    pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {
+        let foreign = self.0.view()?.snapshot.book().foreign.clone();
+        let find = |id: &LessonId| -> Result<Arc<Lesson>> {
+            let with_id: Vec<&Arc<Lesson>> = foreign.iter().filter(|lesson| lesson.id == *id).collect();
+            match with_id.as_slice() {
+                [] => Err(Error::NoSuchLesson { lesson: LessonRef::Id(*id) }),
+                [lesson] => Ok(Arc::clone(lesson)),
+                several => Err(Error::Ambiguous { trigger: id.to_string(), ids: vec![*id; several.len()] }),
+            }
+        };
+        let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
+        self.0.store.guard.note(&lessons.iter().map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())?;
+        self.0.reload()?;
+        Ok(lessons)
+    }
+
+    /// The memory's own skills, those hidden by others too.
+    fn own_skills(&self) -> Result<Vec<ListedSkill>> {
+        let listing = self.skills().list()?;
+        let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|(listed, _)| listed));
+        Ok(all.filter(|listed| listed.place == SkillPlace::User).collect())
+    }
+}
+
+impl Skills {
+    /// Records the memory's own skills that `write` makes or changes. One that others brought stays theirs when it is changed: it
+    /// was not read as a whole.
+    pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+        let guard = &self.0.0.store.guard;
+        if !guard.is_recording() {
+            return write();
+        }
+        let (before, strays) = (self.own_texts(), self.strays()?);
+        let written = write()?;
+        let is_own = |path: &PathBuf| match before.get(path) {
+            Some(text) => guard.admits(|| *text),
+            None => path.parent().is_none_or(|folder| !strays.contains(folder)),
+        };
+        let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
+        let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
+        guard.note(&texts)?;
+        Ok(written)
+    }
+
+    /// The memory's own skills that a person need not promote. A tainted one is not recorded: without a promotion nothing is
+    /// known of what its file says about its trust later.
+    fn own_texts(&self) -> BTreeMap<PathBuf, TextHash> {
+        let trusted = self.own().into_iter().filter(|found| found.skill.provenance.trust == Trust::Trusted);
+        trusted.map(|found| (found.path, found.text_hash)).collect()
+    }
+
+    /// Folders without a skill: a skill that is written there has files beside it that its writer has not seen.
+    fn strays(&self) -> Result<BTreeSet<PathBuf>> {
+        let root = self.0.0.store.folder.below(OWN_SKILLS);
+        let skills: BTreeSet<PathBuf> =
+            self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
+        let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));
+        Ok(folders.filter(|folder| !skills.contains(folder)).collect())
+    }
+}
