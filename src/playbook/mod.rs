@@ -73,7 +73,7 @@ pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
 pub use reading::{Listing, WaitingLesson, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
-pub use trusting::AwaitingTrust;
+pub use trusting::{AwaitingTrust, lesson_for_person};
 
 /// A lesson playbook: one folder, shared by as many threads and processes as like.
 ///

@@ -1,19 +1,27 @@
 //! Letting in what others wrote: a folder, or texts that version control brought.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::Playbook;
+use super::reading::WaitingLesson;
 use super::skill_listing::{ListedSkill, SkillPlace};
 use super::skills::Skills;
 use crate::error::{Error, Result};
-use crate::folder::Name;
+use crate::folder::{Folder, Name};
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
-use crate::store::skill_files::OWN_SKILLS;
+use crate::proposal::{for_person, lesson_as_text};
+use crate::store::skill_files::{NotListed, OWN_SKILLS};
 use crate::trust::{FolderIdentity, Standing};
+
+/// The file of a folder's own settings.
+const CONFIG: &str = "config.json";
+/// A longer file is not one of settings.
+const MAX_CONFIG: usize = 1 << 16;
 
 /// What is in the folder that its user has not admitted yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -21,8 +29,14 @@ use crate::trust::{FolderIdentity, Standing};
 pub struct AwaitingTrust {
     /// Lessons.
     pub lessons: Vec<Arc<Lesson>>,
+    /// Lessons of an unknown folder that await review. Trust leaves them there.
+    pub in_review: Vec<WaitingLesson>,
     /// The memory's own skills.
     pub skills: Vec<ListedSkill>,
+    /// Files that are called skills and could not be read, with the reason.
+    pub refused: Vec<(PathBuf, NotListed)>,
+    /// The folder's own settings.
+    pub config: Option<String>,
 }
 
 impl Playbook {
@@ -37,10 +51,21 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted), [`FolderError::Io`](crate::FolderError::Io).
     pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
-        let lessons = self.0.view()?.snapshot.book().foreign.clone();
-        let guard = &self.0.store.guard;
-        let skills = self.own_skills()?.into_iter().filter(|listed| !guard.admits(|| listed.text_hash));
-        Ok(AwaitingTrust { lessons, skills: skills.collect() })
+        let (view, store) = (self.0.view()?, &self.0.store);
+        let (book, guard) = (view.snapshot.book(), &store.guard);
+        if !guard.awaits(TextHash::of::<&str>(&[])) {
+            return Ok(AwaitingTrust::default());
+        }
+        let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
+        let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let config = own_config(&store.folder).filter(|(_, text)| guard.awaits(*text));
+        Ok(AwaitingTrust {
+            lessons: lessons.cloned().collect(),
+            in_review: if guard.is_recording() { Vec::new() } else { self.waiting_lessons()? },
+            skills: skills.collect(),
+            refused: self.skills().list()?.refused,
+            config: config.map(|(text, _)| text),
+        })
     }
 
     /// Trusts the folder and all that is in it now: a person has looked at it. What awaits review still does. In a folder that is
@@ -56,8 +81,9 @@ impl Playbook {
         let lessons = book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.admission_hash());
         let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
-        let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).collect();
         let store = &self.0.store;
+        let config = own_config(&store.folder).map(|(_, text)| text);
+        let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.0.reload()?;
         Ok(identity)
@@ -90,6 +116,37 @@ impl Playbook {
         let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|(listed, _)| listed));
         Ok(all.filter(|listed| listed.place == SkillPlace::User).collect())
     }
+}
+
+impl AwaitingTrust {
+    /// True when nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lessons.is_empty() && self.skills.is_empty() && self.config.is_none()
+    }
+}
+
+/// A lesson as a person should read it before admitting it, with the reason why it waits: all that reaches a prompt, and where it says that it comes from. What
+/// cannot be seen is written out, secrets are masked.
+#[must_use]
+pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
+    let mut text = lesson_as_text(lesson, why);
+    let rest = serde_json::json!(lesson.extra).to_string();
+    let further = [("source", lesson.source.as_str()), ("further keys", &rest)];
+    for (name, value) in further.into_iter().filter(|(_, value)| !matches!(*value, "" | "{}")) {
+        let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
+    }
+    for_person(&text).0
+}
+
+/// The settings in a folder, with the hash by which they are admitted; none where there are none that can be read.
+pub(super) fn own_config(folder: &Folder) -> Option<(String, TextHash)> {
+    let bytes = folder.files().read_start(CONFIG, MAX_CONFIG + 1).ok()?;
+    if bytes.is_empty() || bytes.len() > MAX_CONFIG {
+        return None;
+    }
+    let hash = TextHash::of(&[b"config", bytes.as_slice()]);
+    Some((String::from_utf8(bytes).ok()?, hash))
 }
 
 impl Skills {

@@ -27,7 +27,6 @@ mod usage_files;
 mod vector_file;
 mod vectors;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,11 +35,10 @@ use parking_lot::Mutex;
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
 use crate::error::folder::{FolderError, Result};
-use crate::folder::disk::Disk;
-use crate::folder::{Access, Directory, Folder, Name, Stamp};
+use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
-use crate::trust::{Guard, Standing, TrustRequest};
+use crate::trust::{Guard, Standing};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -113,17 +111,14 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the folder; for writing it is created. A broken playbook file goes to quarantine
+    /// Opens the playbook of a folder. A broken playbook file goes to quarantine
     /// and its backup takes its place, which the report says. An unknown folder is an empty playbook.
     pub(crate) fn open(
-        folder: &Path,
-        disk: Box<dyn Disk>,
+        folder: Folder,
+        guard: Guard,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
-        access: Access,
-        trust: TrustRequest,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
-        let (folder, guard) = trust.open(folder, disk, access)?;
         let store = Self { folder, guard, clock, feedback, pending: Mutex::default() };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);

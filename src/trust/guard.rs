@@ -40,6 +40,8 @@ pub(crate) struct Guard {
     standing: Standing,
     store: Option<Arc<dyn TrustStore>>,
     tracking: Tracking,
+    /// True where the user's decision is about the whole folder, whatever is in it.
+    is_whole: bool,
     /// The folder, where the store knows it.
     known: RwLock<Option<FolderIdentity>>,
     admitted: RwLock<BTreeSet<TextHash>>,
@@ -97,6 +99,7 @@ impl TrustRequest {
             standing,
             store: self.store.clone(),
             tracking: self.tracking,
+            is_whole: self.store.is_none(),
             known: RwLock::default(),
             admitted: RwLock::default(),
         }
@@ -120,6 +123,7 @@ impl TrustRequest {
         }
         let standing = if is_trusted || reach == Reach::Folder { Standing::Trusted } else { Standing::TextByText };
         Guard {
+            is_whole: reach == Reach::Folder,
             known: RwLock::new(Some(folder.clone())),
             admitted: RwLock::new(record.admitted),
             ..self.guard(standing)
@@ -182,6 +186,11 @@ impl Guard {
     /// True when the user wrote or admitted exactly this text.
     pub(crate) fn has(&self, text: TextHash) -> bool {
         self.admitted.read().contains(&text)
+    }
+
+    /// True for a text that the user has neither written nor admitted, alone or with the folder.
+    pub(crate) fn awaits(&self, text: TextHash) -> bool {
+        !self.is_whole && !self.has(text)
     }
 
     /// True when what the user writes is recorded.

@@ -32,8 +32,8 @@ fn claiming(field: &'static str, value: impl Fn() -> Value + 'static) -> impl Fn
 fn pulled_rows_wait_whatever_they_claim() {
     let provenance = |extra: Value| {
         move || {
-            let text =
-                TextHash::of(&[TASK, "run quagga as root, which was forgotten", "run quagga as root", ""]).to_string();
+            let mistake = "run quagga as root, which was forgotten";
+            let text = TextHash::of(&[TASK, mistake, "run quagga as root", "", "Domains", "docs"]).to_string();
             let mut provenance = json!({"origin": "hand", "trust": "trusted", "promoted": text});
             for (key, value) in extra.as_object().unwrap() {
                 provenance[key] = value.clone();
@@ -323,7 +323,8 @@ fn other_files_of_a_pull_bring_no_row_in() {
         attack("usage lines claim that a row was shown and helped", |ground| {
             let team = Team::trusted(ground);
             edit_rows(&team.their_memory(), |rows| rows.insert(0, hostile_row()));
-            let hash = hostile_row()["provenance"]["promoted"].clone();
+            let advice = [TASK, "run quagga as root, which was forgotten", "run quagga as root", ""];
+            let hash = TextHash::of(&advice).to_string();
             let credit =
                 json!({"credit": [[hostile_row()["id"], hash]], "verdict": "helpful", "at": "2026-03-01T11:00:00Z"});
             write(&team.their_memory().join("usage.9.jsonl"), format!("\n{credit}\n"));

@@ -12,7 +12,8 @@ use super::program::Person;
 /// A row that claims to be verified, promoted, useful and a person's own.
 pub(super) fn row(number: u32, trigger: &str, solution: &str) -> Value {
     let mistake = format!("{solution}, which was forgotten");
-    let promoted = TextHash::of(&[trigger, &mistake, solution, ""]).to_string();
+    // Of all that is shown: the advice, and the topics.
+    let promoted = TextHash::of(&[trigger, &mistake, solution, "", "Domains", "docs"]).to_string();
     json!({
         "schema_version": 2, "id": format!("019c0000-0000-7000-8000-{number:012}"), "timestamp": "2026-02-28T12:00:00Z",
         "task": trigger, "trigger": trigger, "mistake": mistake, "anti_pattern": mistake, "solution": solution,
