@@ -63,6 +63,10 @@ pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 /// Lessons from which a playbook's index is a graph.
 const GRAPH_FROM: usize = 200_000;
 
+/// What a folder's own settings may be about.
+const FOLDER_SECTIONS: [&str; 8] =
+    ["learn", "retention", "retrieval", "feedback", "index", "matching", "curation", "skills"];
+
 /// All settings. `Config::default()` is what the documentation describes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -131,6 +135,26 @@ impl Config {
             return Err(unknown);
         }
         Ok(serde_json::from_value(value)?)
+    }
+
+    /// These settings with those of a memory folder's own file on top. A folder sets how its lessons are kept, found and shown: the
+    /// sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and `skills`. It never sets what is
+    /// trusted, read, run, called or written elsewhere: that is for the user's settings, the command line and the host.
+    ///
+    /// # Errors
+    /// [`Error::NotForFolder`]; those of [`from_json`](Self::from_json).
+    pub fn for_folder(&self, text: &str) -> Result<Self, Error> {
+        let own: Value = serde_json::from_str(text)?;
+        let is_allowed = |key: &&String| FOLDER_SECTIONS.contains(&key.as_str());
+        if let Some(key) = own.as_object().and_then(|own| own.keys().find(|key| !is_allowed(key))) {
+            return Err(Error::NotForFolder { key: key.clone(), allowed: &FOLDER_SECTIONS });
+        }
+        let mut settings = serde_json::to_value(self)?;
+        if let Some(unknown) = unknown_key(&own, &settings, "") {
+            return Err(unknown);
+        }
+        overlay(&mut settings, own);
+        Ok(serde_json::from_value(settings)?)
     }
 
     /// Checks every range.
@@ -214,6 +238,18 @@ fn check<T: ToString + ?Sized>(
     expected: &'static str,
 ) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
+}
+
+/// Replaces what the other value has.
+fn overlay(settings: &mut Value, own: Value) {
+    match (settings, own) {
+        (Value::Object(settings), Value::Object(own)) => {
+            for (key, value) in own {
+                overlay(settings.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (setting, value) => *setting = value,
+    }
 }
 
 /// The first key of an object, or of one in it, that the known one has not.

@@ -155,6 +155,7 @@ impl Folder {
     }
 
     fn refuse_read_only(&self) -> Result<()> {
+        self.directory.refuse_closed()?;
         if self.is_writable() { Ok(()) } else { Err(FolderError::ReadOnly { path: self.path().to_owned() }) }
     }
 
@@ -203,6 +204,17 @@ impl Folder {
                 let _ = self.directory.remove_if_exists(name.as_os_str());
             }
         }
+    }
+
+    /// The same folder for writing; it is created if there is none.
+    pub(crate) fn writable(self) -> Result<Self> {
+        self.directory.create_directory(Name::TOP)?;
+        Ok(Self { access: Access::ReadWrite, ..self })
+    }
+
+    /// The same folder, of which nothing is read or written.
+    pub(crate) fn closed(self) -> Self {
+        Self { directory: self.directory.closed(), access: Access::ReadOnly, ..self }
     }
 
     /// The same folder with another disk from now on.

@@ -234,7 +234,7 @@ impl Inbox {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
-            let (change, plan) = self.edit(Record::Kept, || {
+            let edit = || {
                 self.check_lessons(&lessons)?;
                 let pending = self.pending()?;
                 let (mut plan, mut edits) = (Plan::default(), Vec::new());
@@ -249,7 +249,8 @@ impl Inbox {
                     }
                 }
                 Ok((format!("apply {}", names(&files)), edits, plan))
-            })?;
+            };
+            let (change, plan) = self.playbook.skills().noted(|| self.edit(Record::Kept, edit))?;
             applied.change = change;
             applied.files = plan.files().map(|(path, _)| path.to_owned()).collect();
             self.drop_folders(&files);

@@ -1,7 +1,7 @@
 //! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
-use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, shadowed_by};
+use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
 use crate::error::{Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -52,7 +52,7 @@ impl Skills {
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
-            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known)));
+            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, &inner.store.guard)));
         }
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
@@ -111,6 +111,7 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
+            self.0.0.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, ..listed })

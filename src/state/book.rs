@@ -71,6 +71,8 @@ pub(crate) struct Book {
     pub(crate) lessons: LessonsByTime,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) removed: Vec<Removed>,
+    /// Lessons that version control brought and the user has not admitted. They are kept in the file, and used for nothing.
+    pub(crate) foreign: Vec<Arc<Lesson>>,
     /// Rows that are not lessons, kept as they are.
     pub(crate) unread: Vec<Value>,
     /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.

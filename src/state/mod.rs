@@ -17,7 +17,7 @@ pub use book::{ReviewReason, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;
-pub(crate) use lessons_by_time::{Changed, LessonsByTime};
+pub(crate) use lessons_by_time::Changed;
 pub(crate) use plan::{Plan, Planned};
 pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};

@@ -27,7 +27,6 @@ mod usage_files;
 mod vector_file;
 mod vectors;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,10 +35,10 @@ use parking_lot::Mutex;
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
 use crate::error::folder::{FolderError, Irregular, Result};
-use crate::folder::disk::Disk;
-use crate::folder::{Access, Directory, Folder, Name, Stamp};
-use crate::lesson::{SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change};
+use crate::folder::{Directory, Folder, Name, Stamp};
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change, Edit};
+use crate::trust::{Guard, Standing};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -103,6 +102,8 @@ const MAX_PENDING: usize = 1 << 20;
 /// A playbook in a folder.
 pub(crate) struct Store {
     pub(crate) folder: Folder,
+    /// What of the folder may be used.
+    pub(crate) guard: Guard,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     /// Events of recalls that found the folder busy.
@@ -110,16 +111,19 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the folder; for writing it is created. A broken playbook file goes to quarantine
-    /// and its backup takes its place, which the report says.
+    /// Opens the playbook of a folder. A broken playbook file goes to quarantine
+    /// and its backup takes its place, which the report says. An unknown folder is an empty playbook.
     pub(crate) fn open(
-        folder: &Path,
-        disk: Box<dyn Disk>,
+        folder: Folder,
+        guard: Guard,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
-        access: Access,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
-        let store = Self { folder: Folder::open(folder, disk, access)?, clock, feedback, pending: Mutex::default() };
+        let store = Self { folder, guard, clock, feedback, pending: Mutex::default() };
+        if store.guard.standing() == Standing::Unknown {
+            let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
+            return Ok((store, nothing, None));
+        }
         if let Err(error) = store.folder.edits().recover() {
             // Lessons do not depend on them; the next edit insists.
             tracing::warn!(%error, "edits that were left unfinished could not be settled");
@@ -159,6 +163,11 @@ impl Store {
         };
         known.version.is_settled.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
+    }
+
+    /// The present state, read whatever is known of it.
+    pub(crate) fn reload(&self) -> Result<Snapshot> {
+        self.load()
     }
 
     /// The present state with every event that was appended since.
@@ -207,7 +216,16 @@ impl Store {
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));
-        Ok(archive::parse(&bytes, self.clock.as_ref()))
+        let mut changes = archive::parse(&bytes, self.clock.as_ref());
+        changes.retain(|change| change.edits.iter().all(|edit| self.admits_edit(snapshot.book(), edit)));
+        Ok(changes)
+    }
+
+    /// False for a change that version control brought, of a text that the user has not admitted: to undo it would let it in.
+    fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
+        let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
+        let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
+        lesson.is_none_or(|lesson| !lesson.is_admitted() || self.admits(lesson))
     }
 
     /// Takes in the vectors that were cached since the last read.
@@ -283,7 +301,17 @@ impl Store {
         Ok(snapshot)
     }
 
+    /// Reads a playbook file as far as the user has admitted what is in it.
+    fn parse(&self, bytes: &[u8]) -> std::result::Result<playbook_file::Parsed, String> {
+        playbook_file::parse(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson))
+    }
+
+    pub(crate) fn admits(&self, lesson: &Lesson) -> bool {
+        self.guard.admits(|| lesson.admission_hash())
+    }
+
     fn load(&self) -> Result<Snapshot> {
+        self.guard.refresh()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
         let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
             Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_backup()? => {
@@ -291,7 +319,7 @@ impl Store {
             }
             read => read?,
         };
-        let parsed = playbook_file::parse(&bytes, self.clock.as_ref()).map_err(|reason| self.unreadable(reason))?;
+        let parsed = self.parse(&bytes).map_err(|reason| self.unreadable(reason))?;
         let (file, newer) = match parsed {
             playbook_file::Parsed::Current(file) => (file, None),
             playbook_file::Parsed::Newer { found, file } => (file, Some(found)),

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::LessonsByTime;
 use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
@@ -46,14 +45,14 @@ pub(crate) enum Parsed {
     },
 }
 
-/// Reads the file.
+/// Reads the file. Lessons that `admits` does not let in are kept apart.
 ///
 /// # Errors
 /// The reason when it is neither a playbook of ours nor a bare array of rows.
-pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
+pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
     let mut keys = match serde_json::from_slice(bytes) {
         Ok(Top::Rows(rows)) => {
-            let book = Arc::new(read_book(rows, clock));
+            let book = Arc::new(read_book(rows, clock, admits));
             return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
         }
         Ok(Top::Keys(keys)) => keys,
@@ -63,7 +62,7 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     let Some(Value::Array(rows)) = keys.remove("lessons") else {
         return Err("it has no list `lessons`".to_owned());
     };
-    let mut book = read_book(rows, clock);
+    let mut book = read_book(rows, clock, admits);
     // What cannot be read is kept, and reported by a check.
     for row in take_list(&mut keys, "removed") {
         match read_removed(&row, clock) {
@@ -148,7 +147,7 @@ struct File<'a> {
     archive_len: u64,
     usage: Mark,
     removed: Vec<RemovedRow<'a>>,
-    lessons: &'a LessonsByTime,
+    lessons: Vec<&'a Lesson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
@@ -183,7 +182,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread, mined_texts, skips } = file.book.as_ref();
+    let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -198,7 +197,7 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
         archive_len: file.archive_length,
         usage: file.usage,
         removed: removed.collect(),
-        lessons,
+        lessons: lessons.iter().chain(foreign).map(|lesson| &**lesson).collect(),
         waiting: waiting.collect(),
         unread,
         drawn: mined_texts,
@@ -210,11 +209,12 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
-    let (mut lessons, mut waiting, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+fn read_book(rows: Vec<Value>, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {
+    let (mut lessons, mut waiting, mut foreign, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
     for (place, row) in rows.into_iter().enumerate() {
         match Lesson::from_row(row.clone(), clock) {
+            Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
                 // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
                 if !ids.insert(lesson.id) {
@@ -235,7 +235,7 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
             }
         }
     }
-    Book { lessons: lessons.into_iter().collect(), waiting, unread, ..Book::default() }
+    Book { lessons: lessons.into_iter().collect(), waiting, foreign, unread, ..Book::default() }
 }
 
 fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
@@ -271,7 +271,7 @@ mod tests {
     use serde_json::json;
 
     fn read(bytes: &[u8]) -> PlaybookFile {
-        match parse(bytes, &ManualClock::new(at(0))) {
+        match parse(bytes, &ManualClock::new(at(0)), &|_| true) {
             Ok(Parsed::Current(file)) => file,
             other => panic!("{other:?}"),
         }
@@ -322,10 +322,10 @@ mod tests {
         for (bytes, reason) in
             [("", "EOF"), ("{", "EOF"), ("3", "an object or a list"), (r#"{"lessons": 3}"#, "no list")]
         {
-            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0))).unwrap_err();
+            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0)), &|_| true).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
-        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)));
+        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)), &|_| true);
         assert!(matches!(newer, Ok(Parsed::Newer { found: 3, .. })));
     }
 }

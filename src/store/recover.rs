@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::playbook_file::{self, Parsed};
+use super::playbook_file::Parsed;
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Name};
@@ -44,7 +44,7 @@ impl Store {
     pub(super) fn recover_locked(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
         let is_writable = self.folder.is_writable();
         let backup = self.bytes_of(BACKUP)?;
-        let (mut file, from_backup) = match playbook_file::parse(&backup, self.clock.as_ref()) {
+        let (mut file, from_backup) = match self.parse(&backup) {
             Ok(Parsed::Current(file)) => (file, true),
             _ => (PlaybookFile::default(), false),
         };

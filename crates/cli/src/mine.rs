@@ -102,7 +102,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     }
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
-    let builder = global.builder_with(|config| config.capture.selection = selection)?;
+    let builder = global.builder_with(move |config| config.capture.selection = selection)?;
     let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
