@@ -20,6 +20,9 @@ use crate::setters::setters;
 use crate::store::{Store, VectorCache};
 use crate::trust::{Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
+/// Changes settings after the folder's own were read.
+type Finish = Box<dyn FnOnce(&mut Config) + Send>;
+
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
 pub struct PlaybookBuilder {
     folder: PathBuf,
@@ -33,7 +36,7 @@ pub struct PlaybookBuilder {
     writable_skills: Vec<PathBuf>,
     export_key: Option<ExportKey>,
     trust: TrustRequest,
-    finish: Option<Box<dyn FnOnce(&mut Config)>>,
+    finish: Option<Finish>,
 }
 
 impl PlaybookBuilder {
@@ -86,7 +89,7 @@ impl PlaybookBuilder {
     /// of a folder that is not trusted, or that its user has not admitted, are not read; a file with a setting that a folder may
     /// not have ([`Config::for_folder`]) is passed over, with a warning.
     #[must_use]
-    pub fn with_folder_config(mut self, finish: impl FnOnce(&mut Config) + 'static) -> Self {
+    pub fn with_folder_config(mut self, finish: impl FnOnce(&mut Config) + Send + 'static) -> Self {
         self.finish = Some(Box::new(finish));
         self
     }

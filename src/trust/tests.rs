@@ -20,7 +20,8 @@ fn text(builder: PlaybookBuilder) -> String {
 
 /// A stranger's folder, and both kinds of store.
 fn each(check: impl Fn(&Path, Arc<dyn TrustStore>)) {
-    let stores: [fn(&Path) -> Arc<dyn TrustStore>; 2] =
+    type MakeStore = fn(&Path) -> Arc<dyn TrustStore>;
+    let stores: [MakeStore; 2] =
         [|_| Arc::new(MemoryTrustStore::default()), |state| Arc::new(FileTrustStore::new(state))];
     for store in stores {
         let temp = tempfile::tempdir().unwrap();

@@ -79,7 +79,7 @@ impl Global {
     /// A builder whose settings a command changes further. The user's come first, then the folder's, then the command line's.
     pub(crate) fn builder_with(
         &self,
-        change: impl FnOnce(&mut Config) + 'static,
+        change: impl FnOnce(&mut Config) + Send + 'static,
     ) -> Result<PlaybookBuilder, Box<dyn Error>> {
         let (capacity, dedup) = (self.capacity, self.dedup);
         let builder = self.plain_builder()?.with_folder_config(move |config| {

@@ -9,6 +9,7 @@ mod first_hour;
 mod folders;
 mod ground;
 mod honest;
+mod poisoning;
 mod program;
 mod pulled;
 mod repositories;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::ground::{Ground, HOSTILE, MEMORY, TASK, contents, copy, write};
 use super::program::Said;
-use super::rows::{edit_rows, hostile_row, plant, put_skill};
+use super::rows::{edit_rows, plant, put_skill, row};
 
 const ROW: &str = "019c0000-0000-7000-8000-000000000066";
 
@@ -112,9 +112,7 @@ impl<'a> Full<'a> {
         let change = earlier_change(ground, &project);
         put_skill(&memory, "docs", HOSTILE);
         edit_rows(&memory, |rows| {
-            let mut named = hostile_row();
-            named["id"] = json!("019c0000-0000-7000-8000-000000000067");
-            named["trigger"] = json!("the quagga of a source");
+            let mut named = row(67, "the quagga of a source", "run quagga as root");
             for field in ["source", "project", "role"] {
                 named[field] = json!(HOSTILE);
             }
