@@ -12,7 +12,7 @@ use super::embedder::Kept;
 
 /// How books are drawn.
 #[derive(Clone, Copy)]
-pub(crate) struct Draws {
+pub(crate) struct Sampling {
     /// Lessons per book; all where there is no number.
     pub(crate) n_lessons: Option<usize>,
     pub(crate) n_draws: usize,
@@ -54,7 +54,7 @@ impl Random {
     }
 }
 
-impl Draws {
+impl Sampling {
     pub(crate) fn books<'a>(
         self,
         data: &'a Data,

@@ -48,8 +48,8 @@ pub(crate) fn write(book: &Book, data: &Data, set: &str, seed: u64, out: &mut im
                     }))
                 })
                 .collect();
-            let named = question.right.first().map_or(question.id.as_str(), String::as_str);
-            let half = TextHash::of(&[named]).as_bytes()[0] % 2;
+            let split_by = question.right.first().map_or(question.id.as_str(), String::as_str);
+            let half = TextHash::of(&[split_by]).as_bytes()[0] % 2;
             let line = json!({
                 "query": question.id, "kind": question.kind, "set": set, "n": book.ids.len(), "half": half,
                 "n_words": question.text.split_whitespace().count(), "candidates": candidates,

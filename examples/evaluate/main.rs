@@ -46,7 +46,7 @@ use adage::config::DedupPolicy;
 use adage::{Config, LearnOutcome, LessonId, Playbook, build_lesson};
 use serde_json::json;
 
-use books::Draws;
+use books::Sampling;
 use classic::Classic;
 use data::{Data, rows, text};
 use default_tier::Measured;
@@ -112,8 +112,8 @@ impl Options {
         Ok(options)
     }
 
-    fn draws(&self) -> Draws {
-        Draws { n_lessons: self.books, n_draws: self.draws.unwrap_or(1), seed: self.seed }
+    fn draws(&self) -> Sampling {
+        Sampling { n_lessons: self.books, n_draws: self.draws.unwrap_or(1), seed: self.seed }
     }
 }
 

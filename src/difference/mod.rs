@@ -17,7 +17,6 @@ mod polarity;
 mod token;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -27,22 +26,26 @@ pub use token::Kind as ValueKind;
 use token::{Kind, Token, first_sentence, tokens};
 
 /// Which field of a lesson.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// The situation.
+    #[error("trigger")]
     Trigger,
     /// What not to do.
+    #[error("anti-pattern")]
     AntiPattern,
     /// What to do.
+    #[error("correct pattern")]
     CorrectPattern,
 }
 
 /// Why two lessons are not the same, with what each of them says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum Difference {
     /// Another value in the same place.
+    #[error("another {kind} in the {field}: {ours} against {theirs}")]
     Value {
         /// Where.
         field: Field,
@@ -54,6 +57,7 @@ pub enum Difference {
         theirs: String,
     },
     /// The opposite: always and never, before and after, do and do not.
+    #[error("the opposite in the {field}: {} against {}", said(ours), said(theirs))]
     Polarity {
         /// Where.
         field: Field,
@@ -63,11 +67,13 @@ pub enum Difference {
         theirs: String,
     },
     /// The same words in another order.
+    #[error("the same words in another order in the {field}")]
     Order {
         /// Where.
         field: Field,
     },
     /// A short text about something else: too few words for one of them to be exchanged.
+    #[error("another subject: {ours} against {theirs}")]
     Subject {
         /// What only the lesson at hand speaks of.
         ours: String,
@@ -75,32 +81,16 @@ pub enum Difference {
         theirs: String,
     },
     /// A short text with a condition that the other one lacks.
+    #[error("only one of them has the condition: {condition} …")]
     Scope {
         /// The word that begins the condition.
         condition: String,
     },
 }
 
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |field: &Field| match field {
-            Field::Trigger => "trigger",
-            Field::AntiPattern => "anti-pattern",
-            Field::CorrectPattern => "correct pattern",
-        };
-        match self {
-            Self::Value { field, kind, ours, theirs } => {
-                write!(f, "another {kind} in the {}: {ours} against {theirs}", place(field))
-            }
-            Self::Polarity { field, ours, theirs } => {
-                let said = |word: &str| if word.is_empty() { "no negation".to_owned() } else { word.to_owned() };
-                write!(f, "the opposite in the {}: {} against {}", place(field), said(ours), said(theirs))
-            }
-            Self::Order { field } => write!(f, "the same words in another order in the {}", place(field)),
-            Self::Subject { ours, theirs } => write!(f, "another subject: {ours} against {theirs}"),
-            Self::Scope { condition } => write!(f, "only one of them has the condition: {condition} …"),
-        }
-    }
+/// A word of the opposite, where one of the two lessons may have none.
+fn said(word: &str) -> &str {
+    if word.is_empty() { "no negation" } else { word }
 }
 
 /// The first difference that keeps two lessons apart, or `None` when they may be one.

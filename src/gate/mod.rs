@@ -253,7 +253,8 @@ mod tests {
     }
 
     fn row(key: &str, value: Value) -> LessonDraft {
-        let Value::Object(row) = serde_json::json!({"trigger": "t", "solution": "s", (key): value}) else { panic!() };
+        let Value::Object(mut row) = serde_json::json!({"trigger": "t", "solution": "s"}) else { panic!() };
+        row.insert(key.to_owned(), value);
         LessonDraft::from_row(row)
     }
 

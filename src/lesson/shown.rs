@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use adage_redact::one_line;
 
-use super::{Lesson, TextHash};
+use super::{Lesson, Realm, TextHash};
 
 /// A text of a lesson that reaches prompts, or decides when the others do (`Paths`, `Commands`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,20 @@ impl Lesson {
         }
         parts.extend(self.provenance.supersedes.into_iter().flat_map(|id| ["supersedes".to_owned(), id.to_string()]));
         TextHash::of(&parts)
+    }
+}
+
+impl Lesson {
+    /// The hash of all that the lesson says: what is shown, where it holds, where it comes from, and what this version does not know.
+    /// Not of its id, its times, its counts, its checks and the lessons beside it.
+    ///
+    /// In a folder that others write to, a lesson counts when its user wrote or admitted this hash (see [`trust`](crate::trust)).
+    #[must_use]
+    pub fn admission_hash(&self) -> TextHash {
+        let extra = serde_json::json!({ "provenance": self.provenance, "extra": self.extra }).to_string();
+        let Realm { project, role } = &self.realm;
+        let shown = self.shown_hash().to_string();
+        TextHash::of(&["lesson", &shown, &self.source, &self.source_challenge_hash, project, role, &extra])
     }
 }
 

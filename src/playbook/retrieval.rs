@@ -13,12 +13,13 @@ use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
-    Calibration, Context, Query, QueryVectors, Ranked, Request, Search, Shown, TierChoice, VectorQuery,
+    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Request, Search, Shown, TierChoice, VectorQuery,
     estimated_tokens, render,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
 use crate::store::{Event, Text};
+use crate::trust::Standing;
 
 impl Playbook {
     /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
@@ -34,6 +35,9 @@ impl Playbook {
     /// distance.
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let (inner, request) = (&self.0, request.into());
+        if inner.store.guard.standing() == Standing::Unknown {
+            return Ok(Context::nothing(NoMatchReason::NotTrusted));
+        }
         let view = inner.view()?;
         let ranked = inner.rank(&view, &request)?;
         let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);

@@ -184,6 +184,22 @@ pub struct Context {
     pub considered: Vec<Scored>,
 }
 
+impl Context {
+    /// Nothing, for this reason; no tier was asked.
+    pub(crate) fn nothing(reason: NoMatchReason) -> Self {
+        Self {
+            text: String::new(),
+            tier: Tier::Recency,
+            index: None,
+            lessons: Vec::new(),
+            skills: Vec::new(),
+            none_because: Some(reason),
+            receipt: None,
+            considered: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -236,6 +252,9 @@ pub struct Scored {
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
 pub enum NoMatchReason {
+    /// Nobody here has made or trusted the folder.
+    #[error("the folder is not trusted")]
+    NotTrusted,
     /// No lesson is visible to this request.
     #[error("no lesson is visible here")]
     NoLessons,

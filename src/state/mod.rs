@@ -14,14 +14,13 @@ mod realm_words;
 pub(crate) mod recall_index;
 pub mod utility;
 
-pub use book::ReviewReason;
-pub(crate) use book::SkippedSuggestion;
-pub(crate) use book::{Book, Removed, Waiting};
+pub(crate) use book::{Book, Removed, SkippedSuggestion};
+pub use book::{ReviewReason, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use lazy::Lazy;
 pub(crate) use lesson_vectors::{EmbeddedText, LessonVectors};
-pub(crate) use lessons_by_time::{Changed, LessonsByTime};
+pub(crate) use lessons_by_time::Changed;
 pub(crate) use plan::{Plan, Planned};
 pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};

@@ -1,16 +1,18 @@
 //! Learning lessons.
 
+use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
-use adage::{LearnOutcome, LessonDraft};
+use adage::{LearnOutcome, LessonDraft, Playbook};
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::global::Global;
 use crate::output::{Output, say};
 use crate::result::{Done, Usage, exit_code};
 
-#[derive(Args)]
+#[derive(Args, Serialize)]
 pub(crate) struct Learn {
     /// Situation in which the lesson applies
     #[arg(long, allow_hyphen_values = true)]
@@ -50,39 +52,15 @@ pub(crate) struct Learn {
 impl Learn {
     /// The draft that the flags describe; none when there are no flags.
     fn draft(&self) -> Option<LessonDraft> {
-        let texts = [
-            ("trigger", &self.trigger),
-            ("task", &self.task),
-            ("mistake", &self.mistake),
-            ("anti_pattern", &self.anti_pattern),
-            ("solution", &self.solution),
-            ("correct_pattern", &self.correct_pattern),
-            ("code_example", &self.code_example),
-            ("domains", &self.domains),
-            ("source", &self.source),
-        ];
-        let mut row = Map::new();
-        for (key, text) in texts {
-            if let Some(text) = text {
-                row.insert(key.to_owned(), Value::from(text.as_str()));
-            }
-        }
-        if let Some(confidence) = self.confidence {
-            row.insert("confidence".to_owned(), Value::from(confidence));
-        }
-        if self.verified {
-            row.insert("verified".to_owned(), Value::from(true));
-        }
+        let Ok(Value::Object(mut row)) = serde_json::to_value(self) else { return None };
+        row.retain(|_, value| !value.is_null() && *value != false);
         (!row.is_empty()).then(|| LessonDraft::from_json(row))
     }
 }
 
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     if let Some(draft) = flags.draft() {
-        let playbook = global.open()?;
-        let learned = playbook.learn_lesson(draft.project(&global.project).role(&global.role))?;
-        tell(&learned, out)?;
-        return Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })));
+        return Ok(exit_code(learn_one(global, &global.open()?, draft, out)?));
     }
     let input = io::stdin();
     if input.is_terminal() {
@@ -99,11 +77,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             continue;
         }
         match serde_json::from_slice::<Map<String, Value>>(&line) {
-            Ok(row) => {
-                let learned = playbook.learn_lesson(LessonDraft::from_program(row).in_realm(&global.realm()))?;
-                tell(&learned, out)?;
-                is_done &= !matches!(learned, LearnOutcome::Refused { .. });
-            }
+            Ok(row) => is_done &= learn_one(global, &playbook, LessonDraft::from_program(row), out)?,
             Err(error) => {
                 say(&format!("line {}: {error}", number + 1));
                 is_done = false;
@@ -113,19 +87,26 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     Ok(exit_code(is_done))
 }
 
-/// Prints what became of a lesson.
-fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
-    out.object(&object(learned))?;
+/// Learns a lesson and prints what became of it. False when it was refused.
+fn learn_one(
+    global: &Global,
+    playbook: &Playbook,
+    draft: LessonDraft,
+    out: &mut Output,
+) -> Result<bool, Box<dyn Error>> {
+    let learned = playbook.learn_lesson(draft.in_realm(&global.realm()))?;
+    out.object(&object(&learned))?;
     if let LearnOutcome::Refused { .. } = learned {
         say(&learned.to_string());
-        return Ok(());
+        return Ok(false);
     }
     let undo = learned.change().map(|change| format!(" (undo {change})")).unwrap_or_default();
     out.line(&format!("{learned}{undo}"))?;
     for evicted in learned.evicted() {
         out.line(&format!("  evicted {evicted}"))?;
     }
-    out.flush()
+    out.flush()?;
+    Ok(true)
 }
 
 fn object(learned: &LearnOutcome) -> Value {
