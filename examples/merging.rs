@@ -108,7 +108,7 @@ fn lessons(pairs: &[Value], options: &Options) -> Result<(), Failure> {
     for (number, (pair, outcomes)) in pairs.iter().zip(&learned.outcomes).enumerate() {
         let kind = pair["kind"].as_str().unwrap_or_default();
         let tally = tallies.entry(kind).or_default();
-        let trigger = pair["b"]["trigger"].as_str().unwrap_or_default();
+        let trigger = pair.pointer("/b/trigger").and_then(Value::as_str).unwrap_or_default();
         let context = learned.playbook.get_playbook_context(Request::about(trigger).project(project(number)).peek())?;
         let line = tally.count(outcomes, &context);
         if options.shows {

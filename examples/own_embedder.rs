@@ -135,12 +135,12 @@ fn main() -> Result<(), Box<dyn StdError>> {
     }
 
     println!("\nA new fingerprint, for one more word:");
-    assert_eq!(playbook.warm_up()?, 0, "the vectors of the triggers are stored beside the lessons");
+    assert_eq!(playbook.warm_up()?, 0, "the vectors are stored beside the lessons");
     let request = Request::about("bump the db").peek();
     assert!(playbook.get_playbook_context(request.clone())?.lessons.is_empty(), "the first version knows neither word");
     let newer = open(Arc::new(Concepts { more_words: &[("db", 2), ("bump", 3)] }))?;
     let n_embedded = newer.warm_up()?;
-    assert_eq!(n_embedded, 3, "vectors of two fingerprints are never compared, so all triggers are embedded again");
+    assert_eq!(n_embedded, 6, "vectors of two fingerprints are never compared, so all texts are embedded again");
     let context = newer.get_playbook_context(request)?;
     assert_eq!(context.lessons.first().map(|first| first.trigger.as_str()), Some("altering a large table"));
     println!("  {n_embedded} triggers embedded again; \"bump the db\" now finds \"altering a large table\"");

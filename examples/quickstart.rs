@@ -137,16 +137,16 @@ fn retrieve(playbook: &Playbook) -> Result<Vec<Duration>> {
 }
 
 fn stay_silent(playbook: &Playbook) -> Result {
-    heading("STAY SILENT", "where nothing is near enough: no filler, but the reason");
+    heading("STAY SILENT", "where nothing is likely enough: no filler, but the reason");
     let mut reasons = Vec::new();
     for query in UNRELATED {
         let context = playbook.get_playbook_context(query)?;
-        let Some(reason @ NoMatchReason::NothingNear { nearest, threshold }) = context.none_because else {
+        let Some(reason @ NoMatchReason::Unlikely { probability, answer_from, .. }) = context.none_because else {
             return Err(format!("{query:?} was answered: {context}").into());
         };
-        assert!(nearest >= threshold, "{reason}");
+        assert!(probability <= answer_from, "{reason}");
         assert_eq!((context.text.as_str(), context.lessons.len(), context.receipt), ("", 0, None));
-        println!("  {nearest:.3}  {query}");
+        println!("  {probability:.3}  {query}");
         reasons.push(reason.to_string());
     }
     println!("\n  The reason for the first of them:\n\n    {}\n", reasons.first().ok_or("no query was asked")?);

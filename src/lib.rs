@@ -100,6 +100,7 @@ mod store;
 #[cfg(test)]
 mod testing;
 pub mod transcript;
+pub mod trust;
 pub mod vector_memory;
 
 /// The crate of the times in the interface.

@@ -57,11 +57,15 @@ use serde_json::Value;
 pub use crate::error::config::Error;
 pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
-pub use retrieval::RetrievalConfig;
+pub use retrieval::{RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 
 /// Lessons from which a playbook's index is a graph.
 const GRAPH_FROM: usize = 200_000;
+
+/// What a folder's own settings may be about.
+const FOLDER_SECTIONS: [&str; 8] =
+    ["learn", "retention", "retrieval", "feedback", "index", "matching", "curation", "skills"];
 
 /// All settings. `Config::default()` is what the documentation describes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -118,11 +122,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The earlier system's rules. Merging: by a distance below 0.15 or the same task and trigger, and the longer solution is kept.
+    /// The earlier system's rules. Retrieval: by the distance of triggers below 0.45. Merging: by a distance below 0.15 or the same
+    /// task and trigger, and the longer solution is kept.
     #[must_use]
     pub fn classic() -> Self {
+        let retrieval = RetrievalConfig { rule: RetrievalRule::Classic, ..RetrievalConfig::default() };
         let learn = LearnConfig { dedup: DedupPolicy::Classic, ..LearnConfig::default() };
-        Self { learn, ..Self::default() }
+        Self { learn, retrieval, ..Self::default() }
     }
 
     /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by
@@ -138,6 +144,26 @@ impl Config {
             return Err(unknown);
         }
         Ok(serde_json::from_value(value)?)
+    }
+
+    /// These settings with those of a memory folder's own file on top. A folder sets how its lessons are kept, found and shown: the
+    /// sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and `skills`. It never sets what is
+    /// trusted, read, run, called or written elsewhere: that is for the user's settings, the command line and the host.
+    ///
+    /// # Errors
+    /// [`Error::NotForFolder`]; those of [`from_json`](Self::from_json).
+    pub fn for_folder(&self, text: &str) -> Result<Self, Error> {
+        let own: Value = serde_json::from_str(text)?;
+        let is_allowed = |key: &&String| FOLDER_SECTIONS.contains(&key.as_str());
+        if let Some(key) = own.as_object().and_then(|own| own.keys().find(|key| !is_allowed(key))) {
+            return Err(Error::NotForFolder { key: key.clone(), allowed: &FOLDER_SECTIONS });
+        }
+        let mut settings = serde_json::to_value(self)?;
+        if let Some(unknown) = unknown_key(&own, &settings, "") {
+            return Err(unknown);
+        }
+        overlay(&mut settings, own);
+        Ok(serde_json::from_value(settings)?)
     }
 
     /// Checks every range.
@@ -160,21 +186,26 @@ impl Config {
             auto_save: _,
             curation,
         } = self;
-        let distances = [
-            ("learn.duplicate_distance", f64::from(learn.duplicate_distance)),
-            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold)),
-        ];
-        let shares = [
-            ("learn.verified_bonus", learn.verified_bonus),
-            ("retention.prune_max_fraction", retention.prune_max_fraction),
-            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor)),
-            ("feedback.helpful_step", feedback.helpful_step),
-            ("feedback.harmful_step", feedback.harmful_step),
+        let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
+        let share = (0.0..=1.0, "in [0, 1]");
+        let numbers = [
+            ("learn.duplicate_distance", f64::from(learn.duplicate_distance), &distance),
+            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold), &distance),
+            ("learn.verified_bonus", learn.verified_bonus, &share),
+            ("retention.prune_max_fraction", retention.prune_max_fraction, &share),
+            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor), &share),
+            ("retrieval.min_share", f64::from(retrieval.min_share), &share),
+            ("retrieval.answer_from", f64::from(retrieval.answer_from.unwrap_or_default()), &share),
+            ("feedback.helpful_step", feedback.helpful_step, &share),
+            ("feedback.harmful_step", feedback.harmful_step, &share),
+            ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
+            ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
         ];
         let counts = [
             ("learn.max_field_bytes", learn.max_field_bytes),
             ("retention.capacity", retention.capacity),
             ("retrieval.limit", retrieval.limit),
+            ("retrieval.candidates", retrieval.candidates),
             ("retrieval.max_tokens", retrieval.max_tokens),
             ("capture.recovery_window", capture.recovery_window),
             ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),
@@ -195,21 +226,14 @@ impl Config {
         let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
         let expected = "at least 1,000 and four times extract.max_user_turn_chars";
         check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
-        let temperature = extract.temperature;
-        check("extract.temperature", &temperature, (0.0..=2.0).contains(&temperature), "in [0, 2]")?;
-        for (setting, value) in distances {
-            check(setting, &value, (0.0..=2.0).contains(&value), "a cosine distance in [0, 2]")?;
-        }
-        for (setting, value) in shares {
-            check(setting, &value, (0.0..=1.0).contains(&value), "in [0, 1]")?;
+        for (setting, value, (range, expected)) in numbers {
+            check(setting, &value, range.contains(&value), expected)?;
         }
         for (setting, value) in counts {
             check(setting, &value, value > 0, "at least 1")?;
         }
         let staleness = curation.staleness.as_secs() / (24 * 60 * 60);
         check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
-        let floor = matching.cosine_floor;
-        check("matching.cosine_floor", &floor, (-1.0..=1.0).contains(&floor), "a cosine in [-1, 1]")?;
         index.validate()?;
         for (setting, value) in plurals {
             check(setting, &value, value > 1, "at least 2")?;
@@ -226,6 +250,18 @@ fn check<T: ToString + ?Sized>(
     expected: &'static str,
 ) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
+}
+
+/// Replaces what the other value has.
+fn overlay(settings: &mut Value, own: Value) {
+    match (settings, own) {
+        (Value::Object(settings), Value::Object(own)) => {
+            for (key, value) in own {
+                overlay(settings.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (setting, value) => *setting = value,
+    }
 }
 
 /// The first key of an object, or of one in it, that the known one has not.

@@ -2,11 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How lessons are ranked, and which of them are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RetrievalRule {
+    /// By all evidence, shown where it is likely enough to be an answer (docs/spec/playbook.md, 5.1).
+    #[default]
+    Evidence,
+    /// The earlier system's: triggers below a distance, ranked by distance and shared words (docs/spec/playbook.md, 5.8).
+    Classic,
+}
+
 /// What is shown (docs/spec/playbook.md, 5).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetrievalConfig {
+    /// Ranking and gate.
+    pub rule: RetrievalRule,
+    /// A query is answered when a lesson is an answer with a larger probability. In [0, 1]; that of the embedder's calibration
+    /// where it is `None`. Of [`RetrievalRule::Evidence`].
+    pub answer_from: Option<f32>,
+    /// A lesson is shown from this share of the best one's probability on. 0.2, in [0, 1]; measured. Of
+    /// [`RetrievalRule::Evidence`].
+    pub min_share: f32,
+    /// The best by each kind of evidence that are looked at. 50; measured. Of [`RetrievalRule::Evidence`].
+    pub candidates: usize,
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
+    /// This and what follows it, except `limit` and `max_tokens`, is of [`RetrievalRule::Classic`].
     pub distance_threshold: f32,
     /// Weight of the word overlap beside `1 − distance`. 0.4; the earlier system's.
     pub overlap_weight: f32,
@@ -24,6 +47,10 @@ pub struct RetrievalConfig {
 impl Default for RetrievalConfig {
     fn default() -> Self {
         Self {
+            rule: RetrievalRule::Evidence,
+            answer_from: None,
+            min_share: 0.2,
+            candidates: 50,
             distance_threshold: 0.45,
             overlap_weight: 0.4,
             limit: 5,

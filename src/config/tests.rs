@@ -11,7 +11,7 @@ type Spoil = fn(&mut Config);
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 19] = [
+    let bad: [(&str, Spoil); 22] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("matching.threshold", |config| config.matching.threshold = 0),
         ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
@@ -30,6 +30,9 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("extract.max_lessons", |config| config.extract.max_lessons = 0),
         ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 20_000),
         ("extract.temperature", |config| config.extract.temperature = f64::NAN),
+        ("retrieval.min_share", |config| config.retrieval.min_share = 1.5),
+        ("retrieval.answer_from", |config| config.retrieval.answer_from = Some(-0.1)),
+        ("retrieval.candidates", |config| config.retrieval.candidates = 0),
         ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
     ];
     for (setting, spoil) in bad {

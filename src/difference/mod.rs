@@ -22,7 +22,6 @@ mod polarity;
 mod token;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -35,22 +34,29 @@ pub use token::Kind as ValueKind;
 use token::{Kind, Token, first_sentence, tokens};
 
 /// Which field of a lesson.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
     /// The situation.
+    #[error("trigger")]
     Trigger,
     /// What not to do.
+    #[error("anti-pattern")]
     AntiPattern,
     /// What to do.
+    #[error("correct pattern")]
     CorrectPattern,
     /// What was to be done, where that is not the situation.
+    #[error("task")]
     Task,
     /// What went wrong, where that is not what not to do.
+    #[error("mistake")]
     Mistake,
     /// What solved it, where that is not what to do.
+    #[error("solution")]
     Solution,
     /// The code that shows it.
+    #[error("code")]
     Code,
 }
 
@@ -83,10 +89,11 @@ impl Field {
 }
 
 /// Why two lessons are not the same, with what each of them says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum Difference {
     /// Another value in the same place.
+    #[error("another {kind} in the {field}: {ours} against {theirs}")]
     Value {
         /// Where.
         field: Field,
@@ -98,6 +105,7 @@ pub enum Difference {
         theirs: String,
     },
     /// The opposite: always and never, before and after, do and do not.
+    #[error("the opposite in the {field}: {} against {}", said(ours, "no negation"), said(theirs, "no negation"))]
     Polarity {
         /// Where.
         field: Field,
@@ -107,6 +115,7 @@ pub enum Difference {
         theirs: String,
     },
     /// Another word, or a few, in a place of texts that agree otherwise.
+    #[error("exchanged in the {field}: {} against {}", said(ours, "nothing"), said(theirs, "nothing"))]
     Exchange {
         /// Where.
         field: Field,
@@ -116,15 +125,19 @@ pub enum Difference {
         theirs: String,
     },
     /// Another mistake, and other advice.
+    #[error("another mistake, and other advice")]
     Mistake,
     /// One of them takes the advice of the other back: the situation is the same.
+    #[error("it contradicts that one")]
     Contradiction,
     /// The same words in another order.
+    #[error("the same words in another order in the {field}")]
     Order {
         /// Where.
         field: Field,
     },
     /// A short text about something else: too few words for one of them to be exchanged.
+    #[error("another subject: {ours} against {theirs}")]
     Subject {
         /// What only the lesson at hand speaks of.
         ours: String,
@@ -132,42 +145,16 @@ pub enum Difference {
         theirs: String,
     },
     /// A short text with a condition that the other one lacks.
+    #[error("only one of them has the condition: {condition} …")]
     Scope {
         /// The word that begins the condition.
         condition: String,
     },
 }
 
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |field: &Field| match field {
-            Field::Trigger => "trigger",
-            Field::AntiPattern => "anti-pattern",
-            Field::CorrectPattern => "correct pattern",
-            Field::Task => "task",
-            Field::Mistake => "mistake",
-            Field::Solution => "solution",
-            Field::Code => "code",
-        };
-        let said = |word: &str| if word.is_empty() { "nothing".to_owned() } else { word.to_owned() };
-        match self {
-            Self::Value { field, kind, ours, theirs } => {
-                write!(f, "another {kind} in the {}: {ours} against {theirs}", place(field))
-            }
-            Self::Polarity { field, ours, theirs } => {
-                let said = |word: &str| if word.is_empty() { "no negation".to_owned() } else { word.to_owned() };
-                write!(f, "the opposite in the {}: {} against {}", place(field), said(ours), said(theirs))
-            }
-            Self::Exchange { field, ours, theirs } => {
-                write!(f, "exchanged in the {}: {} against {}", place(field), said(ours), said(theirs))
-            }
-            Self::Mistake => f.write_str("another mistake, and other advice"),
-            Self::Contradiction => f.write_str("it contradicts that one"),
-            Self::Order { field } => write!(f, "the same words in another order in the {}", place(field)),
-            Self::Subject { ours, theirs } => write!(f, "another subject: {ours} against {theirs}"),
-            Self::Scope { condition } => write!(f, "only one of them has the condition: {condition} …"),
-        }
-    }
+/// A word, or what to say where one of the two lessons has none.
+fn said<'a>(word: &'a str, none: &'static str) -> &'a str {
+    if word.is_empty() { none } else { word }
 }
 
 /// The first difference that keeps two lessons apart, or `None` when they may be one.

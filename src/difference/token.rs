@@ -1,46 +1,37 @@
 //! Words and values of a lesson's text, for the merge guard.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::forms::{canonical, is_abbreviation, normal_number, normal_word};
 
 /// What a token is. Everything but a word is a value: another one in the same place is another lesson.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
     /// A comparison: `<`, `>=`, `==`.
+    #[error("comparison")]
     Comparison,
     /// A number or version, with its unit: `3`, `v2.1`, `10ms`, `50%`.
+    #[error("number")]
     Number,
     /// A command-line flag: `--force`, `-x`.
+    #[error("flag")]
     Flag,
     /// A path, URL or file name: `src/main.rs`, `~/.ssh`.
+    #[error("path")]
     Path,
     /// A name from code: `snake_case`, `camelCase`, `a::b`, `HTTP`, `f()`, or what stands in backticks.
+    #[error("identifier")]
     Identifier,
     /// A word of the language.
+    #[error("word")]
     Word,
 }
 
 impl Kind {
     /// The kinds that are compared, in the order in which they are reported.
     pub(crate) const VALUES: [Self; 5] = [Self::Comparison, Self::Number, Self::Flag, Self::Path, Self::Identifier];
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Comparison => "comparison",
-            Self::Number => "number",
-            Self::Flag => "flag",
-            Self::Path => "path",
-            Self::Identifier => "identifier",
-            Self::Word => "word",
-        })
-    }
 }
 
 /// A word or value of a text.

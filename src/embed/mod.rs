@@ -110,17 +110,14 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
         return Err(EmbedError::RowCount { texts: texts.len(), rows: rows.nrows() });
     }
     let expected = embedder.dimension()?;
-    rows.outer_iter()
-        .enumerate()
-        .map(|(row, vector)| {
-            let unit = if vector.len() == expected {
-                UnitVector::new(&vector.to_vec())
-            } else {
-                Err(VectorError::Dimension { found: vector.len(), expected })
-            };
-            unit.map_err(|reason| EmbedError::BadRow { row, reason })
-        })
-        .collect()
+    let units = rows.outer_iter().enumerate().map(|(row, vector)| {
+        let unit = match vector.len() {
+            found if found != expected => Err(VectorError::Dimension { found, expected }),
+            _ => UnitVector::new(&vector.to_vec()),
+        };
+        unit.map_err(|reason| EmbedError::BadRow { row, reason })
+    });
+    units.collect()
 }
 
 /// The embedder that comes with the crate, where it does.

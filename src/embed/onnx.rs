@@ -125,17 +125,13 @@ impl Session {
     /// embeddings, scaled to length 1.
     fn run(&self, texts: &[Vec<i32>]) -> Result<Array2<f32>, EmbedError> {
         let (n_texts, width) = (texts.len(), texts.iter().map(Vec::len).max().unwrap_or(0));
-        let padded = |fill: &dyn Fn(&[i32]) -> Vec<i32>| -> Vec<i32> {
-            texts
-                .iter()
-                .flat_map(|ids| {
-                    let mut row = fill(ids);
-                    row.resize(width, 0);
-                    row
-                })
-                .collect()
-        };
-        let (ids, mask) = (padded(&<[i32]>::to_vec), padded(&|ids: &[i32]| vec![1; ids.len()]));
+        let (mut ids, mut mask) = (Vec::new(), Vec::new());
+        for (row, text) in texts.iter().enumerate() {
+            ids.extend_from_slice(text);
+            mask.resize(ids.len(), 1);
+            ids.resize((row + 1) * width, 0);
+            mask.resize(ids.len(), 0);
+        }
         let embeddings = self.graph.run(&Tokens { shape: [n_texts, width], ids, mask })?;
         let (rows, columns, dimension) = embeddings.dim();
         if (rows, columns) != (n_texts, width) {

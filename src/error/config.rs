@@ -24,6 +24,14 @@ pub enum Error {
         /// The keys of that object.
         known: Vec<String>,
     },
+    /// A memory folder's own settings have a key that only the user, the command line or the host may set.
+    #[error("a folder may not set {key:?}, only {}; set it in your own settings or on the command line", allowed.join(", "))]
+    NotForFolder {
+        /// The key.
+        key: String,
+        /// The keys that a folder may set.
+        allowed: &'static [&'static str],
+    },
     /// The text is not JSON, or a value is not of the setting's type.
     #[error("the settings cannot be read as JSON")]
     Json(#[from] serde_json::Error),

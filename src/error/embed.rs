@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage_index::VectorError;
@@ -41,7 +41,7 @@ pub enum EmbedError {
     #[error(
         "ONNX Runtime was asked for from {}, but this process has loaded it from {} already",
         asked.display(),
-        elsewhere(loaded.as_deref())
+        loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
     )]
     RuntimeTaken {
         /// Where it was loaded from; none if the host did it, through `ort`.
@@ -115,8 +115,4 @@ impl fmt::Display for HostError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
-}
-
-fn elsewhere(loaded: Option<&Path>) -> String {
-    loaded.map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
 }

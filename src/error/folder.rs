@@ -58,6 +58,27 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// Nobody here has made or trusted the folder: nothing of it is read or written. A person looks at it and decides.
+    #[error(
+        "{} is not trusted: `adage trust --show` prints what is in it, `adage trust` lets it be used",
+        path.display()
+    )]
+    NotTrusted {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file that names a folder has something else in it. Look at it, then remove it.
+    #[error("{} is not the id of a folder; look at it, then remove it", path.display())]
+    NoFolderId {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A decision about a folder cannot be recorded: the handle has no trust store.
+    #[error("whether {} is trusted cannot be recorded: there is no trust store", path.display())]
+    NoTrustStore {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A write could not be synced to disk, so this handle writes no more. Open the folder again.
     #[error("an earlier write to {} could not be synced; open the folder again", path.display())]
     WritesStopped {

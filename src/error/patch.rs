@@ -113,59 +113,45 @@ pub enum PatchError {
 }
 
 /// What a patch may have only so much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
     /// Bytes of its text.
+    #[error("bytes")]
     Bytes,
     /// Diffs of files.
+    #[error("files")]
     Files,
     /// Hunks of all files.
+    #[error("hunks")]
     Hunks,
     /// The number of a line, or of lines, in a hunk's header.
+    #[error("as a line number")]
     LineNumber,
     /// Bytes of a file that it is applied to, or makes.
+    #[error("bytes in a file")]
     FileBytes,
 }
 
-impl std::fmt::Display for Limit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Bytes => "bytes",
-            Self::Files => "files",
-            Self::Hunks => "hunks",
-            Self::LineNumber => "as a line number",
-            Self::FileBytes => "bytes in a file",
-        })
-    }
-}
-
 /// What no proposal may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Forbidden {
     /// Delete a file.
+    #[error("deletes a file")]
     Delete,
     /// Give a file another name.
+    #[error("renames a file")]
     Rename,
     /// Copy a file.
+    #[error("copies a file")]
     Copy,
     /// Change what may be done with a file.
+    #[error("sets the mode of a file")]
     Mode,
     /// Replace a file that is no text.
+    #[error("is of a binary file")]
     Binary,
-}
-
-impl std::fmt::Display for Forbidden {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Delete => "deletes a file",
-            Self::Rename => "renames a file",
-            Self::Copy => "copies a file",
-            Self::Mode => "sets the mode of a file",
-            Self::Binary => "is of a binary file",
-        })
-    }
 }

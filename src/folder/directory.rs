@@ -22,12 +22,14 @@ pub(crate) struct Directory {
     disk: Arc<dyn Disk>,
     /// Set when a sync failed: what is on disk is not known any more.
     writes_stopped: Arc<AtomicBool>,
+    /// True where nothing is read or written: nobody has trusted the folder.
+    is_closed: bool,
 }
 
 impl Directory {
     /// A memory folder, by its path without links.
     pub(super) fn new(path: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        Self { root: Arc::new(Root::resolved(path)), disk, writes_stopped: Arc::default() }
+        Self { root: Arc::new(Root::resolved(path)), disk, writes_stopped: Arc::default(), is_closed: false }
     }
 
     /// A directory of the file system, for tests.
@@ -53,7 +55,12 @@ impl Directory {
 
     fn with_root(&self, root: Root) -> Self {
         let (disk, writes_stopped) = (Arc::clone(&self.disk), Arc::clone(&self.writes_stopped));
-        Self { root: Arc::new(root), disk, writes_stopped }
+        Self { root: Arc::new(root), disk, writes_stopped, is_closed: self.is_closed }
+    }
+
+    /// The same directory, of which nothing is read or written.
+    pub(super) fn closed(self) -> Self {
+        Self { is_closed: true, ..self }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -91,6 +98,7 @@ impl Directory {
         operation: impl FnOnce(&dyn Disk, At<'_>) -> io::Result<T>,
     ) -> Result<T> {
         let name = name.into();
+        self.refuse_closed()?;
         let path = self.path_of(&name);
         if !name.is_plain() {
             return Err(FolderError::io(action, &path)(io::Error::new(
@@ -99,6 +107,10 @@ impl Directory {
             )));
         }
         operation(self.disk.as_ref(), self.at(&name)).map_err(FolderError::io(action, &path))
+    }
+
+    pub(super) fn refuse_closed(&self) -> Result<()> {
+        if self.is_closed { Err(FolderError::NotTrusted { path: self.path().to_owned() }) } else { Ok(()) }
     }
 
     /// What is there; a link is not followed.

@@ -2,6 +2,7 @@
 //!
 //! Each is a memory that can be lost: an unreadable file counts as none, and goes to quarantine when it is next changed.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -37,23 +38,30 @@ impl<R> Default for KnownJson<R> {
 /// A file of the folder with such a content.
 pub(crate) struct JsonFile<'a, R> {
     folder: &'a Folder,
+    /// Its name, without `.json`.
+    name: Cow<'static, str>,
     record: PhantomData<R>,
 }
 
 impl<'a, R: JsonRecord> JsonFile<'a, R> {
     pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder, record: PhantomData }
+        Self { folder, name: R::NAME.into(), record: PhantomData }
+    }
+
+    /// A file with another name, where there is one for each of several.
+    pub(crate) fn named(folder: &'a Folder, name: String) -> Self {
+        Self { folder, name: name.into(), record: PhantomData }
     }
 
     /// The record; an unreadable file counts as none.
     pub(crate) fn read(&self) -> Result<R> {
-        let bytes = self.folder.files().read_or_empty(Self::name(), 0)?;
+        let bytes = self.folder.files().read_or_empty(self.name(), 0)?;
         Ok(parse(&bytes).unwrap_or_default())
     }
 
     /// The record, read again only where its stamp does not prove that `known` is it.
     pub(crate) fn read_unless_known(&self, known: &mut KnownJson<R>) -> Result<Arc<R>> {
-        let Some(stamp) = self.folder.files().stamp(Self::name())? else { return Ok(Arc::default()) };
+        let Some(stamp) = self.folder.files().stamp(self.name())? else { return Ok(Arc::default()) };
         match &known.0 {
             Some((before, record)) if before.is_surely(&stamp) => Ok(Arc::clone(record)),
             _ => {
@@ -68,33 +76,33 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut R) -> T) -> Result<T> {
         let _lock = self.folder.lock()?;
         let files = self.folder.files();
-        let bytes = files.read_or_empty(Self::name(), 0)?;
+        let bytes = files.read_or_empty(self.name(), 0)?;
         let known: R = match parse(&bytes) {
             Ok(known) => known,
             Err(reason) => {
-                let kept = self.folder.quarantine(&bytes, R::NAME, "json")?;
+                let kept = self.folder.quarantine(&bytes, &self.name, "json")?;
                 tracing::warn!(%reason, kept = %kept.display(), "{}", R::LOST);
                 R::default()
             }
         };
         let (found, supported) = (known.schema(), R::SCHEMA);
         if found > supported {
-            return Err(FolderError::NewerSchema { path: files.path_of(Self::name()), found, supported });
+            return Err(FolderError::NewerSchema { path: files.path_of(self.name()), found, supported });
         }
         let mut record = known.clone();
         let value = change(&mut record);
         if record != known {
             let mut bytes = serde_json::json!(record).to_string().into_bytes();
             bytes.push(b'\n');
-            let temporary = self.folder.write_temporary(&format!("{}.json", R::NAME), &bytes)?;
-            files.rename(temporary, Self::name())?;
+            let temporary = self.folder.write_temporary(&format!("{}.json", self.name), &bytes)?;
+            files.rename(temporary, self.name())?;
             files.sync_directory(Name::TOP)?;
         }
         Ok(value)
     }
 
-    fn name() -> Name {
-        format!("{}.json", R::NAME).into()
+    fn name(&self) -> Name {
+        format!("{}.json", self.name).into()
     }
 }
 

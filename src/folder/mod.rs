@@ -155,6 +155,7 @@ impl Folder {
     }
 
     fn refuse_read_only(&self) -> Result<()> {
+        self.directory.refuse_closed()?;
         if self.is_writable() { Ok(()) } else { Err(FolderError::ReadOnly { path: self.path().to_owned() }) }
     }
 
@@ -182,6 +183,16 @@ impl Folder {
         Ok(files.path_of(kept))
     }
 
+    /// Moves a folder that is where a file should be to a new name, `quarantine/NAME.ID`; where it is then.
+    pub(crate) fn quarantine_folder(&self, folder: &'static str, name: &str) -> Result<PathBuf> {
+        let files = &self.directory;
+        files.create_directory(QUARANTINE)?;
+        let kept = Name::from(QUARANTINE).join(format!("{name}.{}", uuid::Uuid::new_v4()));
+        files.rename(folder, &kept)?;
+        files.sync_directory(QUARANTINE)?;
+        Ok(files.path_of(kept))
+    }
+
     /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
     pub(crate) fn sweep(&self) {
         if self.is_swept.swap(true, Ordering::AcqRel) {
@@ -193,6 +204,17 @@ impl Folder {
                 let _ = self.directory.remove_if_exists(name.as_os_str());
             }
         }
+    }
+
+    /// The same folder for writing; it is created if there is none.
+    pub(crate) fn writable(self) -> Result<Self> {
+        self.directory.create_directory(Name::TOP)?;
+        Ok(Self { access: Access::ReadWrite, ..self })
+    }
+
+    /// The same folder, of which nothing is read or written.
+    pub(crate) fn closed(self) -> Self {
+        Self { directory: self.directory.closed(), access: Access::ReadOnly, ..self }
     }
 
     /// The same folder with another disk from now on.

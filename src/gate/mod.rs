@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal};
+use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal, matches_everything};
 
 /// How deep a row may be nested, the row itself included. The file, the archive and a removal add a few levels, and a reader
 /// follows 127.
@@ -33,7 +33,11 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     for (_, text) in texts(&mut lesson) {
         *text = clean(text);
     }
-    lesson.domains.iter_mut().for_each(|domain| *domain = clean(domain));
+    let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands];
+    lists.into_iter().flatten().for_each(|text| *text = clean(text));
+    if let Some(glob) = lesson.paths.iter().chain(&lesson.commands).find(|glob| matches_everything(glob)) {
+        return Err(Refusal::MatchesEverything { glob: glob.clone() });
+    }
     lesson.provenance.session = clean(&lesson.provenance.session);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
@@ -79,10 +83,12 @@ fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     let mut lesson = lesson.clone();
     let total_provenance = serde_json::to_string(&lesson.provenance).map_or(0, |provenance| provenance.len());
     let total_extra = lesson.extra.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
-    let total_domains = lesson.domains.iter().map(String::len).sum::<usize>();
+    let total = |list: &[String]| list.iter().map(String::len).sum::<usize>();
+    let lists = [("domains", &lesson.domains), ("paths", &lesson.paths), ("commands", &lesson.commands)];
+    let lists = lists.map(|(field, list)| (field, total(list)));
     let mut lengths: Vec<(&'static str, usize)> =
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
-    lengths.push(("domains", total_domains));
+    lengths.extend(lists);
     lengths.push(("unknown keys", total_extra));
     lengths.push(("provenance", total_provenance));
     lengths.push(("near", lesson.near.len() * ID_BYTES));
@@ -182,6 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_matches_everything_is_refused() {
+        for (paths, commands, refused) in [("**/*", "git *", "**/*"), ("*.rs", " * ", "*"), ("*\u{200b}*", "git", "**")]
+        {
+            let found = admit(build_lesson("t", "s").paths([paths]).commands([commands]));
+            assert_eq!(found, Err(Refusal::MatchesEverything { glob: refused.to_owned() }));
+        }
+        let lesson = admit(build_lesson("t", "s").paths(["src/**"]).commands(["git push *"])).unwrap();
+        assert_eq!((lesson.paths, lesson.commands), (vec!["src/**".to_owned()], vec!["git push *".to_owned()]));
+    }
+
+    #[test]
     fn secrets_do_not_get_in() {
         let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
         let lesson = admit(build_lesson("push fails", format!("use the token {secret} to push"))).unwrap();
@@ -236,7 +253,8 @@ mod tests {
     }
 
     fn row(key: &str, value: Value) -> LessonDraft {
-        let Value::Object(row) = serde_json::json!({"trigger": "t", "solution": "s", (key): value}) else { panic!() };
+        let Value::Object(mut row) = serde_json::json!({"trigger": "t", "solution": "s"}) else { panic!() };
+        row.insert(key.to_owned(), value);
         LessonDraft::from_row(row)
     }
 

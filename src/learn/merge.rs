@@ -55,6 +55,8 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merged.last_credited_at = existing.last_credited_at.max(incoming.last_credited_at);
     if !existing.is_promoted() {
         merged.domains = united(&existing.domains, &incoming.domains);
+        merged.paths = united(&existing.paths, &incoming.paths);
+        merged.commands = united(&existing.commands, &incoming.commands);
     }
     let near = united(&existing.near, &incoming.near);
     merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
@@ -81,6 +83,8 @@ fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
     if merged.provenance.promoted.is_some() {
         // Nothing is left of what was promoted.
         merged.domains.clone_from(&from.domains);
+        merged.paths.clone_from(&from.paths);
+        merged.commands.clone_from(&from.commands);
         merged.provenance.promoted = from.provenance.promoted;
         merged.provenance.supersedes = from.provenance.supersedes;
     }

@@ -163,6 +163,22 @@ impl LessonDraft {
         self.set("domains", domains)
     }
 
+    /// Patterns of files: `*` stays within a name, `**` crosses folders, `?` is one character. The lesson is shown first when a
+    /// request [touches](crate::Request::touching) a file that matches. A pattern that matches everything is refused.
+    #[must_use]
+    pub fn paths<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
+        let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
+        self.set("paths", globs)
+    }
+
+    /// Patterns of command lines, in which `*` stands for anything. The lesson is shown first when a request
+    /// [runs](crate::Request::running) one that matches. A pattern that matches everything is refused.
+    #[must_use]
+    pub fn commands<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
+        let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
+        self.set("commands", globs)
+    }
+
     /// Marks the lesson as verified by an independent check.
     #[must_use]
     pub fn verified(self) -> Self {

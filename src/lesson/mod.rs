@@ -14,6 +14,7 @@
 //! ```
 
 mod draft;
+mod glob;
 mod provenance;
 mod refusal;
 mod row;
@@ -27,6 +28,7 @@ pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
+pub(crate) use glob::{GlobOf, matches_everything, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
@@ -103,6 +105,12 @@ pub struct Lesson {
     pub code_example: String,
     /// Topics.
     pub domains: Vec<String>,
+    /// Patterns of files: the lesson is shown first when one of them is touched (docs/spec/playbook.md, 5.9).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Patterns of command lines: the lesson is shown first when one of them is run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// How sure its author was, moved by feedback; in [0, 1].
     pub confidence: f64,
     /// The hash of the self-play challenge it came from; may be empty.
@@ -144,6 +152,12 @@ impl Lesson {
     #[must_use]
     pub fn whole_text(&self) -> String {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
+    }
+
+    /// The text that queries are compared with besides the trigger (docs/spec/playbook.md, 5.1). Where the lesson gives only one
+    /// of mistake and anti-pattern it is [`whole_text`](Self::whole_text).
+    pub(crate) fn searched_text(&self) -> String {
+        format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.mistake, self.correct_pattern)
     }
 
     /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted; and

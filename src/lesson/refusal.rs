@@ -28,6 +28,12 @@ pub enum Refusal {
         /// The most that is kept.
         max: usize,
     },
+    /// One of its patterns matches every path, or every command line.
+    #[error("its pattern {glob:?} matches everything: name a file, a folder or a command")]
+    MatchesEverything {
+        /// The pattern.
+        glob: String,
+    },
     /// Its row is nested too deep.
     #[error("it is nested {depth} levels deep, at most {max} are kept")]
     TooDeep {

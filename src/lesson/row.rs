@@ -30,7 +30,7 @@ const CODE_STARTS: [&str; 16] = [
 ];
 
 /// The keys of a row; all others are kept as they are.
-pub(crate) const KEYS: [&str; 27] = [
+pub(crate) const KEYS: [&str; 29] = [
     "schema_version",
     "id",
     "timestamp",
@@ -42,6 +42,8 @@ pub(crate) const KEYS: [&str; 27] = [
     "correct_pattern",
     "code_example",
     "domains",
+    "paths",
+    "commands",
     "confidence",
     "source_challenge_hash",
     "source",
@@ -92,6 +94,8 @@ impl Lesson {
             correct_pattern: take_text(&mut row, "correct_pattern"),
             code_example: take_text(&mut row, "code_example"),
             domains: read_domains(row.remove("domains")),
+            paths: read_globs(row.remove("paths")),
+            commands: read_globs(row.remove("commands")),
             confidence: read_confidence(row.remove("confidence")),
             source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
             realm: Realm { project: take_text(&mut row, "project"), role: take_text(&mut row, "role") },
@@ -203,6 +207,18 @@ fn read_domains(value: Option<Value>) -> Vec<String> {
         Some(Value::Array(list)) => list.iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
     }
+}
+
+/// A list of patterns, or one pattern. Blank and repeated ones are dropped.
+fn read_globs(value: Option<Value>) -> Vec<String> {
+    let globs = match value {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(list)) => list.iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let mut seen = BTreeSet::new();
+    let trimmed = globs.iter().map(|glob| glob.trim()).filter(|glob| !glob.is_empty() && seen.insert(*glob));
+    trimmed.map(str::to_owned).collect()
 }
 
 /// Only an object says where a lesson comes from. Anything else stays in the row, and hides the lesson.
@@ -326,6 +342,16 @@ mod tests {
     }
 
     #[test]
+    fn globs_are_optional_and_come_from_lists_and_from_text() {
+        let globs = |given| read(json!({"trigger": "t", "solution": "s", "paths": given})).paths;
+        assert_eq!(globs(json!([" *.rs ", "", 1, "*.rs", "a b"])), ["*.rs", "a b"]);
+        assert_eq!(globs(json!("src/**")), ["src/**"]);
+        let without = read(json!({"trigger": "t", "solution": "s"}));
+        let row = serde_json::to_value(&without).unwrap();
+        assert!(row.get("paths").is_none() && row.get("commands").is_none(), "{row}");
+    }
+
+    #[test]
     fn code_is_found_in_fences_and_in_multi_line_texts() {
         for (text, expected) in [
             ("Use this:\n```python\nx = 1\n```\nthen go", "x = 1"),
@@ -361,7 +387,9 @@ mod tests {
 
     #[test]
     fn the_known_keys_are_those_that_are_written() {
-        let lesson = read(json!({"trigger": "t", "solution": "s", "project": "p", "role": "r"}));
+        let lesson = read(json!({
+            "trigger": "t", "solution": "s", "project": "p", "role": "r", "paths": ["*.rs"], "commands": "git *"
+        }));
         let Value::Object(row) = serde_json::to_value(&lesson).unwrap() else { panic!() };
         let written: BTreeSet<&str> = row.keys().map(String::as_str).collect();
         assert_eq!(written, BTreeSet::from(KEYS));

@@ -1,18 +1,20 @@
-//! What of a lesson reaches a prompt. One list: prompts are rendered from it, a reviewer is shown all of it, and a promotion
-//! covers all of it.
+//! What of a lesson reaches a prompt, or decides when it does. One list: prompts are rendered from it, a reviewer is shown all
+//! of it, and a promotion covers all of it.
 
 use std::borrow::Cow;
 
 use adage_redact::one_line;
 
-use super::{Lesson, TextHash};
+use super::{Lesson, Realm, TextHash};
 
-/// A text of a lesson that reaches prompts.
+/// A text of a lesson that reaches prompts, or decides when the others do (`Paths`, `Commands`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShownField {
     Trigger,
     Task,
     Domains,
+    Paths,
+    Commands,
     Mistake,
     AntiPattern,
     Solution,
@@ -22,10 +24,12 @@ pub(crate) enum ShownField {
 
 impl ShownField {
     /// All of them, in the order in which a reviewer reads them.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Trigger,
         Self::Task,
         Self::Domains,
+        Self::Paths,
+        Self::Commands,
         Self::Mistake,
         Self::AntiPattern,
         Self::CorrectPattern,
@@ -45,6 +49,8 @@ impl ShownField {
                 let names: Vec<String> = lesson.domains.iter().map(|name| one_line(name, usize::MAX)).collect();
                 names.join(", ").into()
             }
+            Self::Paths => lesson.paths.join("\n").into(),
+            Self::Commands => lesson.commands.join("\n").into(),
             Self::Mistake => lesson.mistake.as_str().into(),
             Self::AntiPattern => lesson.anti_pattern.as_str().into(),
             Self::Solution => lesson.solution.as_str().into(),
@@ -79,10 +85,10 @@ impl Lesson {
         TextHash::of(&ShownField::ADVICE.map(|field| field.of(self).into_owned()))
     }
 
-    /// The hash of everything that reaches a prompt, and of the lesson that it takes the place of: what a reviewer is shown.
+    /// The hash of everything that reaches a prompt or decides when, and of the lesson that it takes the place of: what a reviewer is shown.
     ///
-    /// Promotions name a text by this hash. It is [`text_hash`](Self::text_hash) where domains, task, mistake and solution say
-    /// nothing that the advice does not, and the lesson supersedes none.
+    /// Promotions name a text by this hash. It is [`text_hash`](Self::text_hash) where domains, paths, commands, task, mistake and
+    /// solution say nothing that the advice does not, and the lesson supersedes none.
     #[must_use]
     pub fn shown_hash(&self) -> TextHash {
         let mut parts: Vec<String> = ShownField::ADVICE.map(|field| field.of(self).into_owned()).into();
@@ -92,6 +98,20 @@ impl Lesson {
         }
         parts.extend(self.provenance.supersedes.into_iter().flat_map(|id| ["supersedes".to_owned(), id.to_string()]));
         TextHash::of(&parts)
+    }
+}
+
+impl Lesson {
+    /// The hash of all that the lesson says: what is shown, where it holds, where it comes from, and what this version does not know.
+    /// Not of its id, its times, its counts, its checks and the lessons beside it.
+    ///
+    /// In a folder that others write to, a lesson counts when its user wrote or admitted this hash (see [`trust`](crate::trust)).
+    #[must_use]
+    pub fn admission_hash(&self) -> TextHash {
+        let extra = serde_json::json!({ "provenance": self.provenance, "extra": self.extra }).to_string();
+        let Realm { project, role } = &self.realm;
+        let shown = self.shown_hash().to_string();
+        TextHash::of(&["lesson", &shown, &self.source, &self.source_challenge_hash, project, role, &extra])
     }
 }
 
@@ -112,6 +132,8 @@ mod tests {
                 ShownField::Trigger => changed.trigger = text(),
                 ShownField::Task => changed.task = text(),
                 ShownField::Domains => changed.domains = vec![text()],
+                ShownField::Paths => changed.paths = vec![text()],
+                ShownField::Commands => changed.commands = vec![text()],
                 ShownField::Mistake => changed.mistake = text(),
                 ShownField::AntiPattern => changed.anti_pattern = text(),
                 ShownField::Solution => changed.solution = text(),

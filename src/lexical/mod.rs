@@ -1,6 +1,8 @@
-//! Search by words: BM25 over stems. The engine knows texts and numbers, never lessons.
+//! Search by words: BM25 over stems, and BM25F over weighted fields. The engine knows texts and numbers, never lessons.
 
 mod code_terms;
+mod fields;
+mod grams;
 mod words;
 
 use std::collections::{BTreeSet, HashMap};
@@ -9,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::sorted_blocks::SortedBlocks;
 
 pub(crate) use code_terms::code_terms;
+pub(crate) use fields::{Field, FieldIndex, WordQuery, WordScore};
 pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
@@ -170,6 +173,16 @@ fn number_of(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
+}
+
+/// A text as a number of 32 bits (FNV-1a, folded).
+fn hashed(text: &str) -> u32 {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    #[expect(clippy::cast_possible_truncation, reason = "folded")]
+    let folded = (hash ^ (hash >> 32)) as u32;
+    folded
 }
 
 #[cfg(test)]

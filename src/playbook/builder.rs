@@ -6,17 +6,22 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::skill_matching::SkillMatcher;
+use super::trusting::own_config;
 use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::embed::{Embedder, bundled};
-use crate::error::Result;
 use crate::error::folder::FolderError;
+use crate::error::{Result, with_causes};
 use crate::exchange::ExportKey;
-use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::{Store, VectorCache};
+use crate::trust::{Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
+
+/// Changes settings after the folder's own were read.
+type Finish = Box<dyn FnOnce(&mut Config) + Send>;
 
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
 pub struct PlaybookBuilder {
@@ -30,6 +35,8 @@ pub struct PlaybookBuilder {
     global_notes: Option<PathBuf>,
     writable_skills: Vec<PathBuf>,
     export_key: Option<ExportKey>,
+    trust: TrustRequest,
+    finish: Option<Finish>,
 }
 
 impl PlaybookBuilder {
@@ -45,6 +52,8 @@ impl PlaybookBuilder {
             global_notes: None,
             writable_skills: Vec::new(),
             export_key: None,
+            trust: TrustRequest::default(),
+            finish: None,
         }
     }
 
@@ -59,8 +68,30 @@ impl PlaybookBuilder {
         with_config(config: Config) => config = config;
         /// Seals exports as JSON lines with the user's key, so that the user's imports recognise them.
         with_export_key(key: ExportKey) => export_key = Some(key);
+        /// Asks the store whether the folder is trusted, and records there what this handle makes and writes. Without one, a path
+        /// that the host names is trusted.
+        trust_store(store: Arc<dyn TrustStore>) => trust.store = Some(store);
+        /// Trusts the folder whatever a store says: the host has asked a person, or knows who made it.
+        trusted() => trust.decision = Some(Decision::Trusted);
+        /// Uses nothing of the folder: nothing is read, shown, matched or written.
+        untrusted() => trust.decision = Some(Decision::Untrusted);
+        /// Whether version control writes to the folder; with a store, its texts are then admitted one by one.
+        tracked(tracking: Tracking) => trust.tracking = tracking;
+        /// Who a new folder is for; only with a store.
+        sharing(sharing: Sharing) => trust.sharing = sharing;
         /// Makes and changes nothing in the folder, which need not exist.
         read_only() => access = Access::ReadOnly;
+        /// The one file that proposals for global notes may touch. Without it there are none.
+        with_global_notes(file: impl Into<PathBuf>) => global_notes = Some(file.into());
+    }
+
+    /// Reads the folder's own settings, `config.json`, on top of those given, and then lets `finish` change what it wants. Settings
+    /// of a folder that is not trusted, or that its user has not admitted, are not read; a file with a setting that a folder may
+    /// not have ([`Config::for_folder`]) is passed over, with a warning.
+    #[must_use]
+    pub fn with_folder_config(mut self, finish: impl FnOnce(&mut Config) + Send + 'static) -> Self {
+        self.finish = Some(Box::new(finish));
+        self
     }
 
     /// Lists the skills of a project's folder, before the memory's own. None is shown before a person promoted it.
@@ -74,13 +105,6 @@ impl PlaybookBuilder {
     #[must_use]
     pub fn with_extra_skills(mut self, folder: impl Into<PathBuf>) -> Self {
         self.skill_roots.push((SkillPlace::Extra, folder.into()));
-        self
-    }
-
-    /// The one file that proposals for global notes may touch. Without it there are none.
-    #[must_use]
-    pub fn with_global_notes(mut self, file: impl Into<PathBuf>) -> Self {
-        self.global_notes = Some(file.into());
         self
     }
 
@@ -103,8 +127,13 @@ impl PlaybookBuilder {
     /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when
     /// the folder cannot be made or read.
     pub fn open(self) -> Result<Playbook> {
-        self.config.validate()?;
-        let feedback = self.config.feedback.clone();
+        let (folder, guard) = self.trust.open(&self.folder, self.disk, self.access)?;
+        let mut config = self.config;
+        if let Some(finish) = self.finish {
+            config = with_own_config(&folder, &guard, config);
+            finish(&mut config);
+        }
+        config.validate()?;
         // Relative ones are of the directory that the process is in now.
         let absolute = |path: PathBuf| std::path::absolute(&path).map_err(FolderError::io("resolve", &path));
         let mut skill_roots = Vec::new();
@@ -114,11 +143,10 @@ impl PlaybookBuilder {
         let global_notes = self.global_notes.map(absolute).transpose()?;
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
-        let (store, snapshot, recovery) =
-            Store::open(&self.folder, self.disk, Arc::clone(&clock), feedback, self.access)?;
+        let (store, snapshot, recovery) = Store::open(folder, guard, Arc::clone(&clock), config.feedback.clone())?;
         Ok(Playbook(Arc::new(Inner {
             store,
-            config: self.config,
+            config,
             clock,
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
@@ -133,4 +161,14 @@ impl PlaybookBuilder {
             export_key: self.export_key,
         })))
     }
+}
+
+/// These settings with those of the folder on top, as far as they may be used.
+fn with_own_config(folder: &Folder, guard: &Guard, config: Config) -> Config {
+    let text = own_config(folder).filter(|(_, text)| guard.admits(|| *text));
+    let Some((text, _)) = text else { return config };
+    config.for_folder(&text).unwrap_or_else(|error| {
+        tracing::warn!(error = with_causes(&error), folder = %folder.path().display(), "the folder's settings are not used");
+        config
+    })
 }

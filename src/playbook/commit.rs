@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Inner, View};
-use crate::config::DedupPolicy;
+use crate::config::{Config, DedupPolicy, RetrievalRule};
 use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
 use crate::lesson::{Lesson, Realm};
@@ -30,11 +30,14 @@ pub(super) struct Attempt<'a> {
 }
 
 impl VectorNeeds {
-    pub(super) fn of<'l>(lessons: impl Iterator<Item = &'l Lesson>, dedup: DedupPolicy) -> Self {
+    pub(super) fn of<'l>(lessons: impl Iterator<Item = &'l Lesson>, config: &Config) -> Self {
         let mut needs = Self::default();
         for lesson in lessons {
             needs.texts.push(lesson.trigger.clone());
-            if dedup != DedupPolicy::Off {
+            if config.retrieval.rule == RetrievalRule::Evidence {
+                needs.texts.push(lesson.searched_text());
+            }
+            if config.learn.dedup != DedupPolicy::Off {
                 needs.texts.push(lesson.whole_text());
             }
             needs.realms.push(lesson.realm.clone());

@@ -3,6 +3,7 @@
 use adage_index::UnitVector;
 
 use super::{Inner, Playbook};
+use crate::config::RetrievalRule;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::store::Snapshot;
@@ -11,9 +12,10 @@ use crate::store::Snapshot;
 const BATCH: usize = 64;
 
 impl Playbook {
-    /// Loads the model and embeds every trigger that has no vector yet, so that the first recall is as fast as the others.
+    /// Loads the model and embeds every trigger and whole text that has no vector yet, so that the first recall is as fast as the
+    /// others.
     ///
-    /// Another model than the one that filled the folder's cache means that all triggers are embedded anew, here or at the
+    /// Another model than the one that filled the folder's cache means that all of them are embedded again, here or at the
     /// first recall. An interrupted warm-up goes on where it stopped.
     ///
     /// Returns how many texts were embedded.
@@ -24,8 +26,11 @@ impl Playbook {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         let view = self.0.view()?;
         embedder.dimension()?;
-        let triggers: Vec<&str> = view.recall.book.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect();
-        let missing = self.0.missing(&triggers)?;
+        let is_classic = self.0.config.retrieval.rule == RetrievalRule::Classic;
+        let lessons = &view.recall.book.lessons;
+        let wholes: Vec<String> = lessons.iter().filter(|_| !is_classic).map(|lesson| lesson.searched_text()).collect();
+        let triggers = lessons.iter().map(|lesson| lesson.trigger.as_str());
+        let missing = self.0.missing(&triggers.chain(wholes.iter().map(String::as_str)).collect::<Vec<_>>())?;
         for batch in missing.chunks(BATCH) {
             self.0.embed(embedder.as_ref(), batch, Role::Document)?;
             self.0.save_vectors(&view.snapshot)?;

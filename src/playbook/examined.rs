@@ -34,14 +34,9 @@ impl Ready {
 /// All that is in the inbox, each part on its own.
 #[derive(Default)]
 pub(super) struct Survey {
-    pub(super) ready: Vec<Surveyed>,
+    /// Proposals, and what each makes of the files as they are.
+    pub(super) ready: Vec<(Ready, Plan)>,
     pub(super) unfit: Vec<(Name, CannotApply)>,
-}
-
-/// A proposal, and what it makes of the files as they are.
-pub(super) struct Surveyed {
-    pub(super) ready: Ready,
-    pub(super) plan: Plan,
 }
 
 /// What is in the inbox, listed once, and where it may lead.
@@ -53,12 +48,12 @@ pub(super) struct Pending<'a> {
 
 impl Inbox {
     pub(super) fn files(&self) -> InboxFiles<'_> {
-        InboxFiles::new(&self.playbook.0.store.folder)
+        InboxFiles(&self.playbook.0.store.folder)
     }
 
     pub(super) fn grounds(&self) -> Result<AllowedRoots> {
         let inner = &self.playbook.0;
-        let targets = InboxTargets::new(&inner.store.folder);
+        let targets = InboxTargets(&inner.store.folder);
         Ok(targets.grounds(inner.global_notes.as_deref(), &inner.writable_skills)?)
     }
 
@@ -74,7 +69,7 @@ impl Inbox {
         for written in written {
             let mut plan = Plan::default();
             match examine(folder, &grounds, &written, &mut plan) {
-                Ok(Some(ready)) => survey.ready.push(Surveyed { ready, plan }),
+                Ok(Some(ready)) => survey.ready.push((ready, plan)),
                 Ok(None) => {}
                 Err(reason) => survey.unfit.push((written.name, reason)),
             }
@@ -139,7 +134,7 @@ fn examine(
     written: &Written,
     plan: &mut Plan,
 ) -> Result<Option<Ready>, CannotApply> {
-    let inbox = InboxFiles::new(folder);
+    let inbox = InboxFiles(folder);
     match &written.what {
         InboxItem::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
         // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
@@ -152,15 +147,7 @@ fn examine(
         },
         InboxItem::Patch(kind) => {
             let bytes = inbox.read(&written.name, MAX_BYTES)?;
-            let Planned { counts, files, diffs } = plan_patch(folder, kind, grounds, plan, (&written.name, &bytes))?;
-            let text = content_hash(&bytes);
-            let proposal = patch_proposal(kind, text, files.into_iter().collect(), counts);
-            let mut leaving = vec![(written.name.clone(), text)];
-            let record = InboxFiles::record_of(&written.name);
-            if let Ok(Some(hash)) = inbox.hash_of(&record) {
-                leaving.push((record, hash));
-            }
-            Ok(Some(Ready { proposal, diffs, leaving }))
+            plan_patch(folder, kind, grounds, plan, (&written.name, &bytes)).map(Some)
         }
         InboxItem::Skill(name) => {
             let names = inbox
@@ -184,15 +171,6 @@ fn examine(
     }
 }
 
-/// A patch that was added to a plan.
-struct Planned {
-    /// Lines that it adds and removes.
-    counts: (usize, usize),
-    files: BTreeSet<PathBuf>,
-    /// All that it does, under the names of the files.
-    diffs: Vec<FilePatch>,
-}
-
 /// Adds a patch of the inbox to a plan, pointers and all. The patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
 fn plan_patch(
     folder: &Folder,
@@ -200,9 +178,10 @@ fn plan_patch(
     grounds: &AllowedRoots,
     plan: &mut Plan,
     (from, bytes): (&Name, &[u8]),
-) -> Result<Planned, CannotApply> {
+) -> Result<Ready, CannotApply> {
     let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
-    let bases = InboxFiles::new(folder).bases(from, content_hash(bytes));
+    let (inbox, text) = (InboxFiles(folder), content_hash(bytes));
+    let bases = inbox.bases(from, text);
     let targets = apply(folder, kind, grounds, plan, (&patch, bases.as_ref()))?;
     let files = patch.files().iter().zip(&targets);
     let mut diffs: Vec<FilePatch> =
@@ -214,7 +193,13 @@ fn plan_patch(
         files.insert(grounds.memory.resolved.join(INDEX));
         diffs.push(diff);
     }
-    Ok(Planned { counts: patch.line_counts(), files, diffs })
+    let proposal = patch_proposal(kind, text, files.into_iter().collect(), patch.line_counts());
+    let mut leaving = vec![(from.clone(), text)];
+    let record = InboxFiles::record_of(from);
+    if let Ok(Some(hash)) = inbox.hash_of(&record) {
+        leaving.push((record, hash));
+    }
+    Ok(Ready { proposal, diffs, leaving })
 }
 
 pub(super) fn apply(
@@ -231,7 +216,7 @@ pub(super) fn apply(
         // What a diff before this one made or changed was judged there.
         let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
         if !is_known {
-            judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
+            judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
         }
         if let Some(bases) = bases {
             let found = base_of(folder, &target.path)?.as_deref().map(content_hash);
@@ -244,7 +229,7 @@ pub(super) fn apply(
 }
 
 fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
-    let targets = InboxTargets::new(folder);
+    let targets = InboxTargets(folder);
     match targets.entry(path).map_err(unreadable)? {
         Entry::Missing => Ok(None),
         Entry::File { n_bytes, .. } if n_bytes > MAX_FILE_BYTES as u64 => {
@@ -278,7 +263,7 @@ fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Res
         let before = base_of(folder, &index)?;
         let effect = if before.is_some() { Effect::Changes } else { Effect::Makes };
         let target = in_memory(grounds, INDEX, effect);
-        judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?)
+        judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?)
             .map_err(|reason| CannotApply::Target { line: 0, reason })?;
         (before.clone(), before)
     };
@@ -313,7 +298,7 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
 pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(grounds, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
-    judge(&target, &InboxTargets::new(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
+    judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
     Ok(target.path)
 }
 

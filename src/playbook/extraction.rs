@@ -17,6 +17,7 @@ use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm, Trust};
 use crate::model::{CancelToken, LanguageModel};
+use crate::state::EmbeddedText;
 
 /// User turns that known lessons are compared with, the last ones of a session.
 const MAX_COMPARED_TURNS: usize = 16;
@@ -179,7 +180,7 @@ impl Inner {
         let mut nearest: BTreeMap<LessonId, f32> = BTreeMap::new();
         let vectors = embed_units(embedder.as_ref(), said, Role::Query)?;
         if let Some(first) = vectors.first() {
-            let triggers = self.triggers(view, first.as_slice().len())?;
+            let triggers = self.lesson_vectors(view, EmbeddedText::Trigger, first.as_slice().len())?;
             for near in vectors.iter().flat_map(|vector| triggers.nearest(realm, vector, max).0) {
                 nearest.entry(near.id).and_modify(|known| *known = known.min(near.distance)).or_insert(near.distance);
             }

@@ -12,7 +12,7 @@ use super::examined::Survey;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
-use crate::lesson::{ChangeId, LessonId, LessonRef, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
@@ -43,6 +43,8 @@ use crate::store::undo::undo_within;
 #[derive(Clone)]
 pub struct Inbox {
     pub(super) playbook: Playbook,
+    /// Lessons that this realm does not see are left out.
+    realm: Option<Realm>,
 }
 
 /// Something that waits for a person and can be applied.
@@ -130,20 +132,27 @@ impl Playbook {
     /// The review inbox of this playbook.
     #[must_use]
     pub fn inbox(&self) -> Inbox {
-        Inbox { playbook: self.clone() }
+        Inbox { playbook: self.clone(), realm: None }
     }
 }
 
 impl Inbox {
+    /// The same inbox with only those lessons that this realm sees. Patches and skills are of no realm.
+    #[must_use]
+    pub fn within(self, realm: Realm) -> Self {
+        Self { realm: Some(realm), ..self }
+    }
+
     /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons, oldest first.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn list(&self) -> Result<Vec<Proposal>> {
         let survey = self.survey()?;
-        let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|surveyed| surveyed.ready.proposal).collect();
+        let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|(ready, _)| ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
-        for waiting in self.playbook.waiting_lessons()? {
+        let is_seen = |lesson: &Lesson| self.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm));
+        for waiting in self.playbook.waiting_lessons()?.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
             proposals.push(Proposal {
                 name: ProposalName::Lesson(waiting.lesson.id),
                 text: waiting.lesson.shown_hash(),
@@ -222,11 +231,10 @@ impl Inbox {
     /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
     /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
-        let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
         if !files.is_empty() {
-            let (change, plan) = inner.store.folder.edits().change(inner.clock.now(), || {
+            let edit = || {
                 self.check_lessons(&lessons)?;
                 let pending = self.pending()?;
                 let (mut plan, mut edits) = (Plan::default(), Vec::new());
@@ -240,9 +248,9 @@ impl Inbox {
                         edits.push(FileEdit::new(path.to_owned(), before, Some(planned.after.clone())));
                     }
                 }
-                let what = format!("apply {}", names(&files));
-                Ok((Some(Transaction { what, record: Record::Kept, edits }), plan))
-            })?;
+                Ok((format!("apply {}", names(&files)), edits, plan))
+            };
+            let (change, plan) = self.playbook.skills().noted(|| self.edit(Record::Kept, edit))?;
             applied.change = change;
             applied.files = plan.files().map(|(path, _)| path.to_owned()).collect();
             self.drop_folders(&files);
@@ -260,19 +268,17 @@ impl Inbox {
     /// [`FolderError::Io`](crate::FolderError::Io). As with [`Inbox::apply`], patches and skills may be gone when lessons are
     /// not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
-        let inner = &self.playbook.0;
         let (lessons, files) = split(proposals);
         let mut dismissed = Dismissed::default();
         if !files.is_empty() {
-            let (change, ()) = inner.store.folder.edits().change(inner.clock.now(), || {
+            let (change, ()) = self.edit(Record::Kept, || {
                 self.check_lessons(&lessons)?;
                 let (pending, mut edits) = (self.pending()?, Vec::new());
                 for proposal in &files {
                     let ready = pending.present(&proposal.name, proposal.text, &mut Plan::default())?;
                     edits.extend(ready.leaving(self.files()));
                 }
-                let what = format!("dismiss {}", names(&files));
-                Ok((Some(Transaction { what, record: Record::Kept, edits }), ()))
+                Ok((format!("dismiss {}", names(&files)), edits, ()))
             })?;
             dismissed.change = change;
             self.drop_folders(&files);
@@ -345,6 +351,19 @@ impl Inbox {
         }
     }
 
+    /// Edits files as `decide` says under the folder's lock: what that is called, and the edits. None where there are no edits.
+    pub(super) fn edit<T>(
+        &self,
+        record: Record,
+        decide: impl FnOnce() -> Result<(String, Vec<FileEdit>, T)>,
+    ) -> Result<(Option<ChangeId>, T)> {
+        let inner = &self.playbook.0;
+        inner.store.folder.edits().change(inner.clock.now(), || {
+            let (what, edits, value) = decide()?;
+            Ok(((!edits.is_empty()).then_some(Transaction { what, record, edits }), value))
+        })
+    }
+
     fn survey(&self) -> Result<Survey> {
         self.playbook.0.store.folder.edits().recover()?;
         self.look_through()
@@ -364,19 +383,14 @@ impl Inbox {
 impl fmt::Display for Notice {
     /// Such as `2 patches and 1 lesson wait for review`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: usize, one: &str, many: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{count} {many}")),
-        };
-        let parts: Vec<String> = [
-            counted(self.n_patches, "patch", "patches"),
-            counted(self.n_skills, "skill", "skills"),
-            counted(self.n_lessons, "lesson", "lessons"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let counts = [
+            (self.n_patches, "patch", "patches"),
+            (self.n_skills, "skill", "skills"),
+            (self.n_lessons, "lesson", "lessons"),
+        ];
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<String> =
+            counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
         let verb = if self.n_patches + self.n_skills + self.n_lessons == 1 { "waits" } else { "wait" };
         match parts.split_last() {
             None => f.write_str("nothing waits for review"),

@@ -90,7 +90,7 @@ impl Inner {
 
     pub(super) fn needs_of(&self, newcomers: &[Result<Newcomer, Refusal>]) -> VectorNeeds {
         let lessons = newcomers.iter().flatten().map(|newcomer| &newcomer.lesson);
-        VectorNeeds::of(lessons, self.config.learn.dedup)
+        VectorNeeds::of(lessons, &self.config)
     }
 
     pub(super) fn plan_learning<T>(

@@ -41,6 +41,7 @@ pub(crate) mod skill_exchange;
 pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
 pub(crate) mod skills;
+mod trusting;
 pub(crate) mod written;
 
 use std::path::{Path, PathBuf};
@@ -67,12 +68,14 @@ use skills::Skills;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
+pub use crate::state::Waiting as WaitingLesson;
 pub use crate::store::Recovery;
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
-pub use reading::{Listing, WaitingLesson, Window};
+pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
+pub use trusting::{AwaitingTrust, lesson_for_person};
 
 /// A lesson playbook: one folder, shared by as many threads and processes as like.
 ///
@@ -210,6 +213,13 @@ impl Inner {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Reads the playbook file again: what of it may be used has changed.
+    fn reload(&self) -> Result<()> {
+        let snapshot = self.store.reload()?;
+        self.show(snapshot);
+        Ok(())
     }
 
     /// The newest lessons with every count.

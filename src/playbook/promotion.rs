@@ -43,7 +43,7 @@ impl Playbook {
         };
         let lessons: Vec<&Lesson> = chosen.iter().map(find).collect::<Result<_>>()?;
         // Without vectors they come in all the same.
-        let needs = VectorNeeds::of(lessons.into_iter(), inner.config.learn.dedup);
+        let needs = VectorNeeds::of(lessons.into_iter(), &inner.config);
         inner.commit_with(needs, |attempt| {
             let vector_of = |text: &str| inner.vector(text);
             let (plan, dedup) = (inner.plan(attempt), inner.dedup_index(attempt));

@@ -3,8 +3,8 @@
 use super::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
 use super::{Inbox, Proposal};
 use crate::error::{CannotApply, FolderError, Result, inbox};
-use crate::folder::edits::{FileEdit, Record, Transaction, content_hash};
-use crate::folder::{Folder, Name};
+use crate::folder::Name;
+use crate::folder::edits::{FileEdit, Record, content_hash};
 use crate::lesson::TextHash;
 use crate::proposal::{AllowedRoots, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
 use crate::skill::SkillName;
@@ -18,19 +18,9 @@ impl Inbox {
     /// [`inbox::Error::CannotApply`] when it could not be applied right now, or contradicts the waiting one;
     /// [`FolderError::Io`].
     pub fn propose(&self, kind: &PatchKind, patch: &[u8]) -> Result<Proposal> {
-        let name = ProposalName::Patch(kind.clone());
-        let inner = &self.playbook.0;
-        let folder = &inner.store.folder;
-        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
-        let now = inner.clock.now();
-        let (_, proposal) = folder.edits().change(now, || {
-            let grounds = self.grounds()?;
-            let patch = Patch::parse(patch).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
-            let (waiting, before) = self.waiting_plan(kind, &grounds)?;
-            let plan = fold(folder, kind, &grounds, &waiting, &patch).map_err(refuse)?;
-            let (edits, proposal) = self.canonical(kind, &plan, before).map_err(refuse)?;
-            let what = format!("propose {name}");
-            Ok((Some(Transaction { what, record: Record::Dropped, edits }), proposal))
+        let (_, proposal) = self.edit(Record::Dropped, || {
+            let (edits, proposal) = self.joined(kind, patch)?;
+            Ok((format!("propose {}", proposal.name), edits, proposal))
         })?;
         Ok(proposal)
     }
@@ -42,17 +32,13 @@ impl Inbox {
     pub fn propose_skill(&self, skill: &SkillName, text: &str) -> Result<Proposal> {
         let name = ProposalName::Skill(skill.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
-        let inner = &self.playbook.0;
-        let folder = &inner.store.folder;
-        let (_, proposal) = folder.edits().change(inner.clock.now(), || {
-            let grounds = self.grounds()?;
-            let target = skill_target(folder, &grounds, skill).map_err(refuse)?;
+        let (_, proposal) = self.edit(Record::Dropped, || {
+            let target = skill_target(&self.playbook.0.store.folder, &self.grounds()?, skill).map_err(refuse)?;
             check_skill(skill, text.as_bytes()).map_err(refuse)?;
             let file = InboxFiles::skill(skill).join(SKILL_FILE);
             let before = self.files().hash_of(&file)?;
             let edits = vec![self.files().edit(&file, before, Some(text.as_bytes().to_vec()))];
-            let transaction = Transaction { what: format!("propose {name}"), record: Record::Dropped, edits };
-            Ok((Some(transaction), skill_proposal(skill, text.as_bytes(), target)))
+            Ok((format!("propose {name}"), edits, skill_proposal(skill, text.as_bytes(), target)))
         })?;
         Ok(proposal)
     }
@@ -75,17 +61,14 @@ impl Inbox {
     /// As [`Inbox::text`]; [`inbox::Error::CannotApply`] when the edited one could not be applied. The proposal is then as it
     /// was.
     pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
-        let inner = &self.playbook.0;
-        let folder = &inner.store.folder;
         let name = &proposal.name;
         let refuse = |reason| inbox::Error::cannot_apply(name, reason);
-        let (_, replaced) = folder.edits().change(inner.clock.now(), || {
+        let (_, replaced) = self.edit(Record::Dropped, || {
             let ready = self.present(name, proposal.text)?;
             let (edits, replaced) = match name {
                 ProposalName::Patch(kind) => {
                     let patch = Patch::parse(&recounted(text)).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
-                    let grounds = self.grounds()?;
-                    let plan = fold(folder, kind, &grounds, &Plan::default(), &patch).map_err(refuse)?;
+                    let plan = self.fold(kind, &self.grounds()?, &Plan::default(), &patch).map_err(refuse)?;
                     self.canonical(kind, &plan, Some(proposal.text)).map_err(refuse)?
                 }
                 ProposalName::Skill(skill) => {
@@ -98,15 +81,25 @@ impl Inbox {
                 }
                 ProposalName::Lesson(_) => return Err(inbox::Error::NoSuch { name: name.to_string() }.into()),
             };
-            let transaction = Transaction { what: format!("edit {name}"), record: Record::Dropped, edits };
-            Ok((Some(transaction), replaced))
+            Ok((format!("edit {name}"), edits, replaced))
         })?;
         Ok(replaced)
     }
 
+    /// What makes a patch part of the waiting one of its kind, and what waits then.
+    pub(super) fn joined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
+        let name = ProposalName::Patch(kind.clone());
+        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
+        let grounds = self.grounds()?;
+        let patch = Patch::parse(patch).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
+        let (waiting, before) = self.waiting_plan(kind, &grounds)?;
+        let plan = self.fold(kind, &grounds, &waiting, &patch).map_err(refuse)?;
+        Ok(self.canonical(kind, &plan, before).map_err(refuse)?)
+    }
+
     /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
     /// cannot be applied here and now stays, and nothing joins it.
-    pub(super) fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
+    fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
         let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
         let from = &InboxFiles::patch(kind);
         if inbox.is_missing(from)? {
@@ -133,7 +126,7 @@ impl Inbox {
     }
 
     /// The one patch of a kind for a plan, with the record beside it.
-    pub(super) fn canonical(
+    fn canonical(
         &self,
         kind: &PatchKind,
         plan: &Plan,
@@ -151,25 +144,27 @@ impl Inbox {
         let proposal = patch_proposal(kind, text, files, whole.line_counts());
         Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
     }
-}
 
-/// A waiting plan with a new patch, which was made for the files as they are or as the plan leaves them.
-pub(super) fn fold(
-    folder: &Folder,
-    kind: &PatchKind,
-    grounds: &AllowedRoots,
-    waiting: &Plan,
-    patch: &Patch,
-) -> Result<Plan, CannotApply> {
-    let mut fresh = Plan::default();
-    let merged = apply(folder, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
-    if merged.is_ok() || waiting.files().next().is_none() {
-        return merged;
-    }
-    let mut after = waiting.clone();
-    match apply(folder, kind, grounds, &mut after, (patch, None)) {
-        Ok(_) => Ok(after),
-        Err(_) => merged,
+    /// A waiting plan with a new patch, which was made for the files as they are or as the plan leaves them.
+    fn fold(
+        &self,
+        kind: &PatchKind,
+        grounds: &AllowedRoots,
+        waiting: &Plan,
+        patch: &Patch,
+    ) -> Result<Plan, CannotApply> {
+        let folder = &self.playbook.0.store.folder;
+        let mut fresh = Plan::default();
+        let merged =
+            apply(folder, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
+        if merged.is_ok() || waiting.files().next().is_none() {
+            return merged;
+        }
+        let mut after = waiting.clone();
+        match apply(folder, kind, grounds, &mut after, (patch, None)) {
+            Ok(_) => Ok(after),
+            Err(_) => merged,
+        }
     }
 }
 

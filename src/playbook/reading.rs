@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use adage_redact::strip_invisible;
-use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
-use serde::Serialize;
-
 use super::Playbook;
 use crate::error::Result;
 use crate::lesson::{Lesson, LessonRef, Realm};
 use crate::retrieve::recent_failures;
-use crate::state::{ReviewReason, utility};
+use crate::state::{Waiting, utility};
+use adage_redact::strip_invisible;
+use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
 
 /// How far back a list goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,16 +47,6 @@ impl Listing {
     pub fn everything() -> Self {
         Self { limit: usize::MAX, ..Self::default() }
     }
-}
-
-/// A lesson that waits for a person.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct WaitingLesson {
-    /// The lesson.
-    pub lesson: Arc<Lesson>,
-    /// Why it waits.
-    pub reason: ReviewReason,
 }
 
 impl Playbook {
@@ -115,12 +103,8 @@ impl Playbook {
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
-    pub fn waiting_lessons(&self) -> Result<Vec<WaitingLesson>> {
-        let view = self.0.view()?;
-        let waiting = view.snapshot.book().waiting.iter();
-        Ok(waiting
-            .map(|waiting| WaitingLesson { lesson: Arc::clone(&waiting.lesson), reason: waiting.reason })
-            .collect())
+    pub fn waiting_lessons(&self) -> Result<Vec<Waiting>> {
+        Ok(self.0.view()?.snapshot.book().waiting.clone())
     }
 }
 

@@ -8,15 +8,18 @@ use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
+use crate::config::RetrievalRule;
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
-    Context, Query, Ranked, Request, Search, Shown, TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
+    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Request, Search, Shown, TierChoice, VectorQuery,
+    estimated_tokens, render, settle_conflicts,
 };
 use crate::skill::RenderedSkills;
-use crate::state::Triggers;
+use crate::state::{EmbeddedText, LessonVectors};
 use crate::store::{Event, Text};
+use crate::trust::Standing;
 
 impl Playbook {
     /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
@@ -32,6 +35,9 @@ impl Playbook {
     /// distance.
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let (inner, request) = (&self.0, request.into());
+        if inner.store.guard.standing() == Standing::Unknown {
+            return Ok(Context::nothing(NoMatchReason::NotTrusted));
+        }
         let view = inner.view()?;
         let mut ranked = inner.rank(&view, &request)?;
         let limit = request.limit.unwrap_or(inner.config.retrieval.limit);
@@ -47,6 +53,8 @@ impl Playbook {
             trigger: hit.lesson.trigger.clone(),
             distance: hit.distance,
             score: hit.score,
+            probability: hit.probability,
+            matched: hit.matched,
             contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
@@ -73,21 +81,39 @@ impl Playbook {
 }
 
 impl Inner {
+    /// What is found, with the lessons before it whose patterns match.
     fn rank(&self, view: &View, request: &Request) -> Result<Ranked> {
         let config = &self.config.retrieval;
         let limit = request.limit.unwrap_or(config.limit);
+        let is_explained = request.is_explained;
+        let search = Search { recall: &view.recall, realm: &request.realm, limit, is_explained, config };
+        Ok(search.with_matched(request, self.find(view, request, search)?))
+    }
+
+    fn find(&self, view: &View, request: &Request, search: Search<'_>) -> Result<Ranked> {
+        let config = &self.config.retrieval;
         let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
         if !(0.0..=2.0).contains(&threshold) {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
             return Err(config::Error::Invalid { setting, value: threshold.to_string(), expected }.into());
         }
-        let search = Search { recall: &view.recall, realm: &request.realm, limit, config };
         let Query::About(query) = &request.query else { return Ok(search.by_time()) };
+        let is_classic = config.rule == RetrievalRule::Classic || request.distance_threshold.is_some();
         if request.tier != Some(TierChoice::Lexical) {
-            match self.query_vector(view, query, request) {
-                Ok((vector, triggers)) => {
+            let by_vector = || {
+                let vector = self.query_vector(query, request)?;
+                let dimension = vector.as_slice().len();
+                let triggers = self.lesson_vectors(view, EmbeddedText::Trigger, dimension)?;
+                if is_classic {
                     return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
                 }
+                let wholes = self.lesson_vectors(view, EmbeddedText::Whole, dimension)?;
+                let vectors = QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes };
+                let calibration = Calibration::of(self.fingerprint().ok_or(Error::NoEmbedder)?);
+                Ok(search.by_evidence(query, Some(vectors), &calibration))
+            };
+            match by_vector() {
+                Ok(ranked) => return Ok(ranked),
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
                 Err(Error::NoEmbedder) => {}
@@ -96,43 +122,45 @@ impl Inner {
                 }
             }
         }
-        Ok(search.by_words(query))
+        Ok(if is_classic { search.by_words(query) } else { search.by_evidence(query, None, &Calibration::WORDS) })
     }
 
-    /// The query's vector, and those of all triggers.
-    fn query_vector(&self, view: &View, query: &str, request: &Request) -> Result<(UnitVector, Arc<Triggers>)> {
+    fn query_vector(&self, query: &str, request: &Request) -> Result<UnitVector> {
         let Some(embedder) = &self.embedder else {
             return Err(Error::NoEmbedder);
         };
-        let vector = if let Some(given) = &request.vector {
+        if let Some(given) = &request.vector {
             let (found, expected) = (given.len(), embedder.dimension()?);
             if found != expected {
                 return Err(VectorError::Dimension { found, expected }.into());
             }
-            UnitVector::new(given)?
+            Ok(UnitVector::new(given)?)
         } else {
             // The host's embedder may send it away or log it.
             let query = Redactor::shared().redact(query);
             let vectors = embed_units(embedder.as_ref(), &[&query], Role::Query)?;
-            vectors.into_iter().next().ok_or(Error::NoEmbedder)?
-        };
-        let triggers = self.triggers(view, vector.as_slice().len())?;
-        Ok((vector, triggers))
+            vectors.into_iter().next().ok_or(Error::NoEmbedder)
+        }
     }
 
-    /// The vectors of all triggers, of this dimension.
-    pub(super) fn triggers(&self, view: &View, dimension: usize) -> Result<Arc<Triggers>> {
+    /// The vectors of one text of all lessons, of this dimension.
+    pub(super) fn lesson_vectors(
+        &self,
+        view: &View,
+        text: EmbeddedText,
+        dimension: usize,
+    ) -> Result<Arc<LessonVectors>> {
         let embedder = self.embedder.as_ref().ok_or(Error::NoEmbedder)?;
-        let make_known = |triggers: &[&str]| {
+        let make_known = |texts: &[&str]| {
             self.vectors.write().settle_dimension(dimension);
-            self.ensure_vectors(embedder.as_ref(), triggers)?;
+            self.ensure_vectors(embedder.as_ref(), texts)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
                 tracing::warn!(%error, "the vectors just made are not cached");
             }
             Ok::<_, Error>(())
         };
         let vector_of = |text: &str| self.vector(text);
-        view.recall.triggers(dimension, &self.config.index, make_known, &vector_of)
+        view.recall.vectors(text, dimension, &self.config.index, make_known, &vector_of)
     }
 
     /// Notes a showing: at once, or with the next call when somebody is committing.

@@ -1,7 +1,6 @@
 //! The files of a folder that can be sessions, and one of them read.
 
-use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -158,10 +157,9 @@ impl SessionFile {
     /// A file by its name; an error where it is not there, or is no plain file.
     pub(super) fn look(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
-        if metadata.is_file() { Self::of(path, &metadata) } else { Err(io::Error::other("not a plain file")) }
-    }
-
-    fn of(path: &Path, metadata: &Metadata) -> io::Result<Self> {
+        if !metadata.is_file() {
+            return Err(io::Error::other("not a plain file"));
+        }
         let modified = DateTime::<Utc>::from(metadata.modified()?).fixed_offset();
         Ok(Self { path: path.to_owned(), n_bytes: metadata.len(), modified })
     }
@@ -183,13 +181,9 @@ impl SessionFile {
 }
 
 fn has_session_name(path: &Path) -> bool {
-    let ends_in = |path: &Path, ends: &[&str]| {
-        path.extension()
-            .and_then(OsStr::to_str)
-            .is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
-    };
-    let stem = path.with_extension("");
-    ends_in(if ends_in(path, &["gz"]) { &stem } else { path }, &["jsonl", "json"])
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let ends = [".jsonl", ".json", ".jsonl.gz", ".json.gz"];
+    ends.iter().any(|end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty()))
 }
 
 #[cfg(test)]

@@ -135,6 +135,16 @@ impl Sessions {
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
         Ok(thread.map_err(FolderError::io("begin a thread for", self.inner().store.folder.path()))?)
     }
+
+    /// A session and the version of it that was read.
+    pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
+        let file = SessionFile::look(path).map_err(|error| error.to_string())?;
+        let reading = file.read(self.config()).map_err(|error| error.to_string())?;
+        let summary = SessionSummary::of(&reading);
+        let version =
+            SessionEntry::new(file.path.clone(), file.modified, summary, self.inner().clock.now(), self.config());
+        Ok((version, reading))
+    }
 }
 
 impl SessionRun {
@@ -226,18 +236,6 @@ impl SessionRun {
         // None only if somebody took the file away meanwhile.
         let owner = || RunOwner { pid: std::process::id(), started: now };
         Ok(record.unwrap_or_else(|| RunRecord { owner: owner(), ended: now, end, sessions: Vec::new() }))
-    }
-}
-
-impl Sessions {
-    /// A session and the version of it that was read.
-    pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
-        let file = SessionFile::look(path).map_err(|error| error.to_string())?;
-        let reading = file.read(self.config()).map_err(|error| error.to_string())?;
-        let summary = SessionSummary::of(&reading);
-        let version =
-            SessionEntry::new(file.path.clone(), file.modified, summary, self.inner().clock.now(), self.config());
-        Ok((version, reading))
     }
 }
 

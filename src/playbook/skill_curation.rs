@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::mining::is_in_force;
-use super::skill_exchange::SavedSkill;
-use super::skill_exchange::checked_text;
+use super::skill_exchange::{SavedSkill, checked_text};
 use super::skill_listing::listed;
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;
@@ -211,7 +210,7 @@ impl Skills {
                 state.saved.entry(name.to_string()).or_insert(now);
             }
         })?;
-        let (plan, change) = files.change(now, || {
+        let edit = || {
             let (plan, own) = self.plan()?;
             let mut edits = Vec::new();
             for (name, becomes) in plan.outcome() {
@@ -220,7 +219,8 @@ impl Skills {
                 edits.extend(files.edits_of(SkillEdit { name: &name, path, known, text })?);
             }
             Ok((plan, edits))
-        })?;
+        };
+        let (plan, change) = self.noted(|| files.change(now, edit))?;
         if change.is_some() {
             self.state().change(|state| note_merges(state, &plan))?;
         }
@@ -255,9 +255,10 @@ impl Skills {
         let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().was_removed(**text));
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
         let mut own = BTreeMap::new();
-        for found in self.own() {
+        let guard = &inner.store.guard;
+        for found in self.own().into_iter().filter(|found| guard.admits(|| found.text_hash)) {
             let known = Arc::clone(&found.skill);
-            let listed = listed(found, SkillPlace::User, &state);
+            let listed = listed(found, SkillPlace::User, &state, guard);
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
             let hold = if state.kept.contains_key(&hash) {
                 ProtectedBecause::Apart

@@ -214,7 +214,8 @@ impl Skills {
         let skill = skill.standardised();
         let text = checked_text(&skill)?;
         let name = skill.name;
-        match SkillFiles::own(&self.0.0.store.folder).write_with(&name, &text, existing, beside)? {
+        let own = SkillFiles::own(&self.0.0.store.folder);
+        match self.noted(|| Ok(own.write_with(&name, &text, existing, beside)?))? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
             Written::Taken(path) => Err(skills::Error::Exists { name: name.to_string(), path }.into()),
@@ -240,8 +241,8 @@ impl Skills {
     /// None when another text has the name.
     fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
         let text = checked_text(skill)?;
-        let written =
-            SkillFiles::in_folder(&self.0.0.store.folder, folder).write(&skill.name, &text, Existing::Keep)?;
+        let files = SkillFiles::in_folder(&self.0.0.store.folder, folder);
+        let written = self.noted(|| Ok(files.write(&skill.name, &text, Existing::Keep)?))?;
         Ok(match written {
             Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
             Written::Taken(_) => None,

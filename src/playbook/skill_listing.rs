@@ -13,6 +13,7 @@ use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skill_files::{FoundSkill, NotListed};
 use crate::store::skill_state::{SkillState, SkillUse};
 use crate::store::supporting_files::{NotCovered, SkillFile};
+use crate::trust::{Guard, Standing};
 
 /// Whose folder a skill lies in, in the order in which names are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -51,8 +52,8 @@ pub struct ListedSkill {
     pub path: PathBuf,
     /// What had to be mended while it was read.
     pub notes: Vec<SkillNote>,
-    /// True while nobody promoted exactly this text and these files, and it is the project's or tainted. It is listed, and never
-    /// shown to a model.
+    /// True while nobody promoted exactly this text and these files, and it is the project's, tainted, or brought by version
+    /// control and not admitted. It is listed, and never shown to a model.
     pub needs_review: bool,
     /// The files beside it: scripts, references, assets.
     pub files: Vec<SkillFile>,
@@ -109,19 +110,32 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
     all.iter().map(|listed| holder(listed).map(|holder| holder.path.clone())).collect()
 }
 
-pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState) -> ListedSkill {
+/// What a user's state records of the promotion of a text.
+pub(super) fn promotion_of(text: TextHash) -> TextHash {
+    TextHash::of(&["promoted", &text.to_string()])
+}
+
+/// A skill as it is listed. In a folder that version control writes to, its own records promote nothing.
+pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
+    let is_recorded = match guard.standing() {
+        Standing::Trusted => state.promoted.contains_key(&text_hash),
+        _ => guard.has(promotion_of(text_hash)),
+    };
+    let is_promoted = not_covered.is_none() && is_recorded;
+    let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
+    let is_foreign = place != SkillPlace::Extra && !(is_whole && guard.admits(|| text_hash)) && !is_promoted;
     let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
+        _ if is_foreign => skill.quality.min(Quality::Draft),
         Some(true) => Quality::Verified,
         Some(false) if skill.quality == Quality::Verified => Quality::Draft,
         _ => skill.quality,
     };
-    let is_promoted = not_covered.is_none() && state.promoted.contains_key(&text_hash);
     let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
     let used = state.used.get(skill.name.as_str()).copied().unwrap_or_default();
     if quality != skill.quality {
         Arc::make_mut(&mut skill).quality = quality;
     }
-    let needs_review = is_untrusted && !is_promoted;
+    let needs_review = is_foreign || (is_untrusted && !is_promoted);
     ListedSkill { skill, place, path, notes, needs_review, files, not_covered, text_hash, used }
 }

@@ -1,7 +1,7 @@
 //! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
-use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, shadowed_by};
+use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
 use crate::error::{Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -52,7 +52,7 @@ impl Skills {
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
-            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known)));
+            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, &inner.store.guard)));
         }
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
@@ -92,9 +92,7 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; those of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
-        let listed = self.get(name)?;
-        let text_hash = listed.text_hash;
-        self.promote_listed(listed, text_hash)
+        self.promote_text(name, self.get(name)?.text_hash)
     }
 
     /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
@@ -102,10 +100,7 @@ impl Skills {
     /// # Errors
     /// As there, and [`skills::Error::Changed`].
     pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
-        self.promote_listed(self.get(name)?, text_hash)
-    }
-
-    fn promote_listed(&self, listed: ListedSkill, text_hash: TextHash) -> Result<ListedSkill> {
+        let listed = self.get(name)?;
         if listed.text_hash != text_hash {
             let (name, found) = (listed.skill.name.to_string(), listed.text_hash);
             return Err(skills::Error::Changed { name, expected: text_hash, found }.into());
@@ -116,6 +111,7 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
+            self.0.0.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, ..listed })

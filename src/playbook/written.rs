@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::Inbox;
-use super::examined::Surveyed;
-use super::proposing::{fold, record_edit};
+use super::proposing::record_edit;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::Name;
-use crate::folder::edits::{Record, Transaction, content_hash};
-use crate::proposal::{MAX_BYTES, Patch, PatchKind, ProposalName};
+use crate::folder::edits::{Record, content_hash};
+use crate::proposal::{MAX_BYTES, PatchKind, ProposalName};
 use crate::store::inbox::{InboxFiles, InboxItem};
 
 /// What an agent wrote straight into the inbox, once it was looked at.
@@ -50,8 +49,7 @@ impl Inbox {
         inner.store.folder.edits().change(inner.clock.now(), || {
             let survey = self.look_through()?;
             for (path, reason) in survey.unfit.into_iter().filter(|(_, reason)| !reason.may_pass()) {
-                let kept_at = inbox.set_aside(&path, &reason)?;
-                checked.aside.push(Quarantined { name: InboxFiles::shown(&path), kept_at, reason });
+                checked.aside.push(self.quarantine(&path, reason)?);
             }
             Ok((None, ()))
         })?;
@@ -68,12 +66,7 @@ impl Inbox {
                 // It stays, and is told with what is unfit.
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
-                    let kept_at = inbox.set_aside(&written.name, &reason)?;
-                    checked.aside.push(Quarantined {
-                        name: InboxFiles::shown(&written.name),
-                        kept_at,
-                        reason: *reason,
-                    });
+                    checked.aside.push(self.quarantine(&written.name, *reason)?);
                 }
                 Err(error) => return Err(error),
             }
@@ -82,40 +75,34 @@ impl Inbox {
         Ok(checked)
     }
 
+    fn quarantine(&self, name: &Name, reason: CannotApply) -> Result<Quarantined> {
+        let kept_at = self.files().set_aside(name, &reason)?;
+        Ok(Quarantined { name: InboxFiles::shown(name), kept_at, reason })
+    }
+
     /// Notes what the targets of patches hold, where that was not done for this very patch.
     fn remember_bases(&self) -> Result<()> {
-        let inner = &self.playbook.0;
-        let inbox = self.files();
-        let now = inner.clock.now();
-        let edits = || -> Result<(Option<Transaction>, ())> {
+        let (inbox, now) = (self.files(), self.playbook.0.clock.now());
+        let edits = || {
             let mut edits = Vec::new();
-            for Surveyed { ready, plan } in self.look_through()?.ready {
+            for (ready, plan) in self.look_through()?.ready {
                 let ProposalName::Patch(kind) = &ready.proposal.name else { continue };
                 let patch = InboxFiles::patch(kind);
                 if inbox.bases(&patch, ready.proposal.text).is_none() {
                     edits.push(record_edit(inbox, &patch, ready.proposal.text, &plan, now)?);
                 }
             }
-            let transaction = Transaction { what: "look at the inbox".to_owned(), record: Record::Dropped, edits };
-            Ok(((!transaction.edits.is_empty()).then_some(transaction), ()))
+            Ok(("look at the inbox".to_owned(), edits, ()))
         };
-        inner.store.folder.edits().change(now, edits).map(drop)
+        self.edit(Record::Dropped, edits).map(drop)
     }
 
     fn fold_in(&self, kind: &PatchKind, from: &Name, bytes: &[u8]) -> Result<()> {
-        let inner = &self.playbook.0;
-        let folder = &inner.store.folder;
-        let refuse = |reason| inbox::Error::cannot_apply(&"", reason);
-        let fold_in = || -> Result<(Option<Transaction>, ())> {
-            let grounds = self.grounds()?;
-            let patch = Patch::parse(bytes).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
-            let (waiting, before) = self.waiting_plan(kind, &grounds)?;
-            let plan = fold(folder, kind, &grounds, &waiting, &patch).map_err(refuse)?;
-            let (mut edits, _) = self.canonical(kind, &plan, before).map_err(refuse)?;
+        let fold_in = || {
+            let (mut edits, _) = self.joined(kind, bytes)?;
             edits.push(self.files().edit(from, Some(content_hash(bytes)), None));
-            let what = format!("join {}", InboxFiles::shown(from));
-            Ok((Some(Transaction { what, record: Record::Dropped, edits }), ()))
+            Ok((format!("join {}", InboxFiles::shown(from)), edits, ()))
         };
-        folder.edits().change(inner.clock.now(), fold_in).map(drop)
+        self.edit(Record::Dropped, fold_in).map(drop)
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     fields.push(("session", lesson.provenance.session.clone()));
     fields.extend(lesson.provenance.evidence.iter().map(|evidence| ("a person said", evidence.quote.clone())));
     let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
-    lines.map(|(name, value)| format!("{name}: {}\n", value.replace('\n', "\n  "))).collect()
+    lines
+        .flat_map(|(name, value)| [name.to_owned(), ": ".to_owned(), value.replace('\n', "\n  "), "\n".to_owned()])
+        .collect()
 }
 
 fn label(field: ShownField) -> &'static str {
@@ -52,6 +54,8 @@ fn label(field: ShownField) -> &'static str {
         ShownField::Trigger => "when",
         ShownField::Task => "task",
         ShownField::Domains => "topics",
+        ShownField::Paths => "shown for files",
+        ShownField::Commands => "shown for commands",
         ShownField::Mistake => "mistake",
         ShownField::AntiPattern => "do not",
         ShownField::CorrectPattern => "do",

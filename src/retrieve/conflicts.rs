@@ -23,7 +23,7 @@ pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: 
                 continue;
             }
             let ranked = hits.iter().find(|ranked| ranked.lesson.id == other.id).cloned();
-            settled.push(ranked.unwrap_or_else(|| Hit::unranked(Arc::clone(other))));
+            settled.push(ranked.unwrap_or_else(|| Hit::of(Arc::clone(other))));
         }
         let contradicted_by = counting.into_iter().next();
         match settled.iter_mut().find(|settled| settled.lesson.id == hit.lesson.id) {
@@ -70,8 +70,10 @@ mod tests {
     /// What comes of these hits: the advice in order, each with that of the lesson that contradicts it.
     fn check(lessons: &[Lesson], found: &[usize], limit: usize, expected: &[(&str, Option<&str>)]) {
         let mut book = Book::default();
-        lessons.iter().for_each(|lesson| book.put(lesson.clone()));
-        let hits: Vec<Hit> = found.iter().map(|place| Hit::unranked(Arc::new(lessons[*place].clone()))).collect();
+        for lesson in lessons {
+            book.put(lesson.clone());
+        }
+        let hits: Vec<Hit> = found.iter().map(|place| Hit::of(Arc::new(lessons[*place].clone()))).collect();
         let settled = settle_conflicts(&hits, &book, &Realm::default(), limit);
         let shown: Vec<(&str, Option<&str>)> = settled
             .iter()

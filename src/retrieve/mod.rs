@@ -15,7 +15,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calibration;
 mod conflicts;
+mod evidence;
+mod matched;
 mod render;
 mod tiers;
 mod tokens;
@@ -28,7 +31,10 @@ use serde::Serialize;
 use crate::lesson::{LessonId, Realm, ReceiptId};
 use crate::setters::setters;
 
+pub(crate) use calibration::Calibration;
 pub(crate) use conflicts::settle_conflicts;
+pub use evidence::Evidence;
+pub(crate) use evidence::QueryVectors;
 pub(crate) use render::{recent_failures, render};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
@@ -82,6 +88,8 @@ pub struct Request {
     pub(crate) is_explained: bool,
     pub(crate) tier: Option<TierChoice>,
     pub(crate) vector: Option<Vec<f32>>,
+    pub(crate) touched: Vec<String>,
+    pub(crate) run: Vec<String>,
 }
 
 impl Request {
@@ -99,6 +107,8 @@ impl Request {
             is_explained: false,
             tier: None,
             vector: None,
+            touched: Vec::new(),
+            run: Vec::new(),
         }
     }
 
@@ -108,6 +118,21 @@ impl Request {
         Self::about("")
     }
 
+    /// A file is about to be touched: lessons whose `paths` match are shown first, two at most of those and of
+    /// [`running`](Self::running) together. May be called for several files.
+    #[must_use]
+    pub fn touching(mut self, path: impl Into<String>) -> Self {
+        self.touched.push(path.into());
+        self
+    }
+
+    /// A command line is about to be run: lessons whose `commands` match are shown first.
+    #[must_use]
+    pub fn running(mut self, command: impl Into<String>) -> Self {
+        self.run.push(command.into());
+        self
+    }
+
     setters! {
         /// Lessons of this project too, beside the global ones.
         project(project: impl Into<String>) => realm.project = project.into();
@@ -115,7 +140,8 @@ impl Request {
         role(role: impl Into<String>) => realm.role = role.into();
         /// Lessons that this realm sees: its own and the global ones.
         in_realm(realm: &Realm) => realm = realm.clone();
-        /// Triggers strictly below this cosine distance, in [0, 2]; 0.45 by default. Vector tier only.
+        /// Applies the classic rule to this call: triggers strictly below this cosine distance, in [0, 2]
+        /// (docs/spec/playbook.md, 5.8).
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.
         limit(limit: usize) => limit = Some(limit);
@@ -160,6 +186,22 @@ pub struct Context {
     pub considered: Vec<Scored>,
 }
 
+impl Context {
+    /// Nothing, for this reason; no tier was asked.
+    pub(crate) fn nothing(reason: NoMatchReason) -> Self {
+        Self {
+            text: String::new(),
+            tier: Tier::Recency,
+            index: None,
+            lessons: Vec::new(),
+            skills: Vec::new(),
+            none_because: Some(reason),
+            receipt: None,
+            considered: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -176,8 +218,12 @@ pub struct Shown {
     pub trigger: String,
     /// Cosine distance between query and trigger, in [0, 2], smaller is nearer; vector tier only.
     pub distance: Option<f32>,
-    /// What it was ranked by, larger is better: `(1 − distance) + 0.4·overlap`, or BM25; none for recency.
+    /// What it was ranked by, larger is better; none for recency.
     pub score: Option<f32>,
+    /// How likely it is an answer, in [0, 1]; none for recency and under the classic rule.
+    pub probability: Option<f32>,
+    /// The pattern of the lesson that a path or a command of the request matched: it is shown first, whatever its score.
+    pub matched: Option<String>,
     /// The lesson that says otherwise and counts more: the newer one, or a person's. It is shown before this one.
     pub contradicted_by: Option<LessonId>,
 }
@@ -192,10 +238,15 @@ pub struct Scored {
     pub trigger: String,
     /// Cosine distance; vector tier only.
     pub distance: Option<f32>,
-    /// Share of the query's words that the trigger has (vector tier), or of its idf mass that the lesson matches (lexical).
+    /// Share of the query's idf mass that the lesson matches; under the classic rule, in the vector tier, share of the query's
+    /// words that the trigger has.
     pub overlap: f32,
+    /// What speaks for it; none under the classic rule.
+    pub evidence: Option<Evidence>,
     /// What it is ranked by.
     pub score: f32,
+    /// How likely it is an answer, in [0, 1]; none under the classic rule.
+    pub probability: Option<f32>,
     /// Whether it passed the gate of its tier.
     pub passed: bool,
 }
@@ -205,10 +256,25 @@ pub struct Scored {
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
 pub enum NoMatchReason {
+    /// Nobody here has made or trusted the folder.
+    #[error("the folder is not trusted")]
+    NotTrusted,
     /// No lesson is visible to this request.
     #[error("no lesson is visible here")]
     NoLessons,
-    /// Vectors ran and nothing is near enough.
+    /// The best candidate is too unlikely to be an answer.
+    #[error(
+        "the best candidate, lesson {best}, is an answer with probability {probability:.2}; it takes more than {answer_from:.2}"
+    )]
+    Unlikely {
+        /// The best candidate.
+        best: LessonId,
+        /// How likely any lesson is an answer, in [0, 1].
+        probability: f32,
+        /// What that would have to be above.
+        answer_from: f32,
+    },
+    /// Vectors ran and nothing is near enough; classic rule.
     #[error("the nearest trigger is at distance {nearest:.3}, the threshold is {threshold:.3}")]
     NothingNear {
         /// Distance of the nearest visible trigger.
@@ -216,7 +282,7 @@ pub enum NoMatchReason {
         /// What it would have to be below.
         threshold: f32,
     },
-    /// Words ran and no lesson matches enough of the query.
+    /// Words ran and no lesson matches enough of the query; classic rule.
     #[error("the best match covers {best:.2} of the query by trigger and text, the floor is {floor:.2}")]
     NothingMatched {
         /// Largest share of the query, by idf, that a visible lesson covers with its trigger and the whole of it.

@@ -119,7 +119,7 @@ mod tests {
     use crate::testing::{at, lesson};
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
-        let hits = lessons.iter().map(|lesson| Hit::unranked(Arc::new(lesson.clone())));
+        let hits = lessons.iter().map(|lesson| Hit::of(Arc::new(lesson.clone())));
         render(
             &Ranked { tier, index: None, hits: hits.collect(), none_because: None, considered: Vec::new() },
             max_tokens,
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_contradicted_lesson_says_so_with_both_dates() {
         let by = Lesson { timestamp: at(86_400), ..lesson("a\n## b", "s") };
-        let hit = Hit { contradicted_by: Some(Arc::new(by)), ..Hit::unranked(Arc::new(lesson("t", "s"))) };
+        let hit = Hit { contradicted_by: Some(Arc::new(by)), ..Hit::of(Arc::new(lesson("t", "s"))) };
         let ranked =
             Ranked { tier: Tier::Vector, index: None, hits: vec![hit], none_because: None, considered: Vec::new() };
         let text = render(&ranked, 1_200).text;

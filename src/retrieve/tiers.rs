@@ -9,7 +9,7 @@ use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
 use crate::lexical::{self, content_words};
-use crate::state::{Near, RecallIndex, Triggers};
+use crate::state::{LessonVectors, Near, RecallIndex};
 
 /// A lesson with its place in a ranking.
 #[derive(Clone, Debug)]
@@ -17,14 +17,17 @@ pub(crate) struct Hit {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) distance: Option<f32>,
     pub(crate) score: Option<f32>,
+    pub(crate) probability: Option<f32>,
+    /// The pattern for which it is shown.
+    pub(crate) matched: Option<String>,
     /// The lesson that says otherwise and counts more.
     pub(crate) contradicted_by: Option<Arc<Lesson>>,
 }
 
 impl Hit {
-    /// A lesson that no tier ranked.
-    pub(crate) fn unranked(lesson: Arc<Lesson>) -> Self {
-        Self { lesson, distance: None, score: None, contradicted_by: None }
+    /// A lesson that is shown for another reason than a score.
+    pub(crate) fn of(lesson: Arc<Lesson>) -> Self {
+        Self { lesson, distance: None, score: None, probability: None, matched: None, contradicted_by: None }
     }
 }
 
@@ -45,6 +48,8 @@ pub(crate) struct Search<'a> {
     pub(crate) recall: &'a RecallIndex,
     pub(crate) realm: &'a Realm,
     pub(crate) limit: usize,
+    /// Whether everything that is looked at is listed.
+    pub(crate) is_explained: bool,
     pub(crate) config: &'a RetrievalConfig,
 }
 
@@ -58,8 +63,8 @@ pub(crate) struct VectorQuery<'a> {
 }
 
 impl Search<'_> {
-    /// Nearest triggers (tier 1). A lesson without a vector is not found.
-    pub(crate) fn by_vector(self, triggers: &Triggers, query: VectorQuery<'_>) -> Ranked {
+    /// Nearest triggers (tier 1, classic). A lesson without a vector is not found.
+    pub(crate) fn by_vector(self, triggers: &LessonVectors, query: VectorQuery<'_>) -> Ranked {
         let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
         let (nearest, by) = triggers.nearest(self.realm, query.vector, n_neighbours);
         let words: BTreeSet<String> = content_words(query.text).collect();
@@ -85,12 +90,14 @@ impl Search<'_> {
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
             overlap,
+            evidence: None,
+            probability: None,
             score: (1.0 - near.distance) + self.config.overlap_weight * overlap,
             passed: near.distance < threshold,
         })
     }
 
-    /// BM25 over trigger, mistake and solution (tier 2).
+    /// BM25 over trigger, mistake and solution (tier 2, classic).
     pub(crate) fn by_words(self, query: &str) -> Ranked {
         let lexicon = self.recall.lexicon();
         let floor = self.config.lexical_floor;
@@ -103,6 +110,8 @@ impl Search<'_> {
                 trigger: lesson.trigger.clone(),
                 distance: None,
                 overlap: cover(&hit),
+                evidence: None,
+                probability: None,
                 score: hit.score,
                 passed: cover(&hit) >= floor,
             })
@@ -120,7 +129,7 @@ impl Search<'_> {
     /// The newest (tier 3); only without a query.
     pub(crate) fn by_time(self) -> Ranked {
         let newest = self.recall.visible(self.realm).take(self.limit);
-        let hits: Vec<Hit> = newest.map(|lesson| Hit::unranked(Arc::clone(lesson))).collect();
+        let hits: Vec<Hit> = newest.map(|lesson| Hit::of(Arc::clone(lesson))).collect();
         let none_because = match self.recall.visible(self.realm).next() {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
@@ -135,8 +144,7 @@ impl Search<'_> {
             .take(self.limit)
             .filter_map(|considered| {
                 let lesson = Arc::clone(self.recall.book.get(considered.id)?);
-                let (distance, score) = (considered.distance, Some(considered.score));
-                Some(Hit { distance, score, ..Hit::unranked(lesson) })
+                Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
         Ranked { tier, index: None, hits, none_because, considered }
@@ -170,8 +178,8 @@ mod tests {
     use std::sync::LazyLock;
 
     use crate::lesson::Trust;
-    use crate::state::Book;
     use crate::state::recall_index::body;
+    use crate::state::{Book, EmbeddedText};
     use crate::testing::{at, lesson};
     use adage_index::IndexConfig;
 
@@ -195,14 +203,14 @@ mod tests {
     static GLOBAL: LazyLock<Realm> = LazyLock::new(Realm::default);
 
     fn search(recall: &RecallIndex, limit: usize) -> Search<'_> {
-        Search { recall, realm: &GLOBAL, limit, config: &CONFIG }
+        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG }
     }
 
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
         let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = recall.triggers(2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.vectors(EmbeddedText::Trigger, 2, &IndexConfig::default(), known, &vector_of).unwrap();
         let query = VectorQuery { text: query, vector: &vector, threshold };
         let ranked = search(&recall, limit).by_vector(&triggers, query);
         assert_eq!(ranked.index, Some(IndexKind::Exact));

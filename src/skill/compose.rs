@@ -12,8 +12,7 @@ use crate::capture::Candidate;
 use crate::clock::ManualClock;
 use crate::config::LearnConfig;
 use crate::gate;
-use crate::lesson::Refusal;
-use crate::lesson::{Lesson, TextHash, Trust};
+use crate::lesson::{Lesson, Refusal, TextHash, Trust};
 
 const MAX_TITLE_CHARS: usize = 100;
 const MAX_TRIGGER_CHARS: usize = 200;

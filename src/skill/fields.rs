@@ -106,8 +106,8 @@ impl Fields {
 
     /// What we wrote under `metadata`; the rest of it.
     fn own(&mut self, skill: &mut Skill, mut entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
-        for key in Key::ALL {
-            let Some(node) = take(&mut entries, key.name()) else { continue };
+        for (key, name) in Key::ALL {
+            let Some(node) = take(&mut entries, name) else { continue };
             let text = node.into_text();
             match key {
                 Key::Version => text.trim().clone_into(&mut skill.version),

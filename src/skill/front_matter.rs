@@ -35,37 +35,20 @@ impl Node {
         match self {
             Self::Text { .. } if self.is_null() => String::new(),
             Self::Text { text, .. } => text,
-            node => {
-                let mut json = String::new();
-                node.write_json(&mut json);
-                json
-            }
+            node => node.json(),
         }
     }
 
     /// Numbers keep the digits that they were written with.
-    fn write_json(&self, json: &mut String) {
+    fn json(&self) -> String {
         match self {
-            node if node.is_null() => json.push_str("null"),
-            Self::Text { text, is_plain } if *is_plain && is_json_literal(text) => json.push_str(text),
-            Self::Text { text, .. } => json.push_str(&quoted(text)),
-            Self::List(items) => {
-                json.push('[');
-                for (place, item) in items.iter().enumerate() {
-                    json.push_str(if place > 0 { "," } else { "" });
-                    item.write_json(json);
-                }
-                json.push(']');
-            }
+            node if node.is_null() => "null".to_owned(),
+            Self::Text { text, is_plain: true } if is_json_literal(text) => text.clone(),
+            Self::Text { text, .. } => quoted(text),
+            Self::List(items) => format!("[{}]", items.iter().map(Self::json).collect::<Vec<_>>().join(",")),
             Self::Map(entries) => {
-                json.push('{');
-                for (place, (key, value)) in entries.iter().enumerate() {
-                    json.push_str(if place > 0 { "," } else { "" });
-                    json.push_str(&quoted(key));
-                    json.push(':');
-                    value.write_json(json);
-                }
-                json.push('}');
+                let entries = entries.iter().map(|(key, value)| format!("{}:{}", quoted(key), value.json()));
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
             }
         }
     }

@@ -82,29 +82,20 @@ impl<'a> Reader<'a> {
         {
             return Node::Text { text: self.block(style, indent), is_plain: false };
         }
-        if !value.is_empty() {
-            let mut text = value.to_owned();
-            while let Some(line) = self.peek(indent + 1) {
-                join(&mut text, line.text);
-                self.at += 1;
+        if value.is_empty() {
+            if self.peek(indent).is_some_and(|line| line.item().is_some()) {
+                return Node::List(self.list(indent));
             }
-            return scalar(&text);
-        }
-        if self.peek(indent).is_some_and(|line| line.item().is_some()) {
-            return Node::List(self.list(indent));
-        }
-        match self.peek(indent + 1) {
-            Some(line) if line.entry().is_some() && depth < MAX_DEPTH => Node::Map(self.map(line.indent, depth + 1)),
-            Some(_) => {
-                let mut text = String::new();
-                while let Some(line) = self.peek(indent + 1) {
-                    join(&mut text, line.text);
-                    self.at += 1;
-                }
-                scalar(&text)
+            if let Some(line) = self.peek(indent + 1).filter(|line| line.entry().is_some() && depth < MAX_DEPTH) {
+                return Node::Map(self.map(line.indent, depth + 1));
             }
-            None => Node::plain(""),
         }
+        let mut text = value.to_owned();
+        while let Some(line) = self.peek(indent + 1) {
+            join(&mut text, line.text);
+            self.at += 1;
+        }
+        scalar(&text)
     }
 
     /// Items, each with the lines that are indented below it.
@@ -170,17 +161,18 @@ fn unescape(inner: &str) -> String {
     let mut text = String::with_capacity(inner.len());
     let mut chars = inner.chars();
     while let Some(c) = chars.next() {
-        match (c, c == '\\') {
-            (_, true) => match chars.next() {
-                Some('n') => text.push('\n'),
-                Some('t') => text.push('\t'),
-                Some(escaped @ ('"' | '\\' | '/')) => text.push(escaped),
-                other => {
-                    text.push('\\');
-                    text.extend(other);
-                }
-            },
-            (c, false) => text.push(c),
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some(escaped @ ('"' | '\\' | '/')) => text.push(escaped),
+            other => {
+                text.push('\\');
+                text.extend(other);
+            }
         }
     }
     text

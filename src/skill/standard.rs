@@ -66,7 +66,7 @@ impl Skill {
 /// Puts a value under a key that nobody has, neither here nor by meaning something to us; the key.
 pub(super) fn keep(metadata: &mut BTreeMap<String, String>, key: &str, value: String) -> String {
     let key = if is_blank(key) { "unnamed" } else { key };
-    let is_ours = |key: &str| Key::ALL.iter().any(|own| own.name() == key);
+    let is_ours = |key: &str| Key::ALL.iter().any(|(_, own)| *own == key);
     let numbered = (2_usize..).map(|number| {
         let end = format!("-{number}");
         format!("{}{end}", chars(key, MAX_KEY_CHARS - end.len()))

@@ -23,31 +23,18 @@ pub(super) enum Key {
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 9] = [
-        Self::Version,
-        Self::Author,
-        Self::Topics,
-        Self::Actions,
-        Self::AutoLoad,
-        Self::Quality,
-        Self::Trust,
-        Self::Sources,
-        Self::Lessons,
+    /// All of them, with their names in a file.
+    pub(super) const ALL: [(Self, &str); 9] = [
+        (Self::Version, "version"),
+        (Self::Author, "author"),
+        (Self::Topics, "adage-topics"),
+        (Self::Actions, "adage-actions"),
+        (Self::AutoLoad, "adage-auto-load"),
+        (Self::Quality, "adage-quality"),
+        (Self::Trust, "adage-trust"),
+        (Self::Sources, "adage-sources"),
+        (Self::Lessons, "adage-lessons"),
     ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Version => "version",
-            Self::Author => "author",
-            Self::Topics => "adage-topics",
-            Self::Actions => "adage-actions",
-            Self::AutoLoad => "adage-auto-load",
-            Self::Quality => "adage-quality",
-            Self::Trust => "adage-trust",
-            Self::Sources => "adage-sources",
-            Self::Lessons => "adage-lessons",
-        }
-    }
 
     /// None when there is nothing to say.
     fn value(self, skill: &Skill) -> Option<String> {
@@ -91,15 +78,8 @@ impl Skill {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = "---\n".to_owned();
-        let mut line = |indent: &str, key: &str, value: &str| {
-            text.push_str(indent);
-            text.push_str(key);
-            text.push_str(": ");
-            quote(value, &mut text);
-            text.push('\n');
-        };
-        line("", "name", self.name.as_str());
-        line("", "description", &self.description);
+        line(&mut text, "name", self.name.as_str());
+        line(&mut text, "description", &self.description);
         let optional = [
             ("license", &self.license),
             ("compatibility", &self.compatibility),
@@ -107,28 +87,19 @@ impl Skill {
         ];
         for (key, value) in optional {
             if let Some(value) = value {
-                line("", key, value);
+                line(&mut text, key, value);
             }
         }
         let own: Vec<(&str, String)> =
-            Key::ALL.into_iter().filter_map(|key| Some((key.name(), key.value(self)?))).collect();
+            Key::ALL.into_iter().filter_map(|(key, name)| Some((name, key.value(self)?))).collect();
         if !own.is_empty() || !self.metadata.is_empty() {
             text.push_str("metadata:\n");
         }
-        let mut line = |key: &str, value: &str| {
-            text.push_str("  ");
-            text.push_str(key);
-            text.push_str(": ");
-            quote(value, &mut text);
-            text.push('\n');
-        };
         for (key, value) in own {
-            line(key, &value);
+            line(&mut text, &format!("  {key}"), &value);
         }
         for (key, value) in &self.metadata {
-            let mut quoted = String::new();
-            quote(key, &mut quoted);
-            line(&quoted, value);
+            line(&mut text, &format!("  {}", quoted(key)), value);
         }
         text.push_str("---\n\n");
         text.push_str(&self.body);
@@ -137,10 +108,14 @@ impl Skill {
     }
 }
 
+fn line(text: &mut String, key: &str, value: &str) {
+    text.extend([key, ": ", &quoted(value), "\n"]);
+}
+
 /// A YAML text in double quotes, on one line. What a person does not see is escaped, and the third of three hyphens, because
 /// some readers take them for the end of the front matter wherever they stand.
-fn quote(value: &str, text: &mut String) {
-    text.push('"');
+fn quoted(value: &str) -> String {
+    let mut text = "\"".to_owned();
     let mut n_hyphens = 0;
     for c in value.chars() {
         n_hyphens = if c == '-' { n_hyphens + 1 } else { 0 };
@@ -158,6 +133,7 @@ fn quote(value: &str, text: &mut String) {
         }
     }
     text.push('"');
+    text
 }
 
 /// True for what may stand in a file as it is.
@@ -180,9 +156,7 @@ mod tests {
             ("\u{2028}\u{85}\u{feff}\u{202e}\u{ffff}", "\\U00002028\\U00000085\\U0000feff\\U0000202e\\U0000ffff"),
             ("größe 👩‍💻", "größe 👩‍💻"),
         ] {
-            let mut text = String::new();
-            quote(value, &mut text);
-            assert_eq!(text, format!("\"{expected}\""), "{value:?}");
+            assert_eq!(quoted(value), format!("\"{expected}\""), "{value:?}");
         }
     }
 }

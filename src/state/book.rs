@@ -46,16 +46,19 @@ pub enum ReviewReason {
 }
 
 /// A lesson that awaits review. It is not shown and does not count towards the capacity.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Waiting {
-    pub(crate) lesson: Arc<Lesson>,
-    pub(crate) reason: ReviewReason,
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+    /// Why it waits.
+    pub reason: ReviewReason,
 }
 
 impl ReviewReason {
-    /// Why a lesson may not be shown; none when it may.
+    /// What a person has to decide before a lesson may be shown; nothing when it may, and when it is in quarantine.
     pub(crate) fn of(lesson: &Lesson) -> Option<Self> {
-        if lesson.is_admitted() {
+        if lesson.is_admitted() || lesson.is_quarantined() {
             return None;
         }
         Some(if lesson.provenance.promoted.is_some() { Self::Changed } else { Self::Tainted })
@@ -68,6 +71,8 @@ pub(crate) struct Book {
     pub(crate) lessons: LessonsByTime,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) removed: Vec<Removed>,
+    /// Lessons that version control brought and the user has not admitted. They are kept in the file, and used for nothing.
+    pub(crate) foreign: Vec<Arc<Lesson>>,
     /// Rows that are not lessons, kept as they are.
     pub(crate) unread: Vec<Value>,
     /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.

@@ -115,6 +115,12 @@ impl RealmVectors {
         (found, by)
     }
 
+    /// The distance of a lesson's vector, if it is known.
+    pub(crate) fn distance(&self, realm: &Realm, id: LessonId, query: &UnitVector) -> Option<f32> {
+        let index = self.realms.get(realm)?;
+        index.vectors.distance(index.ids.number(id)?, query)
+    }
+
     /// Panics unless it has the lessons of the other one, with their vectors. It may know a vector that the cache has lost: a
     /// removal that failed drops them from the cache first.
     #[cfg(test)]

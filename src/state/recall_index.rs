@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use adage_index::{IndexConfig, IndexKind, UnitVector};
+use adage_index::IndexConfig;
 
 use super::book::Book;
 use super::id_map::IdMap;
 use super::lazy::Lazy;
+use super::lesson_vectors::{EmbeddedText, LessonVectors};
 use super::lessons_by_time::{Changed, LessonsByTime};
-use super::realm_vectors::{Near, RealmVectors, VectorOf};
+use super::realm_vectors::VectorOf;
+use super::realm_words::RealmWords;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
@@ -18,16 +20,10 @@ use crate::lexical::{Hit, LexicalIndex};
 #[derive(Debug, Default)]
 pub(crate) struct RecallIndex {
     pub(crate) book: Arc<Book>,
-    triggers: Lazy<Triggers>,
+    triggers: Lazy<LessonVectors>,
+    wholes: Lazy<LessonVectors>,
+    words: Lazy<RealmWords>,
     lexicon: Lazy<Lexicon>,
-}
-
-/// The vectors of the triggers of lessons that may be shown.
-#[derive(Clone, Debug)]
-pub(crate) struct Triggers {
-    /// The lessons it is built from.
-    lessons: LessonsByTime,
-    vectors: RealmVectors,
 }
 
 /// The words of all lessons.
@@ -48,6 +44,8 @@ impl RecallIndex {
     pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &VectorOf<'_>) -> Self {
         Self {
             triggers: self.triggers.carried(|triggers| triggers.follow(&book.lessons, vector_of)),
+            wholes: self.wholes.carried(|wholes| wholes.follow(&book.lessons, vector_of)),
+            words: self.words.carried(|words| words.follow(&book.lessons)),
             lexicon: self.lexicon.carried(|lexicon| lexicon.follow(&book.lessons)),
             book,
         }
@@ -58,35 +56,45 @@ impl RecallIndex {
         self.book.lessons.iter().filter(|lesson| is_visible(lesson, realm))
     }
 
-    /// The vectors of triggers, complete and of this dimension. Where some are not known, `make_known` is called with their
-    /// triggers first.
+    /// The vectors of one text of each lesson, complete and of this dimension. Where some are not known, `make_known` is called
+    /// with their texts first.
     ///
     /// # Errors
     /// Those of `make_known`.
-    pub(crate) fn triggers<E>(
+    pub(crate) fn vectors<E>(
         &self,
+        text: EmbeddedText,
         dimension: usize,
         config: &IndexConfig,
         make_known: impl FnOnce(&[&str]) -> Result<(), E>,
         vector_of: &VectorOf<'_>,
-    ) -> Result<Arc<Triggers>, E> {
-        let is_of_this_model =
-            |triggers: &Triggers| triggers.vectors.dimension().is_none_or(|found| found == dimension);
-        let is_ready = |triggers: &Triggers| is_of_this_model(triggers) && triggers.vectors.unknown().next().is_none();
-        self.triggers.get_or_make(is_ready, |known| {
-            let mut triggers = match known.filter(|known| is_of_this_model(known)) {
-                Some(known) => Triggers::clone(&known),
-                None => Triggers::new(config, &self.book.lessons),
-            };
-            let unknown: Vec<Arc<Lesson>> = triggers.unknown().cloned().collect();
-            make_known(&unknown.iter().map(|lesson| lesson.trigger.as_str()).collect::<Vec<_>>())?;
-            for lesson in unknown {
-                if let Some(vector) = vector_of(&lesson.trigger) {
-                    triggers.vectors.put(&lesson.realm, lesson.id, Some(&vector));
-                }
-            }
-            Ok(triggers)
-        })
+    ) -> Result<Arc<LessonVectors>, E> {
+        let lazy = match text {
+            EmbeddedText::Trigger => &self.triggers,
+            EmbeddedText::Whole => &self.wholes,
+        };
+        lazy.get_or_make(
+            |vectors| vectors.is_complete(dimension),
+            |known| {
+                let mut vectors = match known.filter(|known| known.is_of(dimension)) {
+                    Some(known) => LessonVectors::clone(&known),
+                    None => LessonVectors::new(text, config, &self.book.lessons),
+                };
+                let unknown = vectors.unknown_texts();
+                make_known(&unknown.iter().map(String::as_str).collect::<Vec<_>>())?;
+                vectors.complete(vector_of);
+                Ok(vectors)
+            },
+        )
+    }
+
+    /// The words of the lessons that may be shown, by field.
+    pub(crate) fn words(&self) -> Arc<RealmWords> {
+        let made = self.words.get_or_make(|_| true, |_| Ok::<_, Infallible>(RealmWords::of(&self.book.lessons)));
+        match made {
+            Ok(words) => words,
+            Err(never) => match never {},
+        }
     }
 
     /// The lessons that a request from this realm sees and that share words with a text, best first.
@@ -108,56 +116,17 @@ impl RecallIndex {
 impl RecallIndex {
     /// Panics unless the indexes that it has equal those built from `fresh` alone.
     pub(crate) fn check_against(&self, fresh: &Self, config: &IndexConfig, vector_of: &VectorOf<'_>) {
-        if let Some(triggers) = self.triggers.get() {
-            let mut complete = Triggers::clone(&triggers);
-            for lesson in triggers.unknown() {
-                complete.vectors.put(&lesson.realm, lesson.id, vector_of(&lesson.trigger).as_ref());
-            }
-            let mut made = Triggers::new(config, &LessonsByTime::default());
-            made.follow(&fresh.book.lessons, vector_of);
-            assert_eq!(complete.lessons, made.lessons);
-            complete.vectors.check_against(&made.vectors);
+        for vectors in [self.triggers.get(), self.wholes.get()].into_iter().flatten() {
+            vectors.check_against(&fresh.book.lessons, config, vector_of);
+        }
+        if let Some(words) = self.words.get() {
+            words.check_against(&fresh.words());
         }
         if let Some(lexicon) = self.lexicon.get() {
             let made = fresh.lexicon();
             assert_eq!(lexicon.lessons, made.lessons);
             assert_eq!(lexicon.contents(), made.contents());
         }
-    }
-}
-
-impl Triggers {
-    /// All vectors are unknown.
-    fn new(config: &IndexConfig, lessons: &LessonsByTime) -> Self {
-        let mut triggers = Self { lessons: LessonsByTime::default(), vectors: RealmVectors::new(config.clone()) };
-        triggers.follow(lessons, &|_| None);
-        triggers
-    }
-
-    fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
-        for Changed { before, after } in self.lessons.changed(lessons) {
-            let (before, after) = (admitted(before.as_ref()), admitted(after.as_ref()));
-            if before.zip(after).is_some_and(|(a, b)| (&a.realm, &a.trigger) == (&b.realm, &b.trigger)) {
-                continue;
-            }
-            if let Some(before) = before {
-                self.vectors.take(&before.realm, before.id);
-            }
-            if let Some(after) = after {
-                self.vectors.put(&after.realm, after.id, vector_of(&after.trigger).as_ref());
-            }
-        }
-        self.lessons = lessons.clone();
-    }
-
-    /// The lessons whose vector is not known.
-    fn unknown(&self) -> impl Iterator<Item = &Arc<Lesson>> {
-        self.vectors.unknown().filter_map(|id| self.lessons.get(id))
-    }
-
-    /// The nearest that a request from this realm sees, and the kind of index that searched them.
-    pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
-        self.vectors.nearest(&seen(realm), query, k)
     }
 }
 
@@ -213,16 +182,12 @@ impl Lexicon {
     }
 }
 
-fn admitted(lesson: Option<&Arc<Lesson>>) -> Option<&Arc<Lesson>> {
-    lesson.filter(|lesson| lesson.is_admitted())
-}
-
 fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
     realm.sees(&lesson.realm) && lesson.is_admitted()
 }
 
 /// The realms that a request from this one sees.
-fn seen(realm: &Realm) -> BTreeSet<Realm> {
+pub(super) fn seen(realm: &Realm) -> BTreeSet<Realm> {
     let parts = |part: &String| [String::new(), part.clone()];
     let pairs =
         parts(&realm.project).into_iter().flat_map(|project| parts(&realm.role).map(|role| (project.clone(), role)));

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name};
-use crate::lesson::{SCHEMA_VERSION, TextHash};
-use crate::state::{Change, Plan};
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change, Plan};
 
 impl Store {
     /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
@@ -28,6 +28,7 @@ impl Store {
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
         let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
+        self.note_own(snapshot.book(), &book)?;
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
             book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
@@ -43,6 +44,16 @@ impl Store {
         self.drop_spent_segments(&mut snapshot);
         drop(lock);
         Ok((snapshot, value))
+    }
+
+    /// Records what the user is about to write, so that it is not taken for somebody else's when the file is read again.
+    fn note_own(&self, before: &Book, after: &Book) -> Result<(), FolderError> {
+        if !self.guard.is_recording() {
+            return Ok(());
+        }
+        let is_same = |lesson: &&Arc<Lesson>| before.get(lesson.id).is_some_and(|known| Arc::ptr_eq(known, lesson));
+        let changed = after.lessons.iter().filter(|lesson| !is_same(lesson));
+        self.guard.note(&changed.map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())
     }
 
     /// Appends an event under the exclusive lock, if `make` says so on the newest state.
@@ -148,7 +159,7 @@ impl Store {
             return;
         }
         let backup = self.files().read_or_empty(BACKUP, 0).ok();
-        let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref()) {
+        let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref(), &|_| true) {
             Ok(playbook_file::Parsed::Current(file)) => Some(file.usage.segment),
             _ => None,
         });

@@ -29,13 +29,11 @@ pub(crate) struct SkillEdit<'a> {
 
 /// The files that a curation changes.
 #[derive(Clone, Copy)]
-pub(crate) struct CurationFiles<'a> {
-    folder: &'a Folder,
-}
+pub(crate) struct CurationFiles<'a>(&'a Folder);
 
 impl<'a> CurationFiles<'a> {
     pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder }
+        Self(folder)
     }
 
     /// Changes the files of skills, all or none, as `decide` says under the folder's lock.
@@ -47,7 +45,7 @@ impl<'a> CurationFiles<'a> {
         at: DateTime<FixedOffset>,
         decide: impl FnOnce() -> Result<(T, Vec<FileEdit>)>,
     ) -> Result<(T, Option<ChangeId>)> {
-        let (change, (value, gone)) = self.folder.edits().change(at, || {
+        let (change, (value, gone)) = self.0.edits().change(at, || {
             let (value, edits) = decide()?;
             let gone: Vec<PathBuf> =
                 edits.iter().filter(|edit| edit.is_removal()).map(|edit| edit.path().to_owned()).collect();
@@ -57,7 +55,7 @@ impl<'a> CurationFiles<'a> {
         })?;
         for folder in gone.iter().filter_map(|path| path.parent()) {
             // Whatever else is there keeps it.
-            self.folder.elsewhere(folder).remove_if_empty(Name::TOP);
+            self.0.elsewhere(folder).remove_if_empty(Name::TOP);
         }
         Ok((value, change))
     }
@@ -65,11 +63,10 @@ impl<'a> CurationFiles<'a> {
     /// The edits that one skill takes.
     pub(crate) fn edits_of(self, edit: SkillEdit<'_>) -> Result<Vec<FileEdit>> {
         let SkillEdit { name, path, known, text } = edit;
-        let (directory, file) = self.folder.locate(path);
+        let (directory, file) = self.0.locate(path);
         let bytes = directory.content(file)?;
-        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let read = bytes.as_deref().and_then(|bytes| Skill::read(bytes, folder).ok());
-        if read.is_none_or(|reading| reading.skill != *known) {
+        let read = bytes.as_deref().and_then(|bytes| read(path, bytes));
+        if read.is_none_or(|skill| skill != *known) {
             let expected = Some(content_hash(known.to_text().as_bytes()));
             return Err(Error::FileChanged {
                 path: path.to_owned(),
@@ -82,15 +79,15 @@ impl<'a> CurationFiles<'a> {
         let is_gone = text.is_none();
         let mut edits = vec![FileEdit::new(path.to_owned(), Some(hash), text.map(String::into_bytes))];
         let archived = Name::from(ARCHIVE).join(format!("{name}.{hash}.md"));
-        if is_gone && self.folder.files().entry(&archived)? == Entry::Missing {
-            edits.push(FileEdit::new(self.folder.files().path_of(archived), None, Some(bytes)));
+        if is_gone && self.0.files().entry(&archived)? == Entry::Missing {
+            edits.push(FileEdit::new(self.0.files().path_of(archived), None, Some(bytes)));
         }
         Ok(edits)
     }
 
     /// True when a skill's folder contains nothing but its file, and neither is a link.
     pub(crate) fn is_plain(self, path: &Path) -> bool {
-        let (directory, file) = self.folder.locate(path);
+        let (directory, file) = self.0.locate(path);
         let is_alone = directory.list(Name::TOP).is_ok_and(|names| names.len() == 1);
         let is_file = matches!(directory.entry(file), Ok(Entry::File { n_links: 1, .. }));
         is_alone && is_file && matches!(directory.entry(Name::TOP), Ok(Entry::Folder))
@@ -101,22 +98,24 @@ impl<'a> CurationFiles<'a> {
     /// # Errors
     /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is anywhere else; `Io`.
     pub(crate) fn undo(self, change: ChangeId, at: DateTime<FixedOffset>) -> Result<(ChangeId, Vec<Skill>)> {
-        let (undone, journal) = undo_within(self.folder, change, at, |journal| {
+        let (undone, journal) = undo_within(self.0, change, at, |journal| {
             if !journal.what.starts_with(WHAT) {
                 return Err(Error::NoSuchChange { change });
             }
-            let own = [OWN_SKILLS, ARCHIVE].map(|name| self.folder.files().path_of(name)).to_vec();
+            let own = [OWN_SKILLS, ARCHIVE].map(|name| self.0.files().path_of(name)).to_vec();
             Ok(Reach { own, ..Reach::default() })
         })?;
         Ok((undone, restored(&journal)))
     }
 }
 
+/// The skill of a file, by its name or its folder's.
+fn read(path: &Path, bytes: &[u8]) -> Option<Skill> {
+    let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    Skill::read(bytes, folder).ok().map(|reading| reading.skill)
+}
+
 /// The skills that are back.
 fn restored(journal: &Journal) -> Vec<Skill> {
-    let read = |path: &Path, bytes: &[u8]| {
-        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        Skill::read(bytes, folder).ok().map(|reading| reading.skill)
-    };
     journal.files.iter().filter_map(|file| read(&file.path, file.before.as_deref()?)).collect()
 }

@@ -17,13 +17,11 @@ const WHAT: &str = "export: ";
 
 /// Files that lessons are exported into.
 #[derive(Clone, Copy)]
-pub(crate) struct Exports<'a> {
-    folder: &'a Folder,
-}
+pub(crate) struct Exports<'a>(&'a Folder);
 
 impl<'a> Exports<'a> {
     pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder }
+        Self(folder)
     }
 
     /// Replaces the content of a file by what `make` returns for it (nothing where there is no file). None when that is the same.
@@ -39,8 +37,8 @@ impl<'a> Exports<'a> {
         make: impl FnOnce(&[u8]) -> Result<Vec<u8>>,
     ) -> Result<Option<ChangeId>> {
         let path = self.target(file)?;
-        let (change, ()) = self.folder.edits().change(at, || {
-            let (directory, name) = self.folder.locate(&path);
+        let (change, ()) = self.0.edits().change(at, || {
+            let (directory, name) = self.0.locate(&path);
             let before = directory.content(name).map_err(|error| match error {
                 FolderError::Irregular { found, .. } => FolderError::Irregular { path: file.to_owned(), found },
                 error => error,
@@ -58,8 +56,8 @@ impl<'a> Exports<'a> {
 
     /// Where a file really is. The memory's own files are not exported into.
     fn target(self, file: &Path) -> Result<PathBuf> {
-        let path = self.folder.links().target_of(file)?;
-        let is_own_text = path.strip_prefix(self.folder.path()).is_ok_and(|own| {
+        let path = self.0.links().target_of(file)?;
+        let is_own_text = path.strip_prefix(self.0.path()).is_ok_and(|own| {
             own.components().count() > 1
                 || !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
         });
@@ -76,7 +74,7 @@ impl<'a> Exports<'a> {
     /// `Io`.
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
         let named = self.target(file)?;
-        let (undone, _) = undo_within(self.folder, change, at, |journal| match &journal.files[..] {
+        let (undone, _) = undo_within(self.0, change, at, |journal| match &journal.files[..] {
             [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
                 Ok(Reach { files: vec![named], ..Reach::default() })
             }

@@ -97,15 +97,9 @@ impl Bases {
 
 /// The files of the inbox, by names relative to the memory folder.
 #[derive(Clone, Copy)]
-pub(crate) struct InboxFiles<'a> {
-    folder: &'a Folder,
-}
+pub(crate) struct InboxFiles<'a>(pub(crate) &'a Folder);
 
-impl<'a> InboxFiles<'a> {
-    pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder }
-    }
-
+impl InboxFiles<'_> {
     /// The file of a patch of a kind.
     pub(crate) fn patch(kind: &PatchKind) -> Name {
         let inbox = Name::from(INBOX);
@@ -134,12 +128,12 @@ impl<'a> InboxFiles<'a> {
 
     /// An edit of a file of the inbox.
     pub(crate) fn edit(self, name: &Name, before: Option<TextHash>, after: Option<Vec<u8>>) -> FileEdit {
-        FileEdit::new(self.folder.files().path_of(name), before, after)
+        FileEdit::new(self.0.files().path_of(name), before, after)
     }
 
     /// Everything in the inbox, in the order of the names. What cannot be a proposal is included.
     pub(crate) fn list(self) -> Result<Vec<Written>> {
-        let (inbox, files) = (Name::from(INBOX), self.folder.files());
+        let (inbox, files) = (Name::from(INBOX), self.0.files());
         if files.entry(&inbox)? == Entry::Missing {
             return Ok(Vec::new());
         }
@@ -170,7 +164,7 @@ impl<'a> InboxFiles<'a> {
         };
         let stem = name.strip_suffix(".patch");
         if let Some(stem) = name.strip_suffix(RECORD)
-            && self.folder.files().entry(folder.join(format!("{stem}.patch")))? != Entry::Missing
+            && self.0.files().entry(folder.join(format!("{stem}.patch")))? != Entry::Missing
         {
             return Ok(None);
         }
@@ -195,28 +189,28 @@ impl<'a> InboxFiles<'a> {
 
     /// What a transaction that was stopped half-way, or an applied skill, leaves.
     fn is_empty_folder(self, name: &Name) -> Result<bool> {
-        let files = self.folder.files();
+        let files = self.0.files();
         Ok(files.entry(name)? == Entry::Folder && files.list_own(name)?.is_empty())
     }
 
     /// The names in a folder of the inbox, without temporary files.
     pub(crate) fn names_in(self, folder: &Name) -> Result<Vec<std::ffi::OsString>> {
-        self.folder.files().list_own(folder)
+        self.0.files().list_own(folder)
     }
 
     /// True when there is nothing of this name.
     pub(crate) fn is_missing(self, name: &Name) -> Result<bool> {
-        Ok(self.folder.files().entry(name)? == Entry::Missing)
+        Ok(self.0.files().entry(name)? == Entry::Missing)
     }
 
     /// The hash of what a file holds; none when there is none.
     pub(crate) fn hash_of(self, name: &Name) -> Result<Option<TextHash>> {
-        Ok(self.folder.files().content(name)?.as_deref().map(content_hash))
+        Ok(self.0.files().content(name)?.as_deref().map(content_hash))
     }
 
     /// The bytes of a file of the inbox: a regular file without other hard links, no larger than `limit`.
     pub(crate) fn read(self, name: &Name, limit: usize) -> Result<Vec<u8>, CannotApply> {
-        let (limit, files) = (limit as u64, self.folder.files());
+        let (limit, files) = (limit as u64, self.0.files());
         match files.entry(name).map_err(unreadable)? {
             Entry::File { n_links: 1, n_bytes, .. } if n_bytes <= limit => {
                 files.read_or_empty(name, 0).map_err(unreadable)
@@ -235,7 +229,7 @@ impl<'a> InboxFiles<'a> {
 
     /// Puts something aside with the reason; where it is now. It may be anything: it is only renamed.
     pub(crate) fn set_aside(self, name: &Name, reason: &CannotApply) -> Result<PathBuf> {
-        let files = self.folder.files();
+        let files = self.0.files();
         let from = self.make_room_for_aside(name)?;
         let folder = Name::from(INBOX).join(ASIDE);
         let taken = files.list_own(&folder)?;
@@ -264,7 +258,7 @@ impl<'a> InboxFiles<'a> {
     /// Creates the folder of what is put aside. A link or a file in its place is renamed, and can be put aside like anything
     /// else; what `name` is called then.
     fn make_room_for_aside(self, name: &Name) -> Result<Name> {
-        let (files, folder) = (self.folder.files(), Name::from(INBOX).join(ASIDE));
+        let (files, folder) = (self.0.files(), Name::from(INBOX).join(ASIDE));
         let mut from = name.clone();
         if !matches!(files.entry(&folder)?, Entry::Folder | Entry::Missing) {
             let former = Name::from(INBOX).join("former-aside");
@@ -279,7 +273,7 @@ impl<'a> InboxFiles<'a> {
 
     /// Removes the folder of a proposed skill if it is empty.
     pub(crate) fn remove_empty_skill(self, name: &SkillName) {
-        self.folder.files().remove_if_empty(Self::skill(name));
+        self.0.files().remove_if_empty(Self::skill(name));
     }
 }
 

@@ -8,19 +8,13 @@ use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
 
 /// Files that the host named, by absolute path.
 #[derive(Clone, Copy)]
-pub(crate) struct InboxTargets<'a> {
-    folder: &'a Folder,
-}
+pub(crate) struct InboxTargets<'a>(pub(crate) &'a Folder);
 
-impl<'a> InboxTargets<'a> {
-    pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder }
-    }
-
+impl InboxTargets<'_> {
     /// The places that proposals may lead to.
     pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
         Ok(AllowedRoots {
-            memory: AllowedRoot { spelled: self.folder.spelled().to_owned(), resolved: self.folder.path().to_owned() },
+            memory: AllowedRoot { spelled: self.0.spelled().to_owned(), resolved: self.0.path().to_owned() },
             global: global.map(|file| self.file(file)).transpose()?,
             skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_>>()?,
         })
@@ -28,14 +22,14 @@ impl<'a> InboxTargets<'a> {
 
     fn directory(self, path: &Path) -> Result<AllowedRoot> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
-        let resolved = self.folder.links().resolve_existing(&spelled)?;
+        let resolved = self.0.links().resolve_existing(&spelled)?;
         Ok(AllowedRoot { spelled, resolved })
     }
 
     fn file(self, path: &Path) -> Result<AllowedRoot> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let (Some(parent), Some(name)) = (spelled.parent(), spelled.file_name()) else { return self.directory(path) };
-        let resolved = self.folder.links().resolve_existing(parent)?.join(name);
+        let resolved = self.0.links().resolve_existing(parent)?.join(name);
         Ok(AllowedRoot { spelled, resolved })
     }
 
@@ -45,8 +39,8 @@ impl<'a> InboxTargets<'a> {
         let (folder, siblings) = if let Some(parent) = target.path.parent()
             && self.entry(parent).is_ok_and(|entry| matches!(entry, Entry::Folder | Entry::Link))
         {
-            let resolved = self.folder.links().resolve(parent).map_err(FolderError::io("resolve", parent))?;
-            let names = self.folder.elsewhere(&resolved).list(Name::TOP)?;
+            let resolved = self.0.links().resolve(parent).map_err(FolderError::io("resolve", parent))?;
+            let names = self.0.elsewhere(&resolved).list(Name::TOP)?;
             (Some(resolved), names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
         } else {
             (None, Vec::new())
@@ -56,13 +50,13 @@ impl<'a> InboxTargets<'a> {
 
     /// What is at a path; a link is not followed.
     pub(crate) fn entry(self, path: &Path) -> Result<Entry> {
-        let (directory, name) = self.folder.locate(path);
+        let (directory, name) = self.0.locate(path);
         directory.entry(name)
     }
 
     /// The content of a regular file; none when there is nothing.
     pub(crate) fn content(self, path: &Path) -> Result<Option<Vec<u8>>> {
-        let (directory, name) = self.folder.locate(path);
+        let (directory, name) = self.0.locate(path);
         directory.content(name)
     }
 }

@@ -2,6 +2,7 @@
 //! model. Never wrong, at most missing. A file that was rewritten begins with an index, whose vectors are rows like the others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice::ChunksExact;
 use std::sync::Arc;
 
 use adage_index::snapshot::{Bytes, Part};
@@ -45,8 +46,8 @@ impl Group {
         }
     }
 
-    fn write(&mut self, model: TextHash, n_columns: u32, writer: &mut SectionWriter) {
-        let Ok(n_rows) = u32::try_from(self.known.len()) else { return };
+    fn write(&mut self, model: TextHash, n_columns: usize, writer: &mut SectionWriter) {
+        let (Ok(n_columns), Ok(n_rows)) = (u32::try_from(n_columns), u32::try_from(self.known.len())) else { return };
         let label = Label { kind: ROWS, model, n_columns, n_rows };
         self.texts.resize(self.texts.len().next_multiple_of(64), 0);
         writer.push(label, &[&self.texts, bytemuck::cast_slice(&self.components)]);
@@ -54,16 +55,14 @@ impl Group {
 }
 
 /// The rows of a section; nothing when its length does not fit what it says.
-fn rows(section: &SectionView) -> Option<impl Iterator<Item = (TextHash, &[f32])>> {
+fn rows(section: &SectionView) -> Option<impl Iterator<Item = Row<'_>>> {
     let (n_rows, n_columns) = (section.label.n_rows as usize, section.label.n_columns as usize);
     let (texts, components) = section.split_at_checked(n_rows.checked_mul(HASH)?.checked_next_multiple_of(64)?)?;
     let components: &[f32] = bytemuck::try_cast_slice(components).ok()?;
     if n_columns == 0 || components.len() != n_rows.checked_mul(n_columns)? {
         return None;
     }
-    let (texts, _) = texts.as_chunks::<HASH>();
-    let texts = texts.iter().map(|text| TextHash::from_bytes(*text));
-    Some(texts.zip(components.chunks_exact(n_columns)))
+    Some(under_texts(section.label.model, texts, components.chunks_exact(n_columns)))
 }
 
 fn read(folder: &Folder, from: u64) -> Result<Sections> {
@@ -94,36 +93,38 @@ pub(crate) fn vectors(
     keep: impl Fn(&TextHash) -> bool,
 ) -> BTreeMap<TextHash, UnitVector> {
     let mut found = BTreeMap::new();
-    for (_, _, rows) in all_rows(sections).filter(|(its_model, _, _)| *its_model == model) {
-        for (text, row) in rows.filter(|(text, _)| keep(text)) {
-            if let Some(vector) = UnitVector::from_stored(row.to_vec()) {
-                found.insert(text, vector);
-            }
+    for (_, text, row) in all_rows(sections).filter(|(its_model, text, _)| *its_model == model && keep(text)) {
+        if let Some(vector) = UnitVector::from_stored(row.to_vec()) {
+            found.insert(text, vector);
         }
     }
     found
 }
 
-/// Rows under their texts.
-type Rows<'s> = Box<dyn Iterator<Item = (TextHash, &'s [f32])> + 's>;
+/// A model, a text, and what the model made of it.
+type Row<'r> = (TextHash, TextHash, &'r [f32]);
 
-/// The rows by model and dimension: of the index, then the others.
-fn all_rows(sections: &Sections) -> impl Iterator<Item = (TextHash, u32, Rows<'_>)> {
+/// The rows of the index, then the others.
+fn all_rows(sections: &Sections) -> impl Iterator<Item = Row<'_>> {
     let floats = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
     let of_index = floats.filter_map(|(floats, texts)| {
         let components: &[f32] = bytemuck::try_cast_slice(floats).ok()?;
         let label = floats.label;
         let rows = components.chunks_exact(label.n_columns.max(1) as usize);
         let belongs = texts.label.model == label.model && texts.len() == rows.len() * HASH;
-        let (texts, _) = texts.as_chunks::<HASH>();
-        let rows = texts.iter().map(|text| TextHash::from_bytes(*text)).zip(rows);
-        let rows: Rows<'_> = Box::new(rows);
-        belongs.then_some((label.model, label.n_columns, rows))
+        belongs.then(|| under_texts(label.model, texts, rows))
     });
-    of_index.chain(sections.get(ROWS).filter_map(|section| {
-        let rows: Rows<'_> = Box::new(rows(section)?);
-        Some((section.label.model, section.label.n_columns, rows))
-    }))
+    of_index.flatten().chain(sections.get(ROWS).filter_map(rows).flatten())
+}
+
+/// Rows under the texts whose hashes these bytes are.
+fn under_texts<'r>(
+    model: TextHash,
+    texts: &'r [u8],
+    rows: ChunksExact<'r, f32>,
+) -> impl Iterator<Item = Row<'r>> + use<'r> {
+    let (texts, _) = texts.as_chunks::<HASH>();
+    texts.iter().zip(rows).map(move |(text, row)| (model, TextHash::from_bytes(*text), row))
 }
 
 fn index_kind(part: Part) -> u32 {
@@ -194,9 +195,7 @@ pub(crate) fn append(
     // A file that is not ours, or of another version, is replaced: nothing of it was understood.
     let length = if start == MAGIC { length } else { 0 };
     let mut writer = SectionWriter::behind(length);
-    for (n_columns, mut group) in by_dimension(vectors) {
-        group.write(model, n_columns, &mut writer);
-    }
+    write_rows(vectors.iter().map(|(text, vector)| (model, *text, vector.as_slice())), &mut writer);
     let bytes = writer.into_bytes();
     if length > 0 {
         files.append(VECTORS, &bytes)?;
@@ -207,14 +206,18 @@ pub(crate) fn append(
     Ok(length + bytes.len() as u64)
 }
 
-fn by_dimension(vectors: &[(TextHash, UnitVector)]) -> BTreeMap<u32, Group> {
-    let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-    for (text, vector) in vectors {
-        if let Ok(n_columns) = u32::try_from(vector.as_slice().len()) {
-            groups.entry(n_columns).or_default().add(*text, vector.as_slice());
-        }
+/// Writes rows of models, each text of a model once and the first row of it; how many were given.
+fn write_rows<'r>(rows: impl Iterator<Item = Row<'r>>, writer: &mut SectionWriter) -> usize {
+    let mut groups: BTreeMap<(TextHash, usize), Group> = BTreeMap::new();
+    let mut n_rows = 0;
+    for (model, text, row) in rows {
+        groups.entry((model, row.len())).or_default().add(text, row);
+        n_rows += 1;
     }
-    groups
+    for ((model, n_columns), mut group) in groups {
+        group.write(model, n_columns, writer);
+    }
+    n_rows
 }
 
 /// Writes a new file: an index, these vectors of a model, and what the old file holds of any model for live texts.
@@ -222,7 +225,7 @@ pub(crate) fn rewrite<'v>(
     folder: &Folder,
     live: &BTreeSet<TextHash>,
     index: Option<&IndexToStore<'_>>,
-    own: impl Iterator<Item = (TextHash, TextHash, &'v [f32])>,
+    own: impl Iterator<Item = Row<'v>>,
     _lock: &Lock,
 ) -> Result<()> {
     let mut writer = SectionWriter::behind(0);
@@ -233,23 +236,16 @@ pub(crate) fn rewrite<'v>(
         _ => BTreeSet::new(),
     };
     let is_wanted = |model, text| live.contains(&text) && !indexed.contains(&(model, text));
-    let mut groups: BTreeMap<(TextHash, u32), Group> = BTreeMap::new();
-    for (model, text, row) in own.filter(|(model, text, _)| is_wanted(*model, *text)) {
-        if let Ok(n_columns) = u32::try_from(row.len()) {
-            groups.entry((model, n_columns)).or_default().add(text, row);
-        }
-    }
     let old = read(folder, 0)?;
-    for (model, n_columns, rows) in all_rows(&old) {
-        for (text, row) in rows.filter(|(text, _)| is_wanted(model, *text)) {
-            groups.entry((model, n_columns)).or_default().add(text, row);
-        }
-    }
-    if groups.is_empty() && indexed.is_empty() && old.length == 0 {
+    #[expect(
+        clippy::unnecessary_filter_map,
+        reason = "its items may live shorter than those of `own`: as long as the file's"
+    )]
+    let own = own.filter_map(|row| is_wanted(row.0, row.1).then_some(row));
+    let rows = own.chain(all_rows(&old).filter(|row| is_wanted(row.0, row.1)));
+    let n_rows = write_rows(rows, &mut writer);
+    if n_rows == 0 && indexed.is_empty() && old.length == 0 {
         return Ok(());
-    }
-    for ((model, n_columns), mut group) in groups {
-        group.write(model, n_columns, &mut writer);
     }
     let temporary = folder.write_temporary("vectors", &writer.into_bytes())?;
     folder.files().rename(temporary, VECTORS)?;

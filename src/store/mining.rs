@@ -16,7 +16,8 @@ use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 
-/// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there.
+/// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there. Also the skills
+/// whose use is on record.
 const MAX_KEPT: usize = 10_000;
 
 /// The file.
@@ -189,9 +190,9 @@ impl Mining {
     }
 }
 
-fn forget_oldest<K: Ord, V>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> DateTime<FixedOffset>) {
+pub(super) fn forget_oldest<K: Ord, V, T: Ord + Copy>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> T) {
     if rows.len() > MAX_KEPT {
-        let mut times: Vec<DateTime<FixedOffset>> = rows.values().map(&time).collect();
+        let mut times: Vec<T> = rows.values().map(&time).collect();
         times.sort_unstable();
         let oldest = times.get(rows.len() - MAX_KEPT).copied();
         rows.retain(|_, row| oldest.is_none_or(|oldest| time(row) >= oldest));

@@ -27,7 +27,6 @@ mod usage_files;
 mod vector_file;
 mod vectors;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,11 +34,11 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::config::FeedbackConfig;
-use crate::error::folder::{FolderError, Result};
-use crate::folder::disk::Disk;
-use crate::folder::{Access, Directory, Folder, Name, Stamp};
-use crate::lesson::{SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change};
+use crate::error::folder::{FolderError, Irregular, Result};
+use crate::folder::{Directory, Folder, Name, Stamp};
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change, Edit};
+use crate::trust::{Guard, Standing};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -103,6 +102,8 @@ const MAX_PENDING: usize = 1 << 20;
 /// A playbook in a folder.
 pub(crate) struct Store {
     pub(crate) folder: Folder,
+    /// What of the folder may be used.
+    pub(crate) guard: Guard,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     /// Events of recalls that found the folder busy.
@@ -110,16 +111,19 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the folder; for writing it is created. A broken playbook file goes to quarantine
-    /// and its backup takes its place, which the report says.
+    /// Opens the playbook of a folder. A broken playbook file goes to quarantine
+    /// and its backup takes its place, which the report says. An unknown folder is an empty playbook.
     pub(crate) fn open(
-        folder: &Path,
-        disk: Box<dyn Disk>,
+        folder: Folder,
+        guard: Guard,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
-        access: Access,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
-        let store = Self { folder: Folder::open(folder, disk, access)?, clock, feedback, pending: Mutex::default() };
+        let store = Self { folder, guard, clock, feedback, pending: Mutex::default() };
+        if store.guard.standing() == Standing::Unknown {
+            let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
+            return Ok((store, nothing, None));
+        }
         if let Err(error) = store.folder.edits().recover() {
             // Lessons do not depend on them; the next edit insists.
             tracing::warn!(%error, "edits that were left unfinished could not be settled");
@@ -143,7 +147,7 @@ impl Store {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        if is_same { Ok(None) } else { self.load().map(Some) }
+        if is_same { Ok(None) } else { self.load_or_recover_missing().map(Some) }
     }
 
     /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at
@@ -152,9 +156,18 @@ impl Store {
         if !before.is_racy || known.version.is_settled.load(Ordering::Acquire) {
             return Ok(true);
         }
-        let is_same = self.files().read_start(PLAYBOOK, START_BYTES)? == known.version.start;
+        let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
+            // A handle that only reads took the backup's state instead.
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
+            start => start? == known.version.start,
+        };
         known.version.is_settled.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
+    }
+
+    /// The present state, read whatever is known of it.
+    pub(crate) fn reload(&self) -> Result<Snapshot> {
+        self.load()
     }
 
     /// The present state with every event that was appended since.
@@ -203,7 +216,16 @@ impl Store {
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));
-        Ok(archive::parse(&bytes, self.clock.as_ref()))
+        let mut changes = archive::parse(&bytes, self.clock.as_ref());
+        changes.retain(|change| change.edits.iter().all(|edit| self.admits_edit(snapshot.book(), edit)));
+        Ok(changes)
+    }
+
+    /// False for a change that version control brought, of a text that the user has not admitted: to undo it would let it in.
+    fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
+        let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
+        let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
+        lesson.is_none_or(|lesson| !lesson.is_admitted() || self.admits(lesson))
     }
 
     /// Takes in the vectors that were cached since the last read.
@@ -267,23 +289,46 @@ impl Store {
             _ => false,
         };
         if !is_same {
-            return self.load();
+            return match self.load() {
+                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() => {
+                    self.recover_locked(reason).map(|(snapshot, _)| snapshot)
+                }
+                loaded => loaded,
+            };
         }
         let mut snapshot = known.clone();
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }
 
+    /// Reads a playbook file as far as the user has admitted what is in it.
+    fn parse(&self, bytes: &[u8]) -> std::result::Result<playbook_file::Parsed, String> {
+        playbook_file::parse(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson))
+    }
+
+    pub(crate) fn admits(&self, lesson: &Lesson) -> bool {
+        self.guard.admits(|| lesson.admission_hash())
+    }
+
     fn load(&self) -> Result<Snapshot> {
+        self.guard.refresh()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
-        let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
-        let (file, newer) = match playbook_file::parse(&bytes, self.clock.as_ref()) {
-            Ok(playbook_file::Parsed::Current(file)) => (file, None),
-            Ok(playbook_file::Parsed::Newer { found, file }) => (file, Some(found)),
-            Err(reason) => {
-                return Err(FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason });
+        let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_backup()? => {
+                return Err(self.unreadable("it is a folder".to_owned()));
             }
+            read => read?,
         };
+        let parsed = self.parse(&bytes).map_err(|reason| self.unreadable(reason))?;
+        let (file, newer) = match parsed {
+            playbook_file::Parsed::Current(file) => (file, None),
+            playbook_file::Parsed::Newer { found, file } => (file, Some(found)),
+        };
+        if let Some(reason) = nothing_in(&file)
+            && self.has_backup()?
+        {
+            return Err(self.unreadable(reason));
+        }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))
     }
@@ -292,19 +337,43 @@ impl Store {
     /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
     fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        let was_committed = !is_missing(self.files(), BACKUP)?;
-        if was_committed && let Some(end) = self.usage_files().end()? {
+        if self.has_backup()?
+            && let Some(end) = self.usage_files().end()?
+        {
             file.usage = end;
         }
         file.is_unmarked = false;
         Ok(file)
     }
 
-    /// No playbook file: an empty playbook. What the archive and the usage files hold stays, and so do removals.
+    /// No playbook file, nor the backup of one: an empty playbook. What the archive and the usage files hold stays, and so do
+    /// removals.
     fn load_absent(&self) -> Result<Snapshot> {
+        if self.has_backup()? {
+            return Err(self.unreadable("it is missing".to_owned()));
+        }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
         self.with_usage(Snapshot::new(file, FileVersion::new(None, b""), None))
+    }
+
+    /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
+    fn load_or_recover_missing(&self) -> Result<Snapshot> {
+        match self.load() {
+            Err(FolderError::Unreadable { reason, .. }) if is_missing(self.files(), PLAYBOOK)? => {
+                self.recover(reason).map(|(snapshot, _)| snapshot)
+            }
+            loaded => loaded,
+        }
+    }
+
+    fn unreadable(&self, reason: String) -> FolderError {
+        FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
+    }
+
+    /// True when there was a playbook before, whatever is left of it.
+    fn has_backup(&self) -> Result<bool> {
+        Ok(!is_missing(self.files(), BACKUP)?)
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
@@ -345,6 +414,18 @@ impl Store {
             snapshot.log.end = snapshot.log.end.max(folded);
         }
         Ok(())
+    }
+}
+
+/// Why a file cannot be right where there was one before: it names no lessons at all, and does not say that there are none.
+fn nothing_in(file: &PlaybookFile) -> Option<String> {
+    let Book { lessons, waiting, removed, unread, .. } = file.book.as_ref();
+    if !lessons.is_empty() || !waiting.is_empty() || !removed.is_empty() {
+        None
+    } else if !unread.is_empty() {
+        Some(format!("none of its {} rows is a lesson", unread.len()))
+    } else {
+        file.is_unmarked.then(|| "it is an empty list".to_owned())
     }
 }
 

@@ -1,15 +1,16 @@
 //! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::LessonsByTime;
 use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
@@ -44,25 +45,24 @@ pub(crate) enum Parsed {
     },
 }
 
-/// Reads the file.
+/// Reads the file. Lessons that `admits` does not let in are kept apart.
 ///
 /// # Errors
 /// The reason when it is neither a playbook of ours nor a bare array of rows.
-pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
+pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
     let mut keys = match serde_json::from_slice(bytes) {
-        Ok(Value::Array(rows)) => {
-            let book = Arc::new(read_book(rows, clock));
+        Ok(Top::Rows(rows)) => {
+            let book = Arc::new(read_book(rows, clock, admits));
             return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
         }
-        Ok(Value::Object(keys)) => keys,
-        Ok(_) => return Err("it is neither an object nor a list of lessons".to_owned()),
+        Ok(Top::Keys(keys)) => keys,
         Err(error) => return Err(error.to_string()),
     };
     let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
     let Some(Value::Array(rows)) = keys.remove("lessons") else {
         return Err("it has no list `lessons`".to_owned());
     };
-    let mut book = read_book(rows, clock);
+    let mut book = read_book(rows, clock, admits);
     // What cannot be read is kept, and reported by a check.
     for row in take_list(&mut keys, "removed") {
         match read_removed(&row, clock) {
@@ -99,6 +99,46 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Result<Parsed, String> {
     Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, file } } else { Parsed::Current(file) })
 }
 
+/// What the file is as JSON. Each key is there once: of two lists of lessons, none may win in silence.
+enum Top {
+    Rows(Vec<Value>),
+    Keys(Map<String, Value>),
+}
+
+impl<'de> Deserialize<'de> for Top {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TopVisitor)
+    }
+}
+
+struct TopVisitor;
+
+impl<'de> Visitor<'de> for TopVisitor {
+    type Value = Top;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a list of lessons")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Top, A::Error> {
+        let mut rows = Vec::new();
+        while let Some(row) = list.next_element()? {
+            rows.push(row);
+        }
+        Ok(Top::Rows(rows))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Top, A::Error> {
+        let mut keys = Map::new();
+        while let Some((key, value)) = object.next_entry::<String, Value>()? {
+            if keys.insert(key.clone(), value).is_some() {
+                return Err(A::Error::custom(format_args!("it has the key `{key}` twice")));
+            }
+        }
+        Ok(Top::Keys(keys))
+    }
+}
+
 /// The file, in the order in which a person reads it.
 #[derive(Serialize)]
 struct File<'a> {
@@ -107,7 +147,7 @@ struct File<'a> {
     archive_len: u64,
     usage: Mark,
     removed: Vec<RemovedRow<'a>>,
-    lessons: &'a LessonsByTime,
+    lessons: Vec<&'a Lesson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<WaitingRow<'a>>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
@@ -142,7 +182,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, unread, mined_texts, skips } = file.book.as_ref();
+    let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -157,7 +197,7 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
         archive_len: file.archive_length,
         usage: file.usage,
         removed: removed.collect(),
-        lessons,
+        lessons: lessons.iter().chain(foreign).map(|lesson| &**lesson).collect(),
         waiting: waiting.collect(),
         unread,
         drawn: mined_texts,
@@ -169,11 +209,12 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
-    let (mut lessons, mut waiting, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+fn read_book(rows: Vec<Value>, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {
+    let (mut lessons, mut waiting, mut foreign, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
     for (place, row) in rows.into_iter().enumerate() {
         match Lesson::from_row(row.clone(), clock) {
+            Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
                 // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
                 if !ids.insert(lesson.id) {
@@ -194,7 +235,7 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock) -> Book {
             }
         }
     }
-    Book { lessons: lessons.into_iter().collect(), waiting, unread, ..Book::default() }
+    Book { lessons: lessons.into_iter().collect(), waiting, foreign, unread, ..Book::default() }
 }
 
 fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
@@ -230,7 +271,7 @@ mod tests {
     use serde_json::json;
 
     fn read(bytes: &[u8]) -> PlaybookFile {
-        match parse(bytes, &ManualClock::new(at(0))) {
+        match parse(bytes, &ManualClock::new(at(0)), &|_| true) {
             Ok(Parsed::Current(file)) => file,
             other => panic!("{other:?}"),
         }
@@ -278,11 +319,13 @@ mod tests {
 
     #[test]
     fn what_is_no_playbook_is_told() {
-        for (bytes, reason) in [("", "EOF"), ("{", "EOF"), ("3", "neither"), (r#"{"lessons": 3}"#, "no list")] {
-            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0))).unwrap_err();
+        for (bytes, reason) in
+            [("", "EOF"), ("{", "EOF"), ("3", "an object or a list"), (r#"{"lessons": 3}"#, "no list")]
+        {
+            let error = parse(bytes.as_bytes(), &ManualClock::new(at(0)), &|_| true).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
-        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)));
+        let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)), &|_| true);
         assert!(matches!(newer, Ok(Parsed::Newer { found: 3, .. })));
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::playbook_file::{self, Parsed};
+use super::playbook_file::Parsed;
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::folder::{FolderError, Result};
-use crate::folder::Name;
+use crate::folder::{Entry, Name};
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
@@ -32,12 +32,19 @@ impl Store {
     /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
         let lock = if self.folder.is_writable() { Some(self.folder.lock()?) } else { None };
-        match self.load() {
-            Err(FolderError::Unreadable { .. }) => {}
-            loaded => return loaded.map(|snapshot| (snapshot, None)),
-        }
-        let backup = self.files().read_or_empty(BACKUP, 0)?;
-        let (mut file, from_backup) = match playbook_file::parse(&backup, self.clock.as_ref()) {
+        let recovered = match self.load() {
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason),
+            loaded => loaded.map(|snapshot| (snapshot, None)),
+        };
+        drop(lock);
+        recovered
+    }
+
+    /// The same for a caller that holds the lock, where the handle may write.
+    pub(super) fn recover_locked(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
+        let is_writable = self.folder.is_writable();
+        let backup = self.bytes_of(BACKUP)?;
+        let (mut file, from_backup) = match self.parse(&backup) {
             Ok(Parsed::Current(file)) => (file, true),
             _ => (PlaybookFile::default(), false),
         };
@@ -50,10 +57,10 @@ impl Store {
             n_lessons: file.book.lessons.len(),
             n_removed_again: n_before - file.book.lessons.len(),
         };
-        if lock.is_some() {
-            recovery.kept_at = vec![self.quarantine(PLAYBOOK, "skills_playbook")?];
-            if !from_backup && !backup.is_empty() {
-                recovery.kept_at.push(self.quarantine(BACKUP, "skills_playbook.bak")?);
+        if is_writable {
+            recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
+            if !from_backup {
+                recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
             }
             self.install(&file)?;
         }
@@ -63,11 +70,11 @@ impl Store {
             lessons = recovery.n_lessons,
             "the playbook file was broken"
         );
-        let snapshot = if lock.is_some() {
+        let snapshot = if is_writable {
             self.load()?
         } else {
-            let stamp = self.files().stamp(PLAYBOOK)?;
-            let version = FileVersion::new(stamp, &self.files().read_or_empty(PLAYBOOK, 0)?);
+            let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
+            let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
             self.with_usage(Snapshot::new(file, version, None))?
         };
         Ok((snapshot, Some(recovery)))
@@ -81,8 +88,21 @@ impl Store {
         Ok(())
     }
 
-    fn quarantine(&self, file: &'static str, name: &str) -> Result<PathBuf> {
-        self.folder.quarantine(&self.files().read_or_empty(file, 0)?, name, "json")
+    /// Where a file is kept now, if it was there: its bytes are copied; a folder in its place is moved.
+    fn quarantine(&self, file: &'static str, name: &str) -> Result<Option<PathBuf>> {
+        match self.files().entry(file)? {
+            Entry::Missing => Ok(None),
+            Entry::Folder => self.folder.quarantine_folder(file, name).map(Some),
+            _ => self.folder.quarantine(&self.files().read_or_empty(file, 0)?, name, "json").map(Some),
+        }
+    }
+
+    /// What is in a file; nothing where it is missing, or a folder.
+    fn bytes_of(&self, file: &'static str) -> Result<Vec<u8>> {
+        match self.files().entry(file)? {
+            Entry::Missing | Entry::Folder => Ok(Vec::new()),
+            _ => self.files().read_or_empty(file, 0),
+        }
     }
 
     fn install(&self, file: &PlaybookFile) -> Result<()> {

@@ -8,6 +8,7 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use super::vectors::codec;
 use crate::error::folder::Result;
 use crate::folder::{Directory, Mapped};
 use crate::hash::TextHash;
@@ -100,27 +101,24 @@ impl Sections {
         }
         let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
         while at < map.len() {
-            match read_header(map.get(at..).unwrap_or_default()) {
+            let kind = match read_header(map.get(at..).unwrap_or_default()) {
                 Some((label, length, checksum)) => {
                     let range = at + ALIGN..(at + ALIGN).saturating_add(length);
-                    match map.get(range.clone()) {
-                        Some(bytes) if crc32fast::hash(bytes) == checksum => {
+                    match map.get(range.clone()).map(|bytes| crc32fast::hash(bytes) == checksum) {
+                        Some(true) => {
                             at = range.end.next_multiple_of(ALIGN);
                             sections.sections.push(SectionView { label, map: Arc::clone(&map), range });
                             continue;
                         }
-                        found => {
-                            let kind = if found.is_some() { FlawKind::Flipped } else { FlawKind::Cut };
-                            flaws.push(Flaw { offset: at as u64, kind });
-                        }
+                        Some(false) => FlawKind::Flipped,
+                        None => FlawKind::Cut,
                     }
                 }
-                None => {
-                    // Whatever stands here is one flaw, however long it is.
-                    if flaws.last().is_none_or(|flaw| flaw.kind != FlawKind::NoSection) {
-                        flaws.push(Flaw { offset: at as u64, kind: FlawKind::NoSection });
-                    }
-                }
+                None => FlawKind::NoSection,
+            };
+            // What is no section is one flaw, however long it is.
+            if kind != FlawKind::NoSection || flaws.last().is_none_or(|flaw| flaw.kind != kind) {
+                flaws.push(Flaw { offset: at as u64, kind });
             }
             at += ALIGN;
         }
@@ -141,19 +139,10 @@ fn read_header(bytes: &[u8]) -> Option<(Label, usize, u32)> {
         return None;
     }
     let rest = sealed.strip_prefix(SECTION)?;
-    let (length, rest) = rest.split_first_chunk::<8>()?;
-    let (numbers, rest) = rest.split_first_chunk::<16>()?;
-    let (model, _) = rest.split_first_chunk::<16>()?;
-    let (numbers, _) = numbers.as_chunks::<4>();
-    let [kind, n_columns, n_rows, checksum] = numbers else { return None };
-    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
-    let label = Label {
-        kind: number(kind),
-        model: TextHash::from_bytes(*model),
-        n_columns: number(n_columns),
-        n_rows: number(n_rows),
-    };
-    Some((label, usize::try_from(u64::from_le_bytes(*length)).ok()?, number(checksum)))
+    let (fields, _) = bincode::decode_from_slice::<(u64, [u32; 4], [u8; 16]), _>(rest, codec()).ok()?;
+    let (length, [kind, n_columns, n_rows, checksum], model) = fields;
+    let label = Label { kind, model: TextHash::from_bytes(model), n_columns, n_rows };
+    Some((label, usize::try_from(length).ok()?, checksum))
 }
 
 /// The bytes of new sections, for a new file or the end of one.

@@ -170,13 +170,12 @@ impl Scan<'_> {
     fn examined(&mut self, root: &Directory, name: Name, known: Option<KnownFolder>) -> Option<KnownFolder> {
         let is_linked = match root.entry(&name) {
             Ok(Entry::Folder) => false,
-            Ok(Entry::Link) => true,
+            Ok(Entry::Link) if self.leads_to_folder(&root.path_of(&name)) => true,
+            Ok(Entry::Link) | Err(_) => {
+                return Some(KnownFolder { name, is_folder: false, file: None, watched: Vec::new() });
+            }
             Ok(_) => return None,
-            Err(_) => return Some(KnownFolder { name, is_folder: false, file: None, watched: Vec::new() }),
         };
-        if is_linked && !self.leads_to_folder(&root.path_of(&name)) {
-            return Some(KnownFolder { name, is_folder: false, file: None, watched: Vec::new() });
-        }
         let folder_stamp = root.own_stamp(&name).ok().flatten();
         // A link that leads nowhere is there, too.
         let is_there = |file: &Name| root.entry(file).is_ok_and(|entry| entry != Entry::Missing);

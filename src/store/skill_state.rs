@@ -11,12 +11,10 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::mining::forget_oldest;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
 use crate::hash::TextHash;
-
-/// Skills whose use is on record; of more, those used longest ago are forgotten.
-const MAX_USED: usize = 10_000;
 
 /// The file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -76,12 +74,7 @@ impl SkillState {
 
     fn trim(&mut self) {
         self.schema = Self::SCHEMA;
-        if self.used.len() > MAX_USED {
-            let mut times: Vec<_> = self.used.values().map(|used| used.last).collect();
-            times.sort_unstable();
-            let oldest = times.get(times.len() - MAX_USED).copied().flatten();
-            self.used.retain(|_, used| used.last >= oldest);
-        }
+        forget_oldest(&mut self.used, |used| used.last);
     }
 }
 

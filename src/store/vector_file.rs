@@ -1,11 +1,13 @@
 //! The file of the vector cache, `vectors.bin`: read on from where reading stopped, appended to, now and then compacted.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{VECTORS, VectorCache, vectors};
 use crate::error::folder::Result;
 use crate::folder::Folder;
 use crate::hash::TextHash;
+use crate::lesson::Lesson;
 use crate::state::Book;
 
 /// A vector cache is swept when it is larger than this, in bytes …
@@ -40,7 +42,7 @@ impl VectorFile<'_> {
             files.truncate(VECTORS, cache.read_to)?;
         }
         // Evicted lessons leave their vectors behind; now and then these are swept out.
-        let live_bytes = book.lessons.len() as u64 * 2 * vectors::RECORD_ESTIMATE;
+        let live_bytes = book.lessons.len() as u64 * 3 * vectors::RECORD_ESTIMATE;
         if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes) {
             let live = live_texts(book);
             cache.keep_only(&live);
@@ -74,5 +76,6 @@ impl VectorFile<'_> {
 /// The texts whose vectors are worth keeping.
 fn live_texts(book: &Book) -> BTreeSet<TextHash> {
     let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
-    lessons.flat_map(|lesson| [vectors::key(&lesson.trigger), vectors::key(&lesson.whole_text())]).collect()
+    let texts = |lesson: &Arc<Lesson>| [lesson.trigger.clone(), lesson.whole_text(), lesson.searched_text()];
+    lessons.flat_map(texts).map(|text| vectors::key(&text)).collect()
 }

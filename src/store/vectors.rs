@@ -19,7 +19,7 @@ pub(crate) const RECORD_ESTIMATE: u64 = 1_600;
 /// Length and checksum before each record.
 const HEADER: usize = 8;
 
-fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
+pub(super) fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit()
 }
 
@@ -71,13 +71,11 @@ impl VectorCache {
     pub(crate) fn read(&mut self, bytes: &[u8], fingerprint: TextHash) {
         let mut rest = bytes;
         if self.read_to == 0 {
-            match rest.strip_prefix(MAGIC) {
-                Some(records) => rest = records,
-                None => return,
-            }
+            let Some(after) = rest.strip_prefix(MAGIC) else { return };
+            rest = after;
             self.read_to = MAGIC.len() as u64;
         }
-        while let Some((record, length)) = next_record(rest) {
+        for (record, bytes) in records(rest) {
             if let Some((model, text, components)) = record
                 && &model == fingerprint.as_bytes()
                 && let Some(vector) = UnitVector::from_stored(components)
@@ -87,8 +85,7 @@ impl VectorCache {
                 self.unsaved.remove(&text);
                 self.vectors.insert(text, vector);
             }
-            rest = rest.get(length..).unwrap_or_default();
-            self.read_to += length as u64;
+            self.read_to += bytes.len() as u64;
         }
     }
 
@@ -129,12 +126,10 @@ pub(crate) fn is_cache(bytes: &[u8]) -> bool {
 /// The file with the records of these texts only, of whatever model.
 pub(crate) fn compacted(bytes: &[u8], live: &BTreeSet<TextHash>) -> Vec<u8> {
     let mut kept = MAGIC.to_vec();
-    let mut rest = bytes.strip_prefix(MAGIC).unwrap_or_default();
-    while let Some((record, length)) = next_record(rest) {
+    for (record, bytes) in records(bytes.strip_prefix(MAGIC).unwrap_or_default()) {
         if record.is_some_and(|(_, text, _)| live.contains(&TextHash::from_bytes(text))) {
-            kept.extend_from_slice(rest.get(..length).unwrap_or_default());
+            kept.extend_from_slice(bytes);
         }
-        rest = rest.get(length..).unwrap_or_default();
     }
     kept
 }
@@ -143,12 +138,22 @@ pub(crate) fn compacted(bytes: &[u8], live: &BTreeSet<TextHash>) -> Vec<u8> {
 pub(crate) fn count(bytes: &[u8]) -> (usize, usize) {
     let mut rest = bytes.strip_prefix(MAGIC).unwrap_or_default();
     let (mut n_records, mut n_broken) = (0, 0);
-    while let Some((record, length)) = next_record(rest) {
+    for (record, bytes) in records(rest) {
         n_records += 1;
         n_broken += usize::from(record.is_none());
-        rest = rest.get(length..).unwrap_or_default();
+        rest = rest.get(bytes.len()..).unwrap_or_default();
     }
     (n_records, n_broken + usize::from(!rest.is_empty()))
+}
+
+/// The records with their bytes.
+fn records(mut rest: &[u8]) -> impl Iterator<Item = (Option<Record>, &[u8])> {
+    std::iter::from_fn(move || {
+        let (record, length) = next_record(rest)?;
+        let (bytes, after) = rest.split_at_checked(length)?;
+        rest = after;
+        Some((record, bytes))
+    })
 }
 
 /// The next record, `None` inside when its checksum is wrong, and its length with its header. Nothing at the end, and at a

@@ -56,7 +56,7 @@ impl VectorMemoryBuilder {
     /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
-        let log = DocumentLog::new(Folder::open(&self.folder, self.disk, self.access)?);
+        let log = DocumentLog { folder: Folder::open(&self.folder, self.disk, self.access)? };
         let mut inner = Inner {
             log,
             embedder: self.embedder,

@@ -121,7 +121,7 @@ impl Inner {
     /// memory for the next write.
     fn save_unless_busy(&self, vectors: Vectors) -> Result<()> {
         let folder = &self.log.folder;
-        if !folder.may_write() || self.view.read().mark.is_newer() {
+        if !folder.may_write() || self.view.read().mark.newer.is_some() {
             return Ok(());
         }
         self.unsaved.lock().extend(vectors);

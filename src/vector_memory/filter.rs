@@ -95,7 +95,7 @@ impl Filter {
 fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
     let found = |keys: Option<&'s KeySet>| keys.map_or_else(Cow::default, Cow::Borrowed);
     match node {
-        Node::All => Cow::Borrowed(shelf.live()),
+        Node::All => Cow::Borrowed(&shelf.live),
         Node::Has(field) => found(shelf.with_field(field)),
         Node::OneOf(field, values) => match values.as_slice() {
             [value] => found(shelf.with_value(field, value)),
@@ -104,14 +104,14 @@ fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
                 Cow::Owned(sets.fold(KeySet::default(), |all, keys| all.union(keys)))
             }
         },
-        Node::Not(node) => Cow::Owned(shelf.live().minus(&keys(node, shelf))),
+        Node::Not(node) => Cow::Owned(shelf.live.minus(&keys(node, shelf))),
         Node::Or(nodes) => Cow::Owned(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
         Node::And(nodes) => {
             // The smallest first: what is left of it bounds the work of the others.
             let mut sets: Vec<Cow<'s, KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
             sets.sort_by_key(|keys| keys.len());
             let sets = sets.into_iter().reduce(|all, keys| Cow::Owned(all.intersect(&keys)));
-            sets.unwrap_or_else(|| Cow::Borrowed(shelf.live()))
+            sets.unwrap_or(Cow::Borrowed(&shelf.live))
         }
     }
 }
@@ -133,9 +133,8 @@ mod tests {
         }
         shelf.remove("gone");
         let check = |filter: Filter, expected: &[u32]| {
-            let keys = filter
-                .keys(&shelf)
-                .map_or_else(|| shelf.live().iter().collect(), |keys| keys.iter().collect::<Vec<_>>());
+            let keys =
+                filter.keys(&shelf).map_or_else(|| shelf.live.iter().collect(), |keys| keys.iter().collect::<Vec<_>>());
             assert_eq!(keys, expected, "{filter:?}");
         };
         let note = || Filter::is("type", "note");

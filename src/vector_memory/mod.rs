@@ -150,7 +150,7 @@ impl VectorMemory {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn count(&self, filter: &Filter) -> Result<usize> {
         let view = self.0.view()?;
-        Ok(filter.keys(&view.shelf).map_or(view.shelf.live().len(), |keys| keys.len()))
+        Ok(filter.keys(&view.shelf).map_or(view.shelf.live.len(), |keys| keys.len()))
     }
 }
 

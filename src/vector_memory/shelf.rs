@@ -1,6 +1,6 @@
 //! The documents as a value: by key, by id, and by what their metadata says.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_index::KeySet;
@@ -31,24 +31,16 @@ fn posting(field: &str, value: &str) -> String {
 pub(super) struct Shelf {
     blocks: Vec<Arc<Vec<Option<Placed>>>>,
     ids: Shards<Arc<str>, u32>,
-    live: KeySet,
+    pub(super) live: KeySet,
     /// Keys below the end of the blocks that no document has.
     free: KeySet,
     with_value: Shards<String, Arc<KeySet>>,
     with_field: Shards<String, Arc<KeySet>>,
     /// What the lines of all documents take in the log, in bytes.
-    n_bytes: u64,
+    pub(super) n_bytes: u64,
 }
 
 impl Shelf {
-    pub(super) fn live(&self) -> &KeySet {
-        &self.live
-    }
-
-    pub(super) fn n_bytes(&self) -> u64 {
-        self.n_bytes
-    }
-
     pub(super) fn key(&self, id: &str) -> Option<u32> {
         self.ids.get(id).copied()
     }
@@ -83,8 +75,8 @@ impl Shelf {
     pub(super) fn put(&mut self, document: Arc<Document>, n_bytes: usize) -> u32 {
         let text = document.text_hash();
         let old = self.key(&document.id);
-        if let Some(old) = old.and_then(|key| self.take(key)) {
-            self.unfile(old.0, &old.1.document.metadata);
+        if let Some(key) = old {
+            self.take(key);
         }
         let key = old.or_else(|| self.free.iter().next()).unwrap_or_else(|| self.end());
         if old.is_none() {
@@ -104,9 +96,7 @@ impl Shelf {
     /// Takes a document out; the key it had.
     pub(super) fn remove(&mut self, id: &str) -> Option<u32> {
         let key = self.ids.remove(id)?;
-        if let Some((key, old)) = self.take(key) {
-            self.unfile(key, &old.document.metadata);
-        }
+        self.take(key);
         self.live.remove(key);
         self.free.insert(key);
         Some(key)
@@ -140,16 +130,12 @@ impl Shelf {
         }
     }
 
-    fn take(&mut self, key: u32) -> Option<(u32, Placed)> {
-        let placed = self.slot(key)?.take()?;
+    fn take(&mut self, key: u32) {
+        let Some(placed) = self.slot(key).and_then(Option::take) else { return };
         self.n_bytes -= placed.n_bytes as u64;
-        Some((key, placed))
-    }
-
-    fn unfile(&mut self, key: u32, metadata: &BTreeMap<String, String>) {
-        for (field, value) in metadata {
-            unfile(&mut self.with_value, &posting(field, value), key);
-            unfile(&mut self.with_field, field, key);
+        for (field, value) in &placed.document.metadata {
+            unfile(&mut self.with_value, posting(field, value), key);
+            unfile(&mut self.with_field, field.clone(), key);
         }
     }
 }
@@ -160,8 +146,8 @@ fn file(postings: &mut Shards<String, Arc<KeySet>>, name: String, key: u32) {
     postings.insert(name, keys);
 }
 
-fn unfile(postings: &mut Shards<String, Arc<KeySet>>, name: &str, key: u32) {
-    let Some((name, mut keys)) = postings.remove(name).map(|keys| (name.to_owned(), keys)) else { return };
+fn unfile(postings: &mut Shards<String, Arc<KeySet>>, name: String, key: u32) {
+    let Some(mut keys) = postings.remove(&name) else { return };
     Arc::make_mut(&mut keys).remove(key);
     if !keys.is_empty() {
         postings.insert(name, keys);

@@ -93,7 +93,7 @@ impl View {
         let rows: Vec<_> = rows.into_iter().filter(|(_, vector)| vector.as_slice().len() == dimension).collect();
         if self.index.dimension().is_some_and(|present| present != dimension) {
             self.index = VectorIndex::new(self.config.clone());
-            self.missing = self.shelf.live().clone();
+            self.missing = self.shelf.live.clone();
         }
         let given: KeySet = rows.iter().map(|(key, _)| *key).collect();
         let is_put = match rows.as_slice() {
@@ -132,7 +132,7 @@ impl View {
     /// Forgets all vectors.
     pub(super) fn forget_vectors(&mut self) {
         self.index = VectorIndex::new(self.config.clone());
-        self.missing = self.shelf.live().clone();
+        self.missing = self.shelf.live.clone();
     }
 
     /// The texts that have no vector.

@@ -93,7 +93,7 @@ impl VectorMemory {
     pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
         self.0.write(&Vectors::new(), |view| {
             let keys = filter.keys(&view.shelf);
-            let keys = keys.as_deref().unwrap_or(view.shelf.live());
+            let keys = keys.as_deref().unwrap_or(&view.shelf.live);
             let removed = keys.iter().filter_map(|key| view.shelf.at(key));
             let removed: Vec<Change> = removed.map(|placed| Change::Remove(placed.document.id.clone())).collect();
             let n_removed = removed.len();
@@ -182,8 +182,8 @@ impl Inner {
         // The documents are safe; whatever fails from here on costs time later, not them.
         self.unsaved.lock().extend(vectors.iter().map(|(text, vector)| (*text, vector.clone())));
         let kept_house = self.save(&lock).and_then(|()| {
-            let dead = view.mark.length().saturating_sub(view.shelf.n_bytes());
-            let is_due = view.mark.length() > MIN_COMPACTED && dead > view.mark.length() / 2;
+            let dead = view.mark.read_to.saturating_sub(view.shelf.n_bytes);
+            let is_due = view.mark.read_to > MIN_COMPACTED && dead > view.mark.read_to / 2;
             if is_due { self.compact(&lock) } else { Ok(()) }
         });
         if let Err(error) = kept_house {
@@ -194,31 +194,30 @@ impl Inner {
 
     /// The lock, and the newest state under it, in which every line can be read.
     fn begin(&self) -> Result<(Lock, Arc<View>)> {
-        // Nobody waits for the state while this waits for the folder.
-        let known = Arc::clone(&self.view.read());
-        let lock = self.log.lock(&known.mark)?;
-        let view = self.view()?;
-        let mut mark = view.mark.clone();
-        if self.log.clear_up(&mut mark, &lock)?.is_some() {
-            self.compact(&lock)?;
-        }
+        let (lock, _) = self.clear_up()?;
         Ok((lock, Arc::clone(&self.view.read())))
     }
 
     /// At the open: broken lines are kept aside, and the log is written anew from the others.
     pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
+        match self.clear_up() {
+            Err(Error::Folder(FolderError::NewerSchema { .. })) => Ok(None),
+            cleared => Ok(cleared?.1),
+        }
+    }
+
+    /// The lock, under which the log has been read and put in order.
+    fn clear_up(&self) -> Result<(Lock, Option<MemoryRecovery>)> {
+        // Nobody waits for the state while this waits for the folder.
         let known = Arc::clone(&self.view.read());
-        let lock = match self.log.lock(&known.mark) {
-            Err(FolderError::NewerSchema { .. }) => return Ok(None),
-            lock => lock?,
-        };
+        let lock = self.log.lock(&known.mark)?;
         // Another process may have done it meanwhile.
         let mut mark = self.view()?.mark.clone();
         let recovery = self.log.clear_up(&mut mark, &lock)?;
         if recovery.is_some() {
             self.compact(&lock)?;
         }
-        Ok(recovery)
+        Ok((lock, recovery))
     }
 
     fn compact(&self, lock: &Lock) -> Result<()> {
@@ -226,7 +225,7 @@ impl Inner {
         let mut mark = view.mark.clone();
         let documents = view.shelf.iter().map(|(_, placed)| placed.document.as_ref());
         let lengths = self.log.rewrite(&mut mark, documents, lock)?;
-        let keys: Vec<u32> = view.shelf.live().iter().collect();
+        let keys: Vec<u32> = view.shelf.live.iter().collect();
         self.change(|next| {
             if next.mark.is_at(&view.mark) {
                 for (key, n_bytes) in keys.iter().zip(&lengths) {
@@ -248,7 +247,7 @@ impl Inner {
         drop(unsaved);
         let view = Arc::clone(&self.view.read());
         let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
-        let needed = (view.shelf.live().len() * n_row_bytes) as u64;
+        let needed = (view.shelf.live.len() * n_row_bytes) as u64;
         // While vectors are missing it is not known how many of the file's are obsolete.
         let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
         // What an open would have to put into the graph again.

@@ -15,6 +15,7 @@ mod bench;
 mod contention;
 mod curation;
 mod doc_links;
+mod evidence;
 mod exchange;
 mod extract;
 mod feedback;

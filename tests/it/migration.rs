@@ -360,7 +360,7 @@ fn counts_since_the_backup_survive_a_broken_file() {
 }
 
 #[test]
-fn removals_hold_when_the_file_is_gone_and_their_text_is_not_kept_for_ever() {
+fn removals_hold_when_the_file_and_its_backup_are_gone_and_their_text_is_not_kept_for_ever() {
     let bench = Bench::new();
     let playbook = bench.open();
     let [csv, keys, photographs] = three();
@@ -374,6 +374,7 @@ fn removals_hold_when_the_file_is_gone_and_their_text_is_not_kept_for_ever() {
     is_refused(playbook.undo(removal.change), |error| matches!(error, Error::CannotUndo { .. }));
     drop(playbook);
     bench.delete(TRUTH);
+    bench.delete(BACKUP);
     let playbook = bench.open();
     let import = |draft: adage::LessonDraft| {
         let provenance = Provenance { origin: Origin::Imported, ..Provenance::default() };

@@ -202,14 +202,18 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
 }
 
 #[test]
-fn a_promoted_lesson_makes_room_and_is_not_pushed_out_by_mined_ones() {
+fn a_promoted_lesson_takes_the_place_of_a_mined_one_but_not_of_one_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.retention.capacity = 1;
     let playbook = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
-    playbook.learn_lesson(build_lesson("by hand", "stays until somebody decides otherwise")).unwrap();
+    let by_hand = playbook.learn_lesson(build_lesson("by hand", "stays until somebody decides otherwise")).unwrap();
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let refused = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
+    assert!(matches!(refused, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{refused:?}");
+    playbook.remove(by_hand.id().unwrap()).unwrap();
+    admit(&playbook, &correction("s3"));
     let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert_eq!(learned.evicted().len(), 1, "{learned:?}");
     let learned = admit(&playbook, &correction("s2"));

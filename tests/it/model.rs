@@ -1,7 +1,9 @@
 //! Everything that can be done to a playbook, in random order, against a plain list that does the same by the book.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance, Refusal};
 use adage::playbook::CannotUndo;
 use adage::{
@@ -100,11 +102,11 @@ enum Op {
 }
 
 fn style() -> impl Strategy<Value = Style> {
-    (0..3_usize, any::<bool>(), 0..8_u8, 0..4_u8).prop_map(|(length, is_loud, verified, imported)| Style {
+    (0..3_usize, any::<bool>(), 0..8_u8, 0..4_u8).prop_map(|(length, is_loud, verified, by_hand)| Style {
         length,
         is_loud,
         is_verified: verified == 0,
-        is_imported: imported == 0,
+        is_imported: by_hand != 0,
     })
 }
 
@@ -141,6 +143,7 @@ struct Row {
     project: usize,
     trigger: String,
     solution: String,
+    is_by_hand: bool,
     is_verified: bool,
     was_checked: bool,
     confidence: f64,
@@ -217,6 +220,7 @@ struct Removed {
 enum Seen {
     Merged,
     Evicted,
+    NoRoom,
     Pruned,
     Refused,
     LearnedAgain,
@@ -229,9 +233,10 @@ enum Seen {
 }
 
 impl Seen {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Merged,
         Self::Evicted,
+        Self::NoRoom,
         Self::Pruned,
         Self::Refused,
         Self::LearnedAgain,
@@ -362,6 +367,7 @@ impl Model {
                     project,
                     trigger: text.0.clone(),
                     solution: text.1.clone(),
+                    is_by_hand: !style.is_imported,
                     is_verified: style.is_verified,
                     was_checked: style.is_verified,
                     confidence: if style.is_verified { 0.0 } else { 0.5 },
@@ -378,9 +384,16 @@ impl Model {
                 self.tally.count(Seen::Merged, 1);
                 (*into, vec![self.merge(*into, text, style)])
             }
+            // Nothing that is imported takes the place of what is by hand.
+            LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. } if twins.is_empty() => {
+                let n_by_hand = self.rows.iter().filter(|row| row.project == project && row.is_by_hand).count();
+                prop_assert!(style.is_imported && n_by_hand >= CAPACITY, "{:?}: {} are by hand", learned, n_by_hand);
+                self.tally.count(Seen::NoRoom, 1);
+                return Ok(());
+            }
             other => return Err(TestCaseError::fail(format!("{other:?}, the twins are {twins:?}"))),
         };
-        edits.extend(self.trim(head, learned.evicted())?);
+        edits.extend(self.trim(head, style, learned.evicted())?);
         let is_on_record = edits.len() > 1 || edits[0].before.is_some();
         prop_assert_eq!(learned.change().is_some(), is_on_record);
         if let Some(id) = learned.change() {
@@ -394,14 +407,23 @@ impl Model {
         let now = self.now;
         let row = self.row(into).unwrap();
         let before = row.clone();
-        if style.is_verified && !row.is_verified {
-            row.trigger = trigger;
-            row.solution = solution;
+        let is_same = row.text() == (trigger.clone(), solution.clone());
+        let mut is_newly_verified = style.is_verified && !row.is_verified;
+        match (row.is_by_hand, row.is_verified).cmp(&(!style.is_imported, style.is_verified)) {
+            Ordering::Less => {
+                row.trigger = trigger;
+                row.solution = solution;
+                row.is_verified &= style.is_verified || is_same;
+            }
+            Ordering::Equal if solution.len() > row.solution.len() => row.solution = solution,
+            Ordering::Equal => {}
+            Ordering::Greater => is_newly_verified &= is_same,
+        }
+        if is_newly_verified {
             row.is_verified = true;
             row.confidence = (row.confidence + 0.2).min(1.0);
-        } else if style.is_verified == row.is_verified && solution.len() > row.solution.len() {
-            row.solution = solution;
         }
+        row.is_by_hand |= !style.is_imported;
         row.was_checked |= style.is_verified;
         row.frequency += 1;
         row.timestamp = now;
@@ -409,17 +431,22 @@ impl Model {
     }
 
     /// Playbook 3.6: whoever went may be any of the least worthy, as long as nobody stayed who is less.
-    fn trim(&mut self, head: LessonId, evicted: &[LessonId]) -> Checked<Vec<Edit>> {
+    fn trim(&mut self, head: LessonId, newcomer: Style, evicted: &[LessonId]) -> Checked<Vec<Edit>> {
         let project = self.row(head).unwrap().project;
         let others: Vec<Row> =
             self.rows.iter().filter(|row| row.project == project && row.id != head).cloned().collect();
         let excess = (others.len() + 1).saturating_sub(CAPACITY);
-        prop_assert_eq!(evicted.len(), excess, "evicted");
+        let is_expendable = |row: &&Row| !newcomer.is_imported || !row.is_by_hand;
+        let is_room = others.iter().filter(is_expendable).count() >= excess;
+        prop_assert_eq!(evicted.len(), if is_room { excess } else { 0 }, "evicted");
         let (gone, stayed): (Vec<Row>, Vec<Row>) = others.into_iter().partition(|row| evicted.contains(&row.id));
-        prop_assert_eq!(gone.len(), excess, "somebody was evicted who was not there: {:?}", evicted);
+        prop_assert!(gone.iter().all(|row| is_expendable(&row)), "{:?} went", gone);
+        prop_assert_eq!(gone.len(), evicted.len(), "somebody was evicted who was not there: {:?}", evicted);
         for gone in &gone {
             for stayed in &stayed {
-                let is_right = if gone.is_verified == stayed.is_verified {
+                let is_right = if !is_expendable(&stayed) {
+                    true
+                } else if gone.is_verified == stayed.is_verified {
                     let is_tie = gone.is_untouched() && stayed.is_untouched();
                     gone.utility() <= stayed.utility() + 1e-9 && (!is_tie || gone.id < stayed.id)
                 } else {
@@ -515,7 +542,8 @@ impl Model {
             self.rows.iter().cloned().partition(|row| pruned.lessons.contains(&row.id));
         prop_assert_eq!(taken.len(), pruned.lessons.len());
         prop_assert!(taken.len() <= most, "{} of {} were pruned", taken.len(), n_rows);
-        let failed = |row: &Row| row.retrievals >= 5 && !row.is_verified && row.hit_rate() < 0.35 - 1e-12;
+        let failed =
+            |row: &Row| row.retrievals >= 5 && !row.is_verified && !row.is_by_hand && row.hit_rate() < 0.35 - 1e-12;
         let n_below = |row: &Row, slack: f64| {
             let is_below = |other: &&Row| other.id != row.id && other.utility() < row.utility() + slack;
             self.rows.iter().filter(is_below).count()

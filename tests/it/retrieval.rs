@@ -66,11 +66,11 @@ impl Embedder for Watched {
 
 fn with(bench: &Bench, embedder: &Arc<Watched>) -> Playbook {
     let embedder: Arc<Watched> = Arc::clone(embedder);
-    bench.builder().with_embedder(embedder).open().unwrap()
+    bench.builder().with_config(Config::classic()).with_embedder(embedder).open().unwrap()
 }
 
 fn with_vectors(bench: &Bench) -> Playbook {
-    bench.builder().with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
+    bench.builder().with_config(Config::classic()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
 }
 
 fn stock(bench: &Bench, playbook: &Playbook) {
@@ -237,7 +237,7 @@ fn seven(bench: &Bench, playbook: &Playbook) {
 #[test]
 fn at_most_the_limit_is_shown_five_unless_said() {
     let bench = Bench::new();
-    let mut config = Config::default();
+    let mut config = Config::classic();
     config.learn.dedup = adage::config::DedupPolicy::Off;
     let playbook = bench.builder().with_config(config).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     seven(&bench, &playbook);
@@ -279,15 +279,15 @@ fn what_does_not_fit_the_budget_is_left_out_and_not_counted() {
         assert_eq!(context.lessons.len(), if budget == 100 { 1 } else { 2 });
     }
     assert_eq!(lessons(&playbook).iter().map(|lesson| lesson.retrievals).collect::<Vec<_>>(), [1, 2]);
-    for request in [about(), Request::cold_start()] {
-        let context = ask(&playbook, request.max_tokens(20));
+    for request in [about().peek(), Request::cold_start().peek()] {
+        let context = ask(&playbook, request.clone().max_tokens(20));
         assert_eq!((context.text.as_str(), context.receipt), ("", None));
         match context.none_because {
             Some(NoMatchReason::OverBudget { needed, max_tokens: 20 }) => {
                 // With exactly that much it fits.
-                let enough = ask(&playbook, about().max_tokens(needed).peek());
+                let enough = ask(&playbook, request.clone().max_tokens(needed));
                 assert_eq!(enough.lessons.len(), 1);
-                assert_eq!(ask(&playbook, about().max_tokens(needed - 1).peek()).lessons.len(), 0);
+                assert_eq!(ask(&playbook, request.max_tokens(needed - 1)).lessons.len(), 0);
             }
             other => panic!("{other:?}"),
         }
@@ -557,11 +557,12 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
                          "provenance": {"origin": "mined", "trust": trust}});
         let bench = Bench::with_truth(json!([row]).to_string());
         for playbook in [bench.open(), with_vectors(&bench)] {
-            for request in [Request::about("amber kettle"), Request::cold_start()] {
+            let none = [(Request::about("amber kettle"), ""), (Request::cold_start(), "No lessons learned yet.")];
+            for (request, expected) in none {
                 let context = ask(&playbook, request);
                 assert_eq!(
                     (context.text.as_str(), context.receipt, context.none_because),
-                    ("", None, Some(NoMatchReason::NoLessons))
+                    (expected, None, Some(NoMatchReason::NoLessons))
                 );
             }
             assert!(!playbook.get_recent_failures(&adage::Realm::default(), 9).unwrap().contains("kept them"));
@@ -572,7 +573,7 @@ fn a_tainted_row_in_the_file_is_not_shown_either() {
 #[test]
 fn the_same_state_and_request_give_the_same_answer() {
     let bench = Bench::new();
-    let mut config = Config::default();
+    let mut config = Config::classic();
     config.learn.dedup = adage::config::DedupPolicy::Off;
     let open = || bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     // LearnOutcome within one instant and with one trigger: everything is a tie.

@@ -46,7 +46,7 @@ fn skill(name: &str, body: &str) -> Skill {
 }
 
 #[test]
-fn the_first_of_a_name_counts_and_the_others_are_said() {
+fn the_first_of_a_name_that_needs_no_review_counts_and_the_others_are_said() {
     let home = Home::new();
     let playbook = home.open();
     for (root, body) in [("project", "P."), ("memory/skills", "U."), ("extra", "E.")] {
@@ -60,18 +60,18 @@ fn the_first_of_a_name_counts_and_the_others_are_said() {
     assert_eq!(
         listed,
         [
-            ("one", skills::Place::Project),
             ("project", skills::Place::Project),
             ("memory", skills::Place::User),
+            ("one", skills::Place::User),
             ("extra", skills::Place::Extra)
         ]
     );
     let shadowed: Vec<(&str, bool)> = listing
         .shadowed
         .iter()
-        .map(|(listed, by)| (listed.skill.body.as_str(), *by == listing.skills[0].path))
+        .map(|(listed, by)| (listed.skill.body.as_str(), *by == listing.skills[2].path))
         .collect();
-    assert_eq!(shadowed, [("U.", true), ("E.", true)]);
+    assert_eq!(shadowed, [("P.", true), ("E.", true)]);
     assert!(
         matches!(listing.refused[..], [(_, NotListed::Refused(skills::Refused::Unclosed))]),
         "{:?}",

@@ -15,6 +15,7 @@ use crate::learn::{Edit, Learn};
 use crate::mine::Mine;
 use crate::show::{Context, List};
 use crate::skills;
+use crate::trust::{Init, Trust};
 
 /// Embedded, offline lesson memory for AI agents.
 ///
@@ -114,6 +115,10 @@ pub(crate) enum Command {
     Curate(Curate),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
+    /// Make the folder, kept out of repositories unless it is shared
+    Init(Init),
+    /// Let the folder's lessons and skills be used: it was made by somebody else, or a pull brought some
+    Trust(Trust),
     /// Print the lessons, or write them into a file for other programs
     Export(Export),
 }

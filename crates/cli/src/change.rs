@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use adage::learn::Undone;
 use adage::redact::one_line;
-use adage::{ChangeId, Credited, Error, Feedback, LessonId, ReceiptId, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, ReceiptId, Verification};
 use serde_json::json;
 
 use crate::global::Global;
@@ -37,7 +37,7 @@ pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
 
 pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
     let playbook = global.open()?;
-    let id = playbook.mark_verified(lesson, verification)?;
+    let id = playbook.mark_verified(global.lesson(lesson), verification)?;
     let lesson = playbook.find(id)?;
     let verified = if lesson.verified { "verified" } else { "not verified" };
     let text = format!("{id} is {verified}, confidence {:.2}", lesson.confidence);
@@ -64,7 +64,7 @@ pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done
 }
 
 pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let removed = global.open()?.remove(lesson)?;
+    let removed = global.open()?.remove(global.lesson(lesson))?;
     let (id, change) = (removed.id, removed.change);
     let text = format!("removed {id}; undo within 30 days with: adage undo {change}");
     out.both(&json!({"removed": id, "change": change}), &text)
@@ -74,13 +74,10 @@ pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
     let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a change or a lesson")))?;
     let playbook = global.open()?;
     let undone = match playbook.undo(change) {
-        Err(Error::NoSuchChange { .. }) => {
-            let lesson: LessonId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a lesson")))?;
-            match playbook.undo_merge(lesson) {
-                Err(Error::NoSuchLesson { .. }) => return Err(Error::NoSuchChange { change }.into()),
-                undone => undone,
-            }
-        }
+        Err(Error::NoSuchChange { .. }) => match playbook.undo_merge(global.lesson(id)) {
+            Err(Error::NoSuchLesson { .. }) => return Err(Error::NoSuchChange { change }.into()),
+            undone => undone,
+        },
         undone => undone,
     }?;
     let Undone { change, restored, withdrawn, .. } = undone;

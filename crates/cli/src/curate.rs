@@ -32,7 +32,8 @@ pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done 
         let undone = global.open()?.skills().undo_curation(change)?;
         return out.both(&json!({ "change": undone }), &format!("undone; change {undone}"));
     }
-    let builder = global.builder_with(|config| config.curation.auto_prune |= asked.prune)?;
+    let prunes = asked.prune;
+    let builder = global.builder_with(move |config| config.curation.auto_prune |= prunes)?;
     let (plan, change) = if asked.apply && !asked.dry_run {
         let curated = global::open(builder, Access::Write)?.skills().curate()?;
         (curated.plan, curated.change)

@@ -10,11 +10,12 @@ use adage::learn::Imported;
 use adage::lesson::Refusal;
 use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, Playbook, PlaybookBuilder, exchange};
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::export_key;
 use crate::global::{self, Access, Global};
-use crate::output::{Output, say};
+use crate::output::{Output, say, with};
 use crate::result::{Done, exit_code};
 
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub(crate) struct Export {
 }
 
 /// Counts of what became of many lessons.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Tally {
     inserted: usize,
     merged: usize,
@@ -90,11 +91,8 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
 
 /// What became of the lessons, or would.
 fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Output) -> io::Result<()> {
-    let Tally { inserted, merged, kept_apart, review, refused, evicted, unreadable } = tally;
-    out.object(&json!({
-        "inserted": inserted, "merged": merged, "kept_apart": kept_apart, "review": review, "refused": refused,
-        "evicted": evicted, "unreadable": unreadable, "change": change, "dry_run": asked.dry_run,
-    }))?;
+    out.object(&with(json!(tally), json!({ "change": change, "dry_run": asked.dry_run })))?;
+    let Tally { inserted, merged, kept_apart, review, refused, evicted, .. } = tally;
     out.line(&format!(
         "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
@@ -154,16 +152,14 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         return Ok(ExitCode::SUCCESS);
     };
     let exported = playbook.export_into(asked.format, &listing, file)?;
-    out.object(&json!({ "lessons": exported.n_lessons, "file": file, "change": exported.change }))?;
-    let n_lessons = exported.n_lessons;
-    out.line(&match exported.change {
-        Some(change) => format!(
-            "{n_lessons} lessons written into {0} (undo with: adage export --undo {change} --into {0})",
-            file.display()
-        ),
-        None => format!("{} had these {n_lessons} lessons already", file.display()),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    let (n_lessons, shown) = (exported.n_lessons, file.display());
+    let text = match exported.change {
+        Some(change) => {
+            format!("{n_lessons} lessons written into {shown} (undo with: adage export --undo {change} --into {shown})")
+        }
+        None => format!("{shown} had these {n_lessons} lessons already"),
+    };
+    out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
 }
 
 /// The playbook with the user's key, where the format has a place for a seal.

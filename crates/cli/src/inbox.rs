@@ -88,20 +88,22 @@ impl Roots {
 }
 
 pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
-    let open = |access| asked.roots.playbook(global, access);
+    let open = |access| asked.roots.playbook(global, access).map(|playbook| global.inbox(&playbook));
     match &asked.command {
-        What::List => list(&open(Access::Read)?, out),
-        What::Show { name } => show(&open(Access::Read)?.inbox(), name, out),
-        What::Apply(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Apply, out),
-        What::Dismiss(which) => decide(&open(Access::Write)?.inbox(), which, Verdict::Dismiss, out),
-        What::Check => check(&open(Access::Write)?.inbox(), out),
-        What::History => history(&open(Access::Read)?.inbox(), out),
-        What::Undo { id } => undo(&open(Access::Write)?.inbox(), *id, out),
+        What::List => {
+            let playbook = asked.roots.playbook(global, Access::Read)?;
+            list(&playbook, &global.inbox(&playbook), out)
+        }
+        What::Show { name } => show(&open(Access::Read)?, name, out),
+        What::Apply(which) => decide(&open(Access::Write)?, which, Verdict::Apply, out),
+        What::Dismiss(which) => decide(&open(Access::Write)?, which, Verdict::Dismiss, out),
+        What::Check => check(&open(Access::Write)?, out),
+        What::History => history(&open(Access::Read)?, out),
+        What::Undo { id } => undo(&open(Access::Write)?, *id, out),
     }
 }
 
-pub(crate) fn list(playbook: &Playbook, out: &mut Output) -> Done {
-    let inbox = playbook.inbox();
+pub(crate) fn list(playbook: &Playbook, inbox: &ReviewInbox, out: &mut Output) -> Done {
     let proposals = inbox.list()?;
     let waiting = playbook.waiting_lessons()?;
     let mut rows = Vec::new();

@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
-use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef};
+use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook};
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::editor;
@@ -30,7 +31,7 @@ pub(crate) struct Edit {
 }
 
 /// The fields of a lesson.
-#[derive(Args)]
+#[derive(Args, Serialize)]
 struct Fields {
     /// Situation in which the lesson applies
     #[arg(long, allow_hyphen_values = true)]
@@ -70,41 +71,16 @@ struct Fields {
 impl Fields {
     /// The draft that the flags describe; none when there are no flags.
     fn draft(&self) -> Option<LessonDraft> {
-        let texts = [
-            ("trigger", &self.trigger),
-            ("task", &self.task),
-            ("mistake", &self.mistake),
-            ("anti_pattern", &self.anti_pattern),
-            ("solution", &self.solution),
-            ("correct_pattern", &self.correct_pattern),
-            ("code_example", &self.code_example),
-            ("domains", &self.domains),
-            ("source", &self.source),
-        ];
-        let mut row = Map::new();
-        for (key, text) in texts {
-            if let Some(text) = text {
-                row.insert(key.to_owned(), Value::from(text.as_str()));
-            }
-        }
-        if let Some(confidence) = self.confidence {
-            row.insert("confidence".to_owned(), Value::from(confidence));
-        }
-        if self.verified {
-            row.insert("verified".to_owned(), Value::from(true));
-        }
+        let Ok(Value::Object(mut row)) = serde_json::to_value(self) else { return None };
+        row.retain(|_, value| !value.is_null() && *value != false);
         (!row.is_empty()).then(|| LessonDraft::from_json(row))
     }
 }
 
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     if let Some(draft) = flags.fields.draft() {
-        let playbook = global.open()?;
-        let draft = draft.project(&global.project).role(&global.role);
         let draft = flags.supersedes.into_iter().fold(draft, LessonDraft::supersedes);
-        let learned = playbook.learn_lesson(draft)?;
-        tell(&learned, out)?;
-        return Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })));
+        return Ok(exit_code(learn_one(global, &global.open()?, draft, out)?));
     }
     if flags.supersedes.is_some() {
         return Err(Usage("--supersedes goes with a lesson that is given as flags (see learn --help)".into()).into());
@@ -124,11 +100,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             continue;
         }
         match serde_json::from_slice::<Map<String, Value>>(&line) {
-            Ok(row) => {
-                let learned = playbook.learn_lesson(LessonDraft::from_program(row).in_realm(&global.realm()))?;
-                tell(&learned, out)?;
-                is_done &= !matches!(learned, LearnOutcome::Refused { .. });
-            }
+            Ok(row) => is_done &= learn_one(global, &playbook, LessonDraft::from_program(row), out)?,
             Err(error) => {
                 say(&format!("line {}: {error}", number + 1));
                 is_done = false;
@@ -153,8 +125,7 @@ pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
         }
     };
     let learned = playbook.edit(reference, draft)?;
-    tell(&learned, out)?;
-    Ok(exit_code(!matches!(learned, LearnOutcome::Refused { .. })))
+    Ok(exit_code(tell(&learned, out)?))
 }
 
 /// The fields that a person reads and writes.
@@ -172,12 +143,23 @@ fn in_editor(lesson: &Lesson) -> Result<Option<LessonDraft>, Box<dyn Error>> {
     Ok((!changed.is_empty()).then(|| LessonDraft::from_json(changed)))
 }
 
-/// Prints what became of a lesson.
-fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
+/// Learns a lesson, and says what became of it. False when it was refused.
+fn learn_one(
+    global: &Global,
+    playbook: &Playbook,
+    draft: LessonDraft,
+    out: &mut Output,
+) -> Result<bool, Box<dyn Error>> {
+    let learned = playbook.learn_lesson(draft.in_realm(&global.realm()))?;
+    tell(&learned, out)
+}
+
+/// Prints what became of a lesson. False when it was refused.
+fn tell(learned: &LearnOutcome, out: &mut Output) -> Result<bool, Box<dyn Error>> {
     out.object(&object(learned))?;
     if let LearnOutcome::Refused { .. } = learned {
         say(&learned.to_string());
-        return Ok(());
+        return Ok(false);
     }
     let undo = learned.change().map(|change| format!(" (undo {change})")).unwrap_or_default();
     out.line(&format!("{learned}{undo}"))?;
@@ -192,7 +174,8 @@ fn tell(learned: &LearnOutcome, out: &mut Output) -> io::Result<()> {
     for near in near {
         out.line(&format!("  both are kept; if it replaces {near}, learn it again with: --supersedes {near}"))?;
     }
-    out.flush()
+    out.flush()?;
+    Ok(true)
 }
 
 fn object(learned: &LearnOutcome) -> Value {

@@ -19,9 +19,12 @@ mod output;
 mod result;
 mod review;
 mod sessions;
+mod settings;
 mod show;
 mod skill_matching;
 mod skills;
+mod tracked;
+mod trust;
 mod user_state;
 
 use std::process::ExitCode;
@@ -37,10 +40,21 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
     };
+    match settings::read() {
+        Ok(user) => cli.global.user = user,
+        Err(error) => {
+            say(&chain(&error));
+            return ExitCode::FAILURE;
+        }
+    }
     if cli.global.onnxruntime.is_none() {
         #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
         let library = std::env::var_os("ORT_DYLIB_PATH");
         cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
+    }
+    cli.global.onnxruntime = cli.global.onnxruntime.or(cli.global.user.onnxruntime.clone());
+    if cli.global.onnxruntime.is_some() {
+        onnxruntime::run_without_telemetry();
     }
     // The library's warnings while it continues: a model that fails, counts that have to wait.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);
@@ -84,6 +98,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Skills { command } => skills::run(&global, command, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
+        Command::Init(asked) => trust::init(&global, &asked, &mut out),
+        Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
     }
 }

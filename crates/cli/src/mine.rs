@@ -1,6 +1,7 @@
 //! Lessons from sessions: mine, skip, reset-skips.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -101,7 +102,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     }
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
-    let builder = global.builder_with(|config| config.capture.selection = selection)?;
+    let builder = global.builder_with(move |config| config.capture.selection = selection)?;
     let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
@@ -313,13 +314,7 @@ fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
     Ok(TranscriptReader::new().read(sessions::open(file)?, format)?)
 }
 
-fn print(
-    file: &Path,
-    reading: &Reading,
-    outcomes: &[Outcome],
-    mined: &Mined,
-    out: &mut Output,
-) -> Result<(), Box<dyn Error>> {
+fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, out: &mut Output) -> io::Result<()> {
     for name in &mined.skipped {
         say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
     }
@@ -339,7 +334,7 @@ fn print(
 }
 
 /// The skills drafted from a session's procedures, and why others were not.
-fn print_skills(skills: &AutoSaved, out: &mut Output) -> Result<(), Box<dyn Error>> {
+fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     for saved in &skills.saved {
         let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
         out.object(&json!({"skill": name.as_str(), "path": path}))?;

@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::output::say;
+
 /// The oldest version that is supported.
 const OLDEST: [u32; 3] = [1, 24, 0];
 
@@ -12,6 +14,34 @@ struct Found {
     version: [u32; 3],
     library: PathBuf,
 }
+
+/// What turns ONNX Runtime's telemetry off, if it is set when the library is loaded. Otherwise version 1.32 writes an id and a
+/// database to `Microsoft/DeveloperTools/.onnxruntime` below the user's cache folder.
+const TELEMETRY_OFF: &str = "ORT_DISABLE_TELEMETRY";
+
+/// Runs the program again with the telemetry of ONNX Runtime off, unless the user has set what is to be. It returns where that is
+/// so, or fails.
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment of the program itself, which only a new process can have changed"
+)]
+pub(crate) fn run_without_telemetry() {
+    use std::os::unix::process::CommandExt;
+
+    if env::var_os(TELEMETRY_OFF).is_some() {
+        return;
+    }
+    let again = |program: PathBuf| {
+        std::process::Command::new(program).args(env::args_os().skip(1)).env(TELEMETRY_OFF, "1").exec()
+    };
+    let error = env::current_exe().map_or_else(|error| error, again);
+    say(&format!("ONNX Runtime may write an id below the home folder: {TELEMETRY_OFF}=1 could not be set: {error}"));
+}
+
+/// Elsewhere there is no such file.
+#[cfg(not(unix))]
+pub(crate) fn run_without_telemetry() {}
 
 /// What `doctor` advises.
 pub(crate) fn advice() -> String {
@@ -29,7 +59,9 @@ fn advice_on(found: Vec<Found>) -> String {
     if version < OLDEST {
         return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is needed");
     }
-    format!("{version_in_words} found; to use it: adage --onnxruntime {library} (or set ORT_DYLIB_PATH)")
+    format!(
+        "{version_in_words} found; to use it: adage --onnxruntime {library} (or set ORT_DYLIB_PATH); other programs that load it set {TELEMETRY_OFF}=1, or it writes an id to ~/.cache/Microsoft"
+    )
 }
 
 /// Where a Python may have packages: the active environment, `.venv`, the user's folders, those on the path, the system's.

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-use adage::ChangeId;
 use adage::inbox::{Inbox, Proposal};
 
 use crate::editor;
@@ -24,14 +23,15 @@ struct Tally {
 pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
     if out.json || !is_terminal() {
         let playbook = roots.playbook(global, Access::Read)?;
-        let done = list(&playbook, out)?;
-        if playbook.inbox().notice()?.is_none() {
+        let inbox = global.inbox(&playbook);
+        let done = list(&playbook, &inbox, out)?;
+        if inbox.notice()?.is_none() {
             return Ok(done);
         }
         say("nothing was decided: `review` asks at a terminal; `inbox apply` and `inbox dismiss` do not ask");
         return Ok(ExitCode::from(1));
     }
-    let inbox = roots.playbook(global, Access::Write)?.inbox();
+    let inbox = global.inbox(&roots.playbook(global, Access::Write)?);
     let tally = ask(&inbox, &mut io::stdin().lock(), out, &mut open_editor)?;
     out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)
@@ -70,10 +70,10 @@ fn ask<W: Write>(
     for (n, proposal) in proposals.into_iter().enumerate() {
         let number = format!("{}/{n_proposals}", n + 1);
         match ask_about(inbox, proposal, &number, input, out, edit)? {
-            Decision::Applied => tally.applied += 1,
-            Decision::Dismissed => tally.dismissed += 1,
-            Decision::Left => tally.left += 1,
-            Decision::Quit => {
+            Answer::Yes => tally.applied += 1,
+            Answer::Skip => tally.dismissed += 1,
+            Answer::NotNow | Answer::Edit => tally.left += 1,
+            Answer::Quit => {
                 tally.left += n_proposals - n;
                 break;
             }
@@ -82,15 +82,7 @@ fn ask<W: Write>(
     Ok(tally)
 }
 
-/// What became of one proposal.
-enum Decision {
-    Applied,
-    Dismissed,
-    Left,
-    Quit,
-}
-
-/// Shows one proposal, again after each edit, until it is decided.
+/// Shows one proposal, again after each edit, until it is decided: the answer that was carried out.
 fn ask_about<W: Write>(
     inbox: &Inbox,
     mut proposal: Proposal,
@@ -98,14 +90,14 @@ fn ask_about<W: Write>(
     input: &mut dyn BufRead,
     out: &mut Output<W>,
     edit: &mut Edit<'_>,
-) -> Result<Decision, Box<dyn Error>> {
+) -> Result<Answer, Box<dyn Error>> {
     loop {
         let (name, summary) = (&proposal.name, &proposal.summary);
         let shown = match inbox.show(&proposal) {
             Ok(shown) => shown,
             Err(error) => {
                 out.line(&format!("{name}: {}", chain(&error)))?;
-                return Ok(Decision::Left);
+                return Ok(Answer::NotNow);
             }
         };
         out.text("")?;
@@ -113,11 +105,11 @@ fn ask_about<W: Write>(
         out.text("")?;
         out.diff(&shown)?;
         let one = std::slice::from_ref(&proposal);
-        let (change, decision) = match answer(input, out)? {
-            Answer::Yes => (inbox.apply(one).map(|applied| applied.change), Decision::Applied),
-            Answer::Skip => (inbox.dismiss(one).map(|dismissed| dismissed.change), Decision::Dismissed),
-            Answer::NotNow => return Ok(Decision::Left),
-            Answer::Quit => return Ok(Decision::Quit),
+        let answer = answer(input, out)?;
+        let change = match answer {
+            Answer::Yes => inbox.apply(one).map(|applied| applied.change),
+            Answer::Skip => inbox.dismiss(one).map(|dismissed| dismissed.change),
+            Answer::NotNow | Answer::Quit => return Ok(answer),
             Answer::Edit => {
                 match edited(inbox, &proposal, edit) {
                     Ok(Some(changed)) => proposal = changed,
@@ -127,24 +119,16 @@ fn ask_about<W: Write>(
                 continue;
             }
         };
-        return report(change, decision, out);
-    }
-}
-
-fn report<W: Write>(
-    change: adage::Result<Option<ChangeId>>,
-    decision: Decision,
-    out: &mut Output<W>,
-) -> Result<Decision, Box<dyn Error>> {
-    match change {
-        Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
-        Ok(None) => out.line("done")?,
-        Err(error) => {
-            out.line(&format!("not done: {}", chain(&error)))?;
-            return Ok(Decision::Left);
+        match change {
+            Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
+            Ok(None) => out.line("done")?,
+            Err(error) => {
+                out.line(&format!("not done: {}", chain(&error)))?;
+                return Ok(Answer::NotNow);
+            }
         }
+        return Ok(answer);
     }
-    Ok(decision)
 }
 
 /// Asks until there is an answer; the end of the input means to quit.

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use adage::sessions;
-use adage::sessions::{ReadState, Summary};
+use adage::sessions::{self, ReadState, Summary};
 use serde_json::{Value, json};
 
 use crate::global::Global;

@@ -7,14 +7,19 @@ use std::time::Duration;
 use adage::playbook::Window;
 use adage::redact::one_line;
 use adage::retrieve::TierChoice;
-use adage::{Lesson, Listing, Playbook, Request, Scored};
+use adage::trust::Standing;
+use adage::{FolderError, Lesson, Listing, Playbook, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::choice::choice;
-use crate::global::Global;
+use crate::global::{self, Access, Global};
 use crate::output::{Output, say, say_text, table, with};
 use crate::result::Done;
+use crate::trust;
+
+/// The file with a folder's lessons.
+const PLAYBOOK: &str = "skills_playbook.json";
 
 #[derive(Args)]
 pub(crate) struct Context {
@@ -24,7 +29,7 @@ pub(crate) struct Context {
     /// Maximum number of lessons
     #[arg(long)]
     limit: Option<usize>,
-    /// Maximum cosine distance of a trigger
+    /// Maximum cosine distance of a trigger: the classic rule
     #[arg(long)]
     threshold: Option<f32>,
     /// Maximum length, in estimated tokens
@@ -59,7 +64,9 @@ const WINDOWS: [(&str, Window); 4] =
     [("today", Window::Today), ("week", Window::Week), ("7d", Window::Week), ("all", Window::All)];
 
 pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
-    let playbook = if asked.peek { global.read()? } else { global.open()? };
+    // Looking at a folder that has no lessons makes nothing in it.
+    let access = if asked.peek || !global.dir.join(PLAYBOOK).exists() { Access::Read } else { Access::Write };
+    let playbook = global::open_any(global.builder()?, access)?;
     let is_explained = asked.explain;
     let context = playbook.get_playbook_context(asked.request(global))?;
     let mut object = json!({
@@ -79,6 +86,12 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
             say_text(&format!("considered:\n{table}"));
         }
     }
+    if playbook.standing() == Standing::Unknown {
+        // Whoever reads the output learns of it here too.
+        say(&FolderError::NotTrusted { path: playbook.folder().to_owned() }.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    trust::tell_of_waiting(&playbook, out)?;
     if let Some(reason) = context.none_because {
         out.message(&format!("no lesson: {reason}"));
     }
@@ -111,10 +124,11 @@ fn considered(considered: &[Scored]) -> String {
             number(considered.distance),
             number(Some(considered.overlap)),
             number(Some(considered.score)),
+            number(considered.probability),
             one_line(&considered.trigger, 60),
         ]
     });
-    table(&["passed", "distance", "overlap", "score", "trigger"], rows)
+    table(&["passed", "distance", "overlap", "score", "probability", "trigger"], rows)
 }
 
 /// Writes the counts. Another process may be committing: the program waits for it a while before it ends.
@@ -167,7 +181,7 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
 
 pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let playbook = global.read()?;
-    let lesson = playbook.find(lesson)?;
+    let lesson = playbook.find(global.lesson(lesson))?;
     let row = row(&playbook, &lesson);
     out.object(&row)?;
     if let Value::Object(fields) = &row {

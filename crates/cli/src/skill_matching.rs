@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use adage::skills;
-use adage::skills::{MatchTier, MatchedBy, Skills};
+use adage::skills::{self, MatchTier, MatchedBy, Skills};
 use clap::Args;
 use serde_json::{Value, json};
 

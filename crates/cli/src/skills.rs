@@ -59,7 +59,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Match(asked) => skill_matching::find(&global.read()?.skills(), &asked, out),
         Command::List => list(&global.read()?.skills(), out),
         Command::Show { name } => show(&global.read()?.skills(), &name, out),
-        Command::Export { lessons, to, name } => export(global, lessons, &to, name.as_ref(), out),
+        Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path } => import(global, &path, out),
         Command::Promote { name, text_hash } => {
             let skills = global.open()?.skills();
@@ -81,17 +81,8 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
     for listed in &listing.skills {
         out.object(&row(listed))?;
     }
-    for (listed, by) in &listing.shadowed {
-        out.object(&json!({"name": listed.skill.name.as_str(), "path": listed.path, "shadowed_by": by}))?;
-    }
-    for (path, reason) in &listing.refused {
-        out.object(&json!({"path": path, "refused": reason.to_string()}))?;
-    }
-    if out.json {
-        return Ok(ExitCode::SUCCESS);
-    }
     if listing.skills.is_empty() {
-        say("no skills");
+        out.message("no skills");
     } else {
         let rows = listing.skills.iter().map(|listed| {
             let skill = &listed.skill;
@@ -107,10 +98,12 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
     }
     for (listed, by) in &listing.shadowed {
-        say(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
+        out.object(&json!({"name": listed.skill.name.as_str(), "path": listed.path, "shadowed_by": by}))?;
+        out.message(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
     }
     for (path, reason) in &listing.refused {
-        say(&format!("{}: {reason}", on_a_line(path)));
+        out.object(&json!({"path": path, "refused": reason.to_string()}))?;
+        out.message(&format!("{}: {reason}", on_a_line(path)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -119,19 +112,18 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
     out.object(&with(row(&listed), json!({ "text": listed.skill.to_text() })))?;
     out.text(listed.for_person().trim_end())?;
-    if !out.json {
-        let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
-        let (file, from) = (on_a_line(&listed.path), listed.place.name());
-        say(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
-        for note in &listed.notes {
-            say(&note.to_string());
-        }
+    let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
+    let (file, from) = (on_a_line(&listed.path), listed.place.name());
+    out.message(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
+    for note in &listed.notes {
+        out.message(&note.to_string());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn export(global: &Global, lessons: Vec<String>, to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
+fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::Name>, out: &mut Output) -> Done {
     let skills = global.open()?.skills();
+    let lessons = lessons.iter().map(|lesson| global.lesson(lesson));
     let exported = match name {
         Some(name) => skills.export_as(lessons, name, to)?,
         None => skills.export(lessons, to)?,
@@ -159,15 +151,12 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
     };
     let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
     out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": file, "notes": told}))?;
-    if outcome == "unchanged" {
-        out.line(&format!("{name} was here already"))?;
-    } else {
-        out.line(&format!("{name} awaits review: adage skills promote {name}"))?;
-    }
-    if !out.json {
-        for note in &told {
-            say(note);
-        }
+    out.line(&match outcome {
+        "unchanged" => format!("{name} was here already"),
+        _ => format!("{name} awaits review: adage skills promote {name}"),
+    })?;
+    for note in &told {
+        out.message(note);
     }
     Ok(ExitCode::SUCCESS)
 }

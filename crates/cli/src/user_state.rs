@@ -23,6 +23,26 @@ pub(crate) fn folder() -> Option<PathBuf> {
     parent.map(|parent| parent.join("adage"))
 }
 
+/// Why the folder cannot be believed, when it exists: it is a link, or others can write or read there.
+pub(crate) fn fault(folder: &Path) -> Option<String> {
+    let metadata = match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(error.to_string()),
+        Ok(metadata) => metadata,
+    };
+    if !metadata.is_dir() {
+        return Some("it is not a folder".to_owned());
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(&metadata) & 0o777;
+        if mode & 0o077 != 0 {
+            return Some(format!("others have access (mode {mode:o}); if all in it is yours, chmod it to 700"));
+        }
+    }
+    None
+}
+
 /// Reads a file of the user's state; none when there is none.
 ///
 /// # Errors

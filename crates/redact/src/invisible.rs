@@ -17,7 +17,12 @@ pub fn visible(c: char) -> Option<char> {
     match c {
         '\r' | '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => Some('\n'),
         '\n' | '\t' => Some(c),
-        '\u{200b}'
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{180e}'
+        | '\u{200b}'
         | '\u{200e}'
         | '\u{200f}'
         | '\u{61c}'
@@ -26,6 +31,8 @@ pub fn visible(c: char) -> Option<char> {
         | '\u{2060}'..='\u{2064}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{ffa0}'
         | '\u{e0000}'..='\u{e0fff}' => None,
         c if c.is_control() => None,
         c => Some(c),

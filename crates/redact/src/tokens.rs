@@ -83,7 +83,8 @@ impl<'t> Token<'t> {
         let whole = text.get(run.clone())?;
         let value = whole.trim_matches(['-', '.', '|']);
         let start = run.start + whole.len() - whole.trim_start_matches(['-', '.', '|']).len();
-        let named_otherwise = is_uuid(value) || value.starts_with("0x") || is_file(value) || value.contains("..");
+        let named_otherwise =
+            is_uuid(value) || is_ulid(value) || value.starts_with("0x") || is_file(value) || value.contains("..");
         if value.len() < MIN_LEN || named_otherwise || !mixes(value) || !is_uneven(value) {
             return None;
         }
@@ -127,6 +128,11 @@ impl<'t> Token<'t> {
     /// The name says that the value is something else. A name that ends with a promise keeps it, unless the word before takes it
     /// back (`cache key`).
     fn is_named_otherwise(&self) -> bool {
+        // The numbers of a public JSON Web Key (RFC 7517); those of a private one have other names.
+        let is_public_number = [["n"], ["x"], ["y"]].iter().any(|name| self.name == *name);
+        if is_public_number && self.before.iter().any(|word| word == "kty") {
+            return true;
+        }
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
             Some(last) if self.promises(std::slice::from_ref(last)) => {
@@ -211,6 +217,12 @@ fn is_hex(part: &str, min_len: usize) -> bool {
 
 fn is_uuid(value: &str) -> bool {
     value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+}
+
+/// A time and random bits that sort by time, in Crockford's base 32 (ULID specification).
+fn is_ulid(value: &str) -> bool {
+    let is_digit = |b: u8| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b));
+    value.len() == 26 && value.starts_with(|c: char| ('0'..='7').contains(&c)) && value.bytes().all(is_digit)
 }
 
 /// Ends like a file's name.

@@ -1,24 +1,28 @@
 //! What the tools of a host's agent may touch, as data.
 
-use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
 /// A tool that the agent may have. There is none that runs commands or reaches a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentTool {
     /// Reads a file.
+    #[error("read")]
     Read,
     /// Lists a folder.
+    #[error("list")]
     List,
     /// Searches the text of files.
+    #[error("search")]
     Search,
     /// Writes a file.
+    #[error("write")]
     Write,
     /// Replaces text within a file.
+    #[error("edit")]
     Edit,
 }
 
@@ -30,18 +34,6 @@ impl AgentTool {
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::Edit)
-    }
-}
-
-impl fmt::Display for AgentTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "read",
-            Self::List => "list",
-            Self::Search => "search",
-            Self::Write => "write",
-            Self::Edit => "edit",
-        })
     }
 }
 

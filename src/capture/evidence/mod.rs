@@ -7,8 +7,6 @@
 
 mod quotable;
 
-use std::fmt;
-
 use crate::lesson::Evidence;
 use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
@@ -21,29 +19,22 @@ pub const MIN_QUOTE_WORDS: usize = 3;
 const MIN_TURN_WORDS: usize = 2;
 
 /// Who said something in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Speaker {
     /// The person.
+    #[error("the user")]
     User,
     /// The assistant.
+    #[error("the assistant")]
     Assistant,
     /// A tool: what it was called with, or what came back.
+    #[error("a tool")]
     Tool,
     /// What runs the assistant: reminders, hooks, summaries.
+    #[error("the harness")]
     Harness,
-}
-
-impl fmt::Display for Speaker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::User => "the user",
-            Self::Assistant => "the assistant",
-            Self::Tool => "a tool",
-            Self::Harness => "the harness",
-        })
-    }
 }
 
 /// Why a quote is no evidence.

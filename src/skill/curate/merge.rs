@@ -1,7 +1,6 @@
 //! When two skills are one, and what the one says.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -12,26 +11,19 @@ use crate::lesson::Trust;
 use crate::skill::{Quality, Skill, SkillProvenance};
 
 /// Why two skills are one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SameBecause {
     /// Their bodies are the same.
+    #[error("they say the same")]
     Body,
     /// They share these topics, and the steps of one are among the other's, in order.
+    #[error("their steps agree, and both are on {}", topics.join(", "))]
     Steps {
         /// The topics, in order.
         topics: Vec<String>,
     },
-}
-
-impl fmt::Display for SameBecause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Body => f.write_str("they say the same"),
-            Self::Steps { topics } => write!(f, "their steps agree, and both are on {}", topics.join(", ")),
-        }
-    }
 }
 
 pub(super) struct Merged {
@@ -100,11 +92,7 @@ fn steps_agree(one: &str, other: &str) -> bool {
 fn united(kept: &Skill, gone: &Skill) -> Skill {
     let is_shorter = steps(&kept.body).len() < steps(&gone.body).len();
     let (richer, other) = if is_shorter { (gone, kept) } else { (kept, gone) };
-    let trust = if [kept, gone].iter().any(|skill| skill.provenance.trust == Trust::Tainted) {
-        Trust::Tainted
-    } else {
-        Trust::Trusted
-    };
+    let trust = if kept.provenance.trust == Trust::Tainted { Trust::Tainted } else { gone.provenance.trust };
     let description = if kept.description.trim().is_empty() { &gone.description } else { &kept.description };
     let mut metadata = gone.metadata.clone();
     metadata.extend(kept.metadata.clone());
@@ -146,12 +134,8 @@ fn with_items(body: &str, other: &str) -> String {
             sections(text).iter().filter(|section| section.is(title)).flat_map(blocks).collect()
         };
         let known = items(&body);
-        let mut added: Vec<String> = Vec::new();
-        for item in items(other).into_iter().filter(|item| !known.contains(item) && item != NO_PITFALL) {
-            if !added.contains(&item) {
-                added.push(item);
-            }
-        }
+        let mut added = union(&items(other), &[]);
+        added.retain(|item| !known.contains(item) && item != NO_PITFALL);
         if !added.is_empty() {
             body = with_blocks(&body, title, &added);
         }

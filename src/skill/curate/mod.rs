@@ -12,7 +12,6 @@ mod save;
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
@@ -62,21 +61,24 @@ pub struct CurationPlan {
 }
 
 /// A step of a curation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CurationStep {
     /// A draft goes because its suggestion was skipped; archived.
+    #[error("remove {name}: its suggestion was skipped")]
     RemoveSkipped {
         /// Which.
         name: SkillName,
     },
     /// A stale skill was used again and is a draft as before.
+    #[error("revive {}: it was used again", becomes.name)]
     Revive {
         /// What it becomes.
         becomes: Box<Skill>,
     },
     /// Two skills become one; the text of the one that goes is archived.
+    #[error("merge {gone} into {kept}: {because}")]
     Merge {
         /// The name that stays.
         kept: SkillName,
@@ -88,6 +90,7 @@ pub enum CurationStep {
         becomes: Option<Box<Skill>>,
     },
     /// A draft that was not used for long is marked.
+    #[error("mark {} as stale: not used for {unused_days} days", becomes.name)]
     MarkStale {
         /// For how many days.
         unused_days: i64,
@@ -95,6 +98,7 @@ pub enum CurationStep {
         becomes: Box<Skill>,
     },
     /// A draft that was not used for long goes; archived. Only where the configuration asks for it.
+    #[error("archive {name}: not used for {unused_days} days")]
     Prune {
         /// Which.
         name: SkillName,
@@ -212,19 +216,5 @@ impl CurationPlan {
             }
         }
         outcome
-    }
-}
-
-impl fmt::Display for CurationStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RemoveSkipped { name } => write!(f, "remove {name}: its suggestion was skipped"),
-            Self::Revive { becomes } => write!(f, "revive {}: it was used again", becomes.name),
-            Self::Merge { kept, gone, because, .. } => write!(f, "merge {gone} into {kept}: {because}"),
-            Self::MarkStale { unused_days, becomes } => {
-                write!(f, "mark {} as stale: not used for {unused_days} days", becomes.name)
-            }
-            Self::Prune { name, unused_days } => write!(f, "archive {name}: not used for {unused_days} days"),
-        }
     }
 }

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
-use crate::lesson::Refusal;
-use crate::lesson::Trust;
+use crate::lesson::{Refusal, Trust};
 use crate::skill::{NotWorded, Quality, Skill, SkillName};
 
 /// What becomes of suggested skills.

@@ -28,8 +28,9 @@ pub(crate) struct LogMark {
     /// None for a log without a readable first line.
     log: Option<Uuid>,
     /// Up to where whole batches were read, in bytes.
-    read_to: u64,
-    newer: Option<u64>,
+    pub(crate) read_to: u64,
+    /// The version of a program that wrote the log, where that is newer than this one.
+    pub(crate) newer: Option<u64>,
     /// True when the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
@@ -37,19 +38,9 @@ pub(crate) struct LogMark {
 }
 
 impl LogMark {
-    /// The length of what was read, in bytes.
-    pub(crate) fn length(&self) -> u64 {
-        self.read_to
-    }
-
     /// True when both stand for the same place in the same file.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.read_to == other.read_to
-    }
-
-    /// True when a newer version wrote the log.
-    pub(crate) fn is_newer(&self) -> bool {
-        self.newer.is_some()
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
@@ -83,10 +74,6 @@ pub(crate) struct DocumentLog {
 }
 
 impl DocumentLog {
-    pub(crate) fn new(folder: Folder) -> Self {
-        Self { folder }
-    }
-
     fn path(&self) -> PathBuf {
         self.folder.files().path_of(DOCUMENTS)
     }
@@ -210,13 +197,12 @@ impl DocumentLog {
         self.refuse_newer(known)?;
         let files = self.folder.files();
         let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
+        let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if known.stamp.is_none() {
             // The first batch comes with the file, so that there is never a file without its first line.
-            let (lines, lengths) = line::batch(changes).map_err(failed)?;
             self.install(known, lines, lock)?;
             return Ok(lengths);
         }
-        let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if let Err(error) = files.append(DOCUMENTS, &lines) {
             if self.cut(known).is_err() {
                 files.stop_writes();

@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 7] = [
     // Engines: they know text and numbers, never lessons.
     &["embed", "lexical", "model"],
     // What stages read, and what files are written through.
-    &["difference", "folder", "state"],
+    &["difference", "folder", "state", "trust"],
     // Stages: values in, values out.
     &["capture", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
     &["store"],

@@ -56,6 +56,7 @@ impl Shell {
         }
         // As if the person running the tests had not set it.
         command.env_remove("ORT_DYLIB_PATH").env("XDG_STATE_HOME", self.path().join("state"));
+        command.env("XDG_CONFIG_HOME", self.path().join("config")).env("ADAGE_TRUST", "all");
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -265,6 +266,7 @@ fn one_bad_line_does_not_end_a_batch() {
         .arg("--dir")
         .arg(shell.path().join("memory"))
         .args(["--embedder", "none", "--json", "learn"])
+        .env("ADAGE_TRUST", "all")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -343,6 +345,7 @@ fn exit_codes_tell_refusals_from_wrong_words() {
             .arg("--dir")
             .arg(shell.path().join("m"))
             .args(&arguments)
+            .env("ADAGE_TRUST", "all")
             .output()
             .unwrap();
         assert_eq!(said.status.code(), Some(code), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
@@ -367,6 +370,7 @@ fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
     let doctor = |arguments: &[&str], variable: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.arg("--dir").arg(shell.path().join("memory")).args(["doctor", "--json"]).args(arguments);
+        command.env("ADAGE_TRUST", "all");
         let output = command.env("ORT_DYLIB_PATH", variable).output().unwrap();
         let said = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let said = Said { code: output.status.code().unwrap(), out: said(output.stdout), err: said(output.stderr) };
@@ -390,6 +394,18 @@ fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
         let (code, engine, _, embedder) = doctor(&[], &library);
         assert_eq!((code, engine), (0, format!("ONNX Runtime from {library}")));
         assert!(embedder.contains("a recall takes"), "{embedder}");
+        // ONNX Runtime would write an id and a database below the home folder.
+        let home = shell.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        command.arg("--dir").arg(shell.path().join("memory")).args(["--onnxruntime", &library, "doctor"]);
+        command.env("HOME", &home).env_remove("XDG_CACHE_HOME").env_remove("ORT_DISABLE_TELEMETRY");
+        assert!(command.output().unwrap().status.success());
+        assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0, "nothing below the home folder");
+    } else {
+        std::io::stderr()
+            .write_all(b"NOT RUN: ONNX Runtime writes nothing below the home folder; set ADAGE_ONNXRUNTIME\n")
+            .unwrap();
     }
 }
 

@@ -115,6 +115,7 @@ fn an_interrupt_keeps_what_was_read_and_puts_the_run_on_record() {
         .arg(&memory)
         .arg("mine")
         .arg(&folder)
+        .env("ADAGE_TRUST", "all")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

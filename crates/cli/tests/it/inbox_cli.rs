@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 fn adage(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
     command.arg("--dir").arg(folder).args(["--embedder", "none", "--now", "2026-03-01T12:00:00Z"]).args(arguments);
-    command.env_remove("ORT_DYLIB_PATH").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env_remove("ORT_DYLIB_PATH")
+        .env("ADAGE_TRUST", "all")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 

@@ -32,7 +32,10 @@ impl Random {
 
 fn adage(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
-    command.args(["--json", "--embedder", "hashing", "--capacity", "60", "--dir"]).arg(folder);
+    command
+        .args(["--json", "--embedder", "hashing", "--capacity", "60", "--dir"])
+        .arg(folder)
+        .env("ADAGE_TRUST", "all");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -75,7 +75,10 @@ fn what_is_shadowed_or_refused_is_said_elsewhere() {
     let flags = ["--project-skills", project.to_str().unwrap(), "--extra-skills", extra.to_str().unwrap()];
     let said = shell.call(&[&["skills", "list"], flags.as_slice()].concat());
     assert_eq!(said.out.lines().count(), 2, "{}", said.out);
-    assert!(said.out.contains("project") && !said.out.contains('\u{1b}'), "{}", said.out);
+    assert!(
+        said.out.contains("Other.") && ![&said.out, &said.err].iter().any(|text| text.contains('\u{1b}')),
+        "one that awaits review hides no other"
+    );
     assert!(said.err.contains("is not used") && said.err.contains("the front matter has no end"), "{}", said.err);
     let rows = shell.call(&[&["skills", "list", "--json"], flags.as_slice()].concat()).objects();
     assert_eq!(rows.len(), 3);

@@ -163,6 +163,13 @@ impl VectorIndex {
         self.place(key).map(|row| self.row(row).1)
     }
 
+    /// The cosine distance of the vector under a key, as a search computes it. `None` when there is none, or of another length.
+    #[must_use]
+    pub fn distance(&self, key: u32, query: &UnitVector) -> Option<f32> {
+        let vector = self.vector(key).filter(|vector| vector.len() == query.as_slice().len())?;
+        Some(1.0 - self.kernel.dot(query.as_slice(), vector))
+    }
+
     /// Sets the number of candidates of a search in the graph.
     pub fn set_ef(&mut self, ef: usize) {
         self.config.ef = ef;

@@ -68,7 +68,7 @@ impl Machine {
             }
         }
         command.env_remove("ORT_DYLIB_PATH").env("HOME", self.home.path()).env("XDG_STATE_HOME", &self.state);
-        command.args(arguments);
+        command.args(arguments).env("XDG_CONFIG_HOME", self.path("config")).env("ADAGE_TRUST", "all");
         finish(&mut command, input.as_ref().to_vec())
     }
 

@@ -25,3 +25,5 @@ mod table;
 mod terminal;
 mod terminal_sources;
 mod terminal_words;
+#[cfg(unix)]
+mod trust;

@@ -74,6 +74,7 @@ impl World {
             command.args(["--embedder", "none"]);
         }
         command.args(arguments).current_dir(self.path()).env_remove("ORT_DYLIB_PATH").env("NO_COLOR", "1");
+        command.env("ADAGE_TRUST", "all");
         command
     }
 

@@ -114,7 +114,7 @@ fn the_folders_own_name_does_not_command_the_terminal() {
             let dir = world.path().join(&hostile);
             let mut call = Command::new(env!("CARGO_BIN_EXE_adage"));
             call.arg("--dir").arg(&dir).args(["--embedder", "none"]).args(command).current_dir(world.path());
-            call.env("CLICOLOR_FORCE", "1");
+            call.env("CLICOLOR_FORCE", "1").env("ADAGE_TRUST", "all");
             places.take(call, &format!("{command:?}"));
         }
     }
@@ -181,7 +181,7 @@ fn a_review_at_a_terminal_shows_hostile_text_as_text() {
     let answers = world.put("answers", "n\nn\nn\n");
     let mut command = Command::new("sh");
     let script = format!("script -qec '{call}' /dev/null < {}", answers.display());
-    command.args(["-c", &script]).current_dir(world.path()).env("TERM", "xterm");
+    command.args(["-c", &script]).current_dir(world.path()).env("TERM", "xterm").env("ADAGE_TRUST", "all");
     let mut ended = run(command);
     assert!(ended.out.contains("apply?"), "{}", ended.all());
     // The terminal itself ends lines so, and echoes what is typed.

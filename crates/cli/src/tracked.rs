@@ -1,0 +1,182 @@
+//! Whether version control brings files into a folder: git's index says so, read here. Running `git` in a repository that somebody
+//! else made would run programs that its settings name.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use adage::trust::Tracking;
+
+/// A larger index is not read: the folder counts as tracked.
+const MAX_INDEX: u64 = 256 << 20;
+/// What other systems keep beside the files. Their records are not read: the folder counts as tracked.
+const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
+/// The bytes of an entry before the hash of its content.
+const STAT_BYTES: usize = 40;
+/// The lengths of hashes: SHA-1 and SHA-256.
+const HASH_BYTES: [usize; 2] = [20, 32];
+
+/// Tracked where an index lists something in the folder, and where that cannot be found out.
+pub(crate) fn tracking(folder: &Path) -> Tracking {
+    let Some(folder) = settled(folder) else { return Tracking::Untracked };
+    let is_tracked = |root: &Path| {
+        let inside = folder.strip_prefix(root).unwrap_or(Path::new("")).as_os_str().as_encoded_bytes();
+        let git = root.join(".git");
+        let has_other = || OTHERS.iter().any(|other| root.join(other).is_dir());
+        (fs::symlink_metadata(&git).is_ok() && !is_unlisted(&git, inside)) || has_other()
+    };
+    if folder.ancestors().any(is_tracked) { Tracking::Tracked } else { Tracking::Untracked }
+}
+
+/// The folder without links, whether it exists or not.
+fn settled(folder: &Path) -> Option<PathBuf> {
+    let folder = std::path::absolute(folder).ok()?;
+    folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
+}
+
+/// True when git has an index that can be read and lists nothing in the folder.
+fn is_unlisted(git: &Path, inside: &[u8]) -> bool {
+    let Some(data) = data_folder(git) else { return false };
+    let index = data.join("index");
+    match fs::symlink_metadata(&index) {
+        // Nothing was ever added.
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound && data.join("HEAD").is_file(),
+        Ok(about) if about.is_file() && about.len() <= MAX_INDEX && !inside.is_empty() => {
+            let mut bytes = Vec::new();
+            let read = File::open(&index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
+            read.is_ok() && HASH_BYTES.iter().any(|length| lists(&bytes, *length, inside) == Some(false))
+        }
+        Ok(_) => false,
+    }
+}
+
+/// Git's folder of a work tree: `.git`, or where the file of that name leads.
+fn data_folder(git: &Path) -> Option<PathBuf> {
+    let about = fs::metadata(git).ok()?;
+    if about.is_dir() {
+        return Some(git.to_owned());
+    }
+    let mut text = String::new();
+    File::open(git).ok().filter(|_| about.is_file())?.take(8_192).read_to_string(&mut text).ok()?;
+    let path = text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
+    Some(git.parent()?.join(path))
+}
+
+/// Whether an index, with hashes of this length, lists a path or something in it; none for what is not such an index.
+fn lists(index: &[u8], hash: usize, inside: &[u8]) -> Option<bool> {
+    let word = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let (version, n_entries) = (word(4)?, word(8)?);
+    if index.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let (mut at, mut path, mut is_listed) = (12, Vec::new(), false);
+    for _ in 0..n_entries {
+        let flags_at = at + STAT_BYTES + hash;
+        let flags = u16::from_be_bytes(index.get(flags_at..flags_at + 2)?.try_into().ok()?);
+        let mut name_at = flags_at + if flags & 0x4000 == 0 { 2 } else { 4 };
+        if version == 4 {
+            let n_dropped = dropped(index, &mut name_at)?;
+            path.truncate(path.len().checked_sub(n_dropped)?);
+        } else {
+            path.clear();
+        }
+        let rest = index.get(name_at..)?;
+        let length = rest.iter().position(|byte| *byte == 0)?;
+        path.extend(rest.get(..length)?);
+        let declared = usize::from(flags & 0x0fff);
+        if declared != path.len().min(0x0fff) {
+            return None;
+        }
+        is_listed |= overlaps(&path, inside);
+        let end = name_at + length;
+        at = if version == 4 { end + 1 } else { at + (end - at) / 8 * 8 + 8 };
+    }
+    // A part of the entries is in another file.
+    let is_split = index.get(at..at + 4)? == b"link";
+    (!is_split).then_some(is_listed)
+}
+
+/// How many bytes of the path before are dropped; version 4.
+fn dropped(index: &[u8], at: &mut usize) -> Option<usize> {
+    let mut value = 0_usize;
+    loop {
+        let byte = *index.get(*at)?;
+        *at += 1;
+        value = value.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+        value = value.checked_add(1)?;
+    }
+}
+
+/// True when one is the other, or a folder above it; a file system may not tell letters from capitals.
+fn overlaps(listed: &[u8], inside: &[u8]) -> bool {
+    let listed = listed.strip_suffix(b"/").unwrap_or(listed);
+    let (short, long) = if listed.len() <= inside.len() { (listed, inside) } else { (inside, listed) };
+    long.get(..short.len()).is_some_and(|start| start.eq_ignore_ascii_case(short))
+        && matches!(long.get(short.len()), None | Some(b'/' | b'\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(root: &Path, arguments: &[&str]) {
+        let status = Command::new("git").arg("-C").arg(root).args(arguments).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+
+    #[test]
+    fn an_index_of_each_version_says_what_it_lists() {
+        for version in ["2", "3", "4"] {
+            let temp = tempfile::tempdir().unwrap();
+            let root = temp.path();
+            git(root, &["init", "-q"]);
+            let memory = |name: &str| root.join("a").join(name);
+            assert_eq!(tracking(&memory("m")), Tracking::Untracked, "nothing is listed");
+            for file in ["a/m/skills_playbook.json", "a/mm/x", "a/n", &format!("a/{}", "long/".repeat(40) + "x")] {
+                let parent = root.join(file).parent().unwrap().to_owned();
+                fs::create_dir_all(&parent).unwrap();
+                if File::create(root.join(file)).is_ok() {
+                    // To be added later: an entry with more flags, which takes version 3.
+                    git(root, &["add", if version == "3" { "-N" } else { "-f" }, file]);
+                }
+            }
+            git(root, &["update-index", "--index-version", version]);
+            for (name, expected) in [
+                ("m", Tracking::Tracked),
+                ("M", Tracking::Tracked),
+                ("m/skills", Tracking::Untracked),
+                ("mm", Tracking::Tracked),
+                ("mmm", Tracking::Untracked),
+                ("n/memory", Tracking::Tracked),
+            ] {
+                assert_eq!(tracking(&memory(name)), expected, "version {version}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_counts_as_tracked() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        let memory = root.join("m");
+        assert_eq!(tracking(&memory), Tracking::Untracked);
+        git(root, &["init", "-q"]);
+        File::create(root.join("file")).unwrap();
+        git(root, &["add", "file"]);
+        let index = fs::read(root.join(".git/index")).unwrap();
+        assert_eq!(lists(&index, 20, b"m"), Some(false));
+        assert_eq!(lists(&index, 20, b"file"), Some(true));
+        assert_eq!(lists(&index, 32, b"m"), None);
+        for end in 0..index.len().saturating_sub(20) {
+            assert_eq!(lists(&index[..end], 20, b"m"), None, "cut at {end}");
+        }
+        let mut newer = index;
+        newer[7] = 9;
+        assert_eq!(lists(&newer, 20, b"m"), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! Which folders speak: `trust`, `init`, and what the command line, the environment and the user's settings say about it.
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use adage::playbook::{AwaitingTrust, lesson_for_person};
+use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
+use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
+use clap::Args;
+use serde_json::json;
+
+use crate::global::{self, Access, Global};
+use crate::output::{Output, say};
+use crate::result::Done;
+use crate::tracked::tracking;
+use crate::user_state;
+
+#[derive(Args)]
+pub(crate) struct Trust {
+    /// Only print what is in the folder, or what waits in it
+    #[arg(long)]
+    show: bool,
+    /// Only these lessons, by their ids
+    #[arg(conflicts_with = "show")]
+    lessons: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct Init {
+    /// For a team: a repository may take the folder
+    #[arg(long)]
+    shared: bool,
+}
+
+/// Who says that a folder is trusted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// The user's state does.
+    State,
+    /// The user does, for this call or this folder.
+    User,
+    /// The environment does, for all folders; the user's state is not looked at.
+    Environment,
+}
+
+/// A builder that uses the folder as far as the user trusts it.
+pub(crate) fn ask(global: &Global, builder: PlaybookBuilder) -> PlaybookBuilder {
+    let word = word(global);
+    if word == Word::Environment {
+        return builder.trusted();
+    }
+    let builder = with_state(global, builder);
+    if word == Word::User { builder.trusted() } else { builder }
+}
+
+/// A builder with the user's state; without one nothing is trusted.
+fn with_state(global: &Global, builder: PlaybookBuilder) -> PlaybookBuilder {
+    let builder = builder.tracked(tracking(&global.dir));
+    match store() {
+        Some(store) => builder.trust_store(store),
+        None => builder.untrusted(),
+    }
+}
+
+fn word(global: &Global) -> Word {
+    #[expect(clippy::disallowed_methods, reason = "the library takes a decision; this is the program's own setting")]
+    let named = std::env::var_os("ADAGE_TRUST").unwrap_or_default();
+    if named == OsStr::new("all") {
+        return Word::Environment;
+    }
+    let Ok(folder) = global.dir.canonicalize() else { return Word::State };
+    let is_it = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
+    let is_named = std::env::split_paths(&named).any(|path| is_it(&path)) || global.user.trust.iter().any(is_it);
+    if global.trust || is_named { Word::User } else { Word::State }
+}
+
+/// The user's decisions; none where the user has no place for them that is private.
+fn store() -> Option<Arc<dyn TrustStore>> {
+    let folder = user_state::folder()?;
+    let fault = user_state::fault(&folder).or_else(|| {
+        let is_tracked = folder.exists() && tracking(&folder) == Tracking::Tracked;
+        is_tracked.then(|| "version control writes there".to_owned())
+    });
+    if let Some(fault) = fault {
+        say(&format!("{} is not used, so no folder is trusted: {fault}", folder.display()));
+        return None;
+    }
+    Some(Arc::new(FileTrustStore::new(folder)))
+}
+
+/// Refuses a playbook of an unknown folder.
+pub(crate) fn check(playbook: Playbook) -> Result<Playbook, Box<dyn Error>> {
+    match playbook.standing() {
+        Standing::Unknown => Err(FolderError::NotTrusted { path: playbook.folder().to_owned() }.into()),
+        _ => Ok(playbook),
+    }
+}
+
+/// Says that texts of others wait, if any do.
+pub(crate) fn tell_of_waiting(playbook: &Playbook, out: &Output) -> Result<(), adage::Error> {
+    if playbook.standing() == Standing::TextByText {
+        let waiting = playbook.awaiting_trust()?;
+        if !waiting.is_empty() {
+            out.message(&format!("{} that others wrote: see `adage trust --show`", in_words(&waiting)));
+        }
+    }
+    Ok(())
+}
+
+fn in_words(waiting: &AwaitingTrust) -> String {
+    let config = if waiting.config.is_some() { ", settings" } else { "" };
+    format!("{} lessons, {} skills{config}", waiting.lessons.len(), waiting.skills.len())
+}
+
+pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
+    if !global.dir.exists() {
+        return Err(format!("{} does not exist; `adage init` makes one", global.dir.display()).into());
+    }
+    let builder = with_state(global, global.plain_builder()?);
+    if asked.show {
+        return show(&global::open_any(builder.trusted(), Access::Read)?, out);
+    }
+    if !asked.lessons.is_empty() {
+        return admit(&global::open(builder, Access::Write)?, &asked.lessons, out);
+    }
+    let playbook = global::open_any(builder.trusted(), Access::Write)?;
+    let waiting = playbook.awaiting_trust()?;
+    let folder = playbook.trust()?;
+    let object = json!({
+        "trusted": folder, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
+        "config": waiting.config.is_some(),
+    });
+    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))
+}
+
+fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
+    let parse = |id: &String| id.parse::<LessonId>().map_err(|_| format!("{id:?} is not the id of a lesson"));
+    let ids: Vec<LessonId> = ids.iter().map(parse).collect::<Result<_, _>>()?;
+    for lesson in playbook.admit_lessons(&ids)? {
+        out.both(&json!({ "admitted": lesson.id }), &format!("admitted: {} {}", lesson.id, lesson.trigger))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything that trust would let in.
+fn show(playbook: &Playbook, out: &mut Output) -> Done {
+    let waiting = playbook.awaiting_trust()?;
+    for lesson in &waiting.lessons {
+        let text = lesson_for_person(lesson, "nobody here has admitted it");
+        out.object(&json!({ "lesson": lesson }))?;
+        out.text(&format!("lesson {}\n{text}", lesson.id))?;
+    }
+    for waiting in &waiting.in_review {
+        let reason = waiting.reason.to_string();
+        out.object(&json!({ "lesson": waiting.lesson, "reason": reason }))?;
+        out.text(&format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)))?;
+    }
+    for listed in &waiting.skills {
+        out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
+        out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
+    }
+    for (path, reason) in &waiting.refused {
+        out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
+        out.line(&format!("not a skill: {}: {reason}", path.display()))?;
+    }
+    if let Some(config) = &waiting.config {
+        out.object(&json!({ "config": config }))?;
+        out.text(&format!("config.json\n{config}\n"))?;
+    }
+    out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
+    let sharing = if asked.shared { Sharing::Shared } else { Sharing::Private };
+    let builder = with_state(global, global.plain_builder()?).sharing(sharing);
+    let playbook = global::open(builder, Access::Write)?;
+    let folder = playbook.folder();
+    let object = json!({ "folder": folder, "shared": is_shared(folder) });
+    let who = if is_shared(folder) { "a repository may take it" } else { "kept out of repositories by .gitignore" };
+    if asked.shared && !is_shared(folder) {
+        return Err(format!("{} is there already; remove its .gitignore to share it", folder.display()).into());
+    }
+    out.both(&object, &format!("{}: {who}", folder.display()))
+}
+
+fn is_shared(folder: &Path) -> bool {
+    !folder.join(".gitignore").exists()
+}

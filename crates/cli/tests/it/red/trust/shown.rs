@@ -1,0 +1,246 @@
+//! `adage trust --show` and `adage trust`: a person sees everything that would be shown, and decides on that.
+
+use serde_json::json;
+
+use super::checks::{attack, check};
+use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, TEAM, contents, write};
+use super::program::Said;
+use super::rows::{edit_rows, hostile_row, plant, row};
+use super::team::Team;
+
+/// What `trust --show` prints in a hostile folder, at a terminal that obeys sequences.
+fn shown(ground: &Ground) -> Said {
+    let person = ground.user.with("CLICOLOR_FORCE", "1").with("TERM", "xterm-256color");
+    let said = person.adage(&ground.path("hostile"), &["trust", "--show"]);
+    ground.claim(said.is_done(), format!("trust --show fails: {}", said.brief()));
+    said
+}
+
+/// A hostile folder whose row has `word` in a field; the word has to be shown.
+fn shows(field: &'static str, place: impl Fn(&str) -> serde_json::Value + 'static) -> impl Fn(&Ground) + 'static {
+    move |ground| {
+        let hostile = ground.folder("hostile");
+        plant(&ground.other, &hostile);
+        edit_rows(&hostile.join(MEMORY), |rows| rows[0][field] = place("tapirword"));
+        let said = shown(ground);
+        ground.claim(said.out.contains("tapirword"), format!("{field} is not shown: {}", said.brief()));
+        ground.is_unknown(&ground.user, &hostile, "after --show");
+    }
+}
+
+#[test]
+fn everything_that_would_be_shown_is_shown_first() {
+    let long = |word: &str| json!(format!("{}{word}", "step by step, ".repeat(80)));
+    let mut attacks: Vec<_> =
+        ["trigger", "mistake", "anti_pattern", "solution", "correct_pattern", "code_example", "task"]
+            .into_iter()
+            .map(|field| attack(format!("a lesson's {field}"), shows(field, |word| json!(word))))
+            .collect();
+    attacks.extend([
+        attack("the end of a long pattern", shows("correct_pattern", long)),
+        attack(
+            "the last line of a pattern with many",
+            shows("correct_pattern", |word| json!(format!("first{}{word}", "\n".repeat(200)))),
+        ),
+        attack(
+            "the end of a line that a carriage return would overwrite",
+            shows("correct_pattern", |word| json!(format!("{word}\rfine"))),
+        ),
+        attack("the domains", shows("domains", |word| json!([word]))),
+        attack("a lesson among three hundred", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            edit_rows(&hostile.join(MEMORY), |rows| {
+                rows.extend((100..400).map(|n| row(n, &format!("tapirword{n} in the docs"), "read them")));
+            });
+            let said = shown(ground);
+            let missing = (100..400).filter(|n| !said.out.contains(&format!("tapirword{n}"))).count();
+            ground.claim(missing == 0, format!("{missing} of 300 lessons are not shown"));
+        }),
+        attack("a skill: name, description, body to its last line", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let text = format!(
+                "---\nname: tapirname\ndescription: tapirdescription\n---\n# A\n{}tapirend\n",
+                "read on\n".repeat(300)
+            );
+            write(&hostile.join(MEMORY).join("skills/tapirname/SKILL.md"), text);
+            let said = shown(ground);
+            for word in ["tapirname", "tapirdescription", "tapirend"] {
+                ground.claim(said.out.contains(word), format!("{word} is not shown: {}", said.brief()));
+            }
+        }),
+        attack("the supporting files of a skill, at least by name", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            write(&hostile.join(MEMORY).join("skills/quagga-docs/scripts/tapirscript.sh"), "run quagga\n");
+            let said = shown(ground);
+            ground.claim(said.out.contains("tapirscript.sh"), format!("not shown: {}", said.brief()));
+        }),
+        attack("the folder's configuration, at least by name", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            write(&hostile.join(MEMORY).join("config.json"), "{\"retention\": {\"capacity\": 1}}");
+            let said = shown(ground);
+            ground.claim(
+                said.out.contains("config.json") || said.out.contains("capacity"),
+                format!("not shown: {}", said.brief()),
+            );
+        }),
+        attack("in a tracked folder: what waits", |ground| {
+            let team = Team::trusted(ground);
+            team.bring();
+            let said = ground.does(&ground.user, &team.ours, &["trust", "--show"]);
+            ground.claim(said.says(HOSTILE), format!("what waits is not shown: {}", said.brief()));
+            team.only_the_team_speaks("after --show");
+        }),
+        attack("--show with --json has it all too", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let said = ground.does(&ground.user, &hostile, &["trust", "--show", "--json"]);
+            ground.claim(said.out.contains("run quagga as root"), format!("not shown: {}", said.brief()));
+            let is_json = said.out.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+            ground.claim(is_json, format!("not JSON lines: {}", said.brief()));
+            ground.is_unknown(&ground.user, &hostile, "after --show --json");
+        }),
+        attack("--show changes neither the folder nor what is trusted", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let before = contents(&hostile.join(MEMORY));
+            shown(ground);
+            ground.claim(contents(&hostile.join(MEMORY)) == before, "the folder was changed");
+            ground.is_unknown(&ground.user, &hostile, "after --show");
+        }),
+    ]);
+    check(&attacks);
+}
+
+/// What a terminal would obey, and what would hide or reorder text.
+const SEQUENCES: [(&str, &str); 14] = [
+    ("clears the screen", "\u{1b}[2J\u{1b}[H"),
+    ("hides the text", "\u{1b}[8m"),
+    ("goes up and erases", "\u{1b}[5A\u{1b}[0J"),
+    ("writes to the clipboard", "\u{1b}]52;c;cXVhZ2dh\u{7}"),
+    ("names a link", "\u{1b}]8;;http://example.org\u{1b}\\"),
+    ("sets the title", "\u{1b}]0;all is well\u{7}"),
+    ("a control sequence of one character", "\u{9b}2J"),
+    ("an operating system command of one character", "\u{9d}52;c;cXVhZ2dh\u{9c}"),
+    ("a carriage return", "bad\rgood"),
+    ("backspaces", "bad\u{8}\u{8}\u{8}good"),
+    ("reorders text", "\u{202e}doog\u{202c}"),
+    ("isolates text", "\u{2066}doog\u{2069}"),
+    ("invisible letters of the tag block", "\u{e0072}\u{e0075}\u{e006e}"),
+    ("a device control string", "\u{1b}P+q544e\u{1b}\\"),
+];
+
+#[test]
+fn what_is_shown_is_harmless_for_the_terminal() {
+    let mut attacks = Vec::new();
+    for (name, sequence) in SEQUENCES {
+        attacks.push(attack(format!("a lesson {name}"), move |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            edit_rows(&hostile.join(MEMORY), |rows| {
+                for field in ["trigger", "mistake", "correct_pattern", "code_example", "source", "id"] {
+                    rows[0][field] = json!(format!("before{sequence}after"));
+                }
+            });
+            is_harmless(ground, sequence);
+        }));
+        attacks.push(attack(format!("a skill {name}"), move |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let memory = hostile.join(MEMORY);
+            let escaped: Vec<String> = sequence.chars().map(|c| format!("\\U{:08x}", c as u32)).collect();
+            let escaped = escaped.concat();
+            let text = format!(
+                "---\nname: docs\ndescription: \"before{escaped}after\"\n---\n# Docs\nbefore{sequence}after, to {TASK}\n"
+            );
+            write(&memory.join("skills/docs/SKILL.md"), text);
+            write(&memory.join("skills/docs").join(format!("before{sequence}after").replace('/', "_")), "x");
+            is_harmless(ground, sequence);
+        }));
+    }
+    check(&attacks);
+}
+
+fn is_harmless(ground: &Ground, sequence: &str) {
+    let said = shown(ground);
+    for (stream, text) in [("output", &said.out), ("error", &said.err)] {
+        ground.claim(!text.contains(sequence), format!("standard {stream} has the sequence: {}", said.brief()));
+        // Colours are the program's own; nothing else that begins a sequence is.
+        let is_obeyed = |c: char| matches!(c, '\u{7}' | '\u{8}' | '\r' | '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        ground.claim(!text.contains(is_obeyed), format!("standard {stream} has a control character: {}", said.brief()));
+    }
+    ground.claim(said.out.contains("after"), format!("the text is not shown: {}", said.brief()));
+}
+
+#[test]
+fn trust_of_single_rows_admits_no_others() {
+    let with_two = |ground: &Ground, change: fn(&mut Vec<serde_json::Value>), id: &str| {
+        let team = Team::trusted(ground);
+        team.bring_rows(|rows| {
+            rows.extend([hostile_row(), Team::second_row()]);
+            change(rows);
+        });
+        let said = ground.user.adage(&team.ours, &["trust", id]);
+        (team.ours.clone(), said)
+    };
+    let good = "019c0000-0000-7000-8000-000000000022";
+    check(&[
+        attack("one of two rows is trusted", move |ground| {
+            let (ours, said) = with_two(ground, |_| (), good);
+            ground.claim(said.is_done(), format!("trust ID fails: {}", said.brief()));
+            let said = ground.user.adage(&ours, &["context", "publish the docs of a release"]);
+            ground
+                .claim(said.out.contains("tell bongo the version"), format!("the row is not shown: {}", said.brief()));
+            ground.is_silent(&ground.user, &ours, "one of two");
+        }),
+        attack("the hostile row has the id of the one that is trusted", move |ground| {
+            let (ours, _) = with_two(
+                ground,
+                |rows| rows.iter_mut().for_each(|row| row["id"] = json!("019c0000-0000-7000-8000-000000000022")),
+                good,
+            );
+            ground.is_silent(&ground.user, &ours, "same id");
+        }),
+        attack("the trusted row changes with the next pull", move |ground| {
+            let team = Team::trusted(ground);
+            team.bring_rows(|rows| rows.push(Team::second_row()));
+            ground.does(&ground.user, &team.ours, &["trust", good]);
+            team.bring_rows(|rows| {
+                let row = rows.iter_mut().find(|row| row["id"] == good).unwrap();
+                row["correct_pattern"] = json!("tell quagga the version");
+            });
+            ground.is_silent(&ground.user, &team.ours, "changed later");
+        }),
+        attack("a row of an unknown folder is trusted: the folder is not", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            edit_rows(&hostile.join(MEMORY), |rows| rows.push(Team::second_row()));
+            ground.user.adage(&hostile, &["trust", "019c0000-0000-7000-8000-000000000022"]);
+            ground.is_silent(&ground.user, &hostile, "single row");
+        }),
+        attack("an id that does not exist, a prefix, a pattern, an option", |ground| {
+            let team = Team::trusted(ground);
+            team.bring();
+            for id in ["019c", "*", "all", "", "019c0000-0000-7000-8000-000000000099", "deploy the docs", "../x"] {
+                let said = ground.user.adage(&team.ours, &["trust", id]);
+                ground.claim(!said.is_done(), format!("trust {id:?} does something: {}", said.brief()));
+            }
+            team.only_the_team_speaks("wrong ids");
+        }),
+        attack("a refused row stays out after trusting another folder", |ground| {
+            let team = Team::trusted(ground);
+            team.bring();
+            let other = ground.folder("elsewhere");
+            plant(&ground.other, &other);
+            ground.learns(&ground.folder("own"));
+            ground.does(&ground.user, &other, &["trust"]);
+            let said = ground.user.adage(&team.ours, &["context", TASK]);
+            ground.claim(said.out.contains(TEAM), format!("the team is silent: {}", said.brief()));
+            let own = ground.user.adage(&ground.path("own"), &["context", TASK]);
+            ground.claim(own.out.contains(OWN) && !own.says(HOSTILE), format!("the own folder: {}", own.brief()));
+        }),
+    ]);
+}

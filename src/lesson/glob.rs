@@ -1,0 +1,164 @@
+//! Patterns of paths and command lines that say where a lesson holds (docs/spec/playbook.md, 5.9).
+
+/// A piece of a pattern.
+#[derive(Clone, Copy, PartialEq)]
+enum Piece {
+    /// Any characters (`**`, and `*` in a command line).
+    Any,
+    /// Any characters but `/` (`*` in a path).
+    AnyInName,
+    /// One character, no `/` in a path (`?`).
+    One,
+    Exactly(char),
+}
+
+/// What a pattern is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GlobOf {
+    /// `*` stays within a name, `**` crosses folders.
+    Path,
+    /// `*` stands for anything.
+    Command,
+}
+
+impl GlobOf {
+    /// True when the pattern matches the text.
+    ///
+    /// A path matches too where what is below one of its folders does: `src/*.rs` matches `/work/shop/src/main.rs`, and `*.sql`
+    /// a file of any folder. Spaces around a command line do not count.
+    pub(crate) fn matches(self, pattern: &str, text: &str) -> bool {
+        let pieces = self.pieces(pattern);
+        match self {
+            Self::Command => is_match(&pieces, text.trim()),
+            Self::Path => {
+                let path = text.replace('\\', "/");
+                let below = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..));
+                std::iter::once(path.trim_start_matches("./")).chain(below).any(|part| is_match(&pieces, part))
+            }
+        }
+    }
+
+    fn pieces(self, pattern: &str) -> Vec<Piece> {
+        let pattern = match self {
+            Self::Command => pattern.trim(),
+            Self::Path => pattern.trim().trim_start_matches("./").trim_start_matches('/'),
+        };
+        let mut pieces = Vec::new();
+        for c in pattern.chars() {
+            let piece = match (c, self) {
+                ('*', Self::Command) => Piece::Any,
+                ('*', Self::Path) => Piece::AnyInName,
+                ('?', _) => Piece::One,
+                ('\\', Self::Path) => Piece::Exactly('/'),
+                _ => Piece::Exactly(c),
+            };
+            match pieces.last_mut() {
+                Some(last @ (Piece::AnyInName | Piece::Any)) if c == '*' => *last = Piece::Any,
+                _ => pieces.push(piece),
+            }
+        }
+        pieces
+    }
+}
+
+/// True when a pattern has no letter and no digit of its own, so that it matches everything, or next to it.
+pub(crate) fn matches_everything(pattern: &str) -> bool {
+    !pattern.chars().any(char::is_alphanumeric)
+}
+
+/// Literal characters of a pattern: how much it asks for.
+pub(crate) fn n_literal(pattern: &str) -> usize {
+    pattern.chars().filter(|c| !['*', '?'].contains(c)).count()
+}
+
+/// Compares from left to right, remembering which pieces a prefix of the text can end in.
+fn is_match(pieces: &[Piece], text: &str) -> bool {
+    // `ends[i]`: the first i pieces match what was read so far.
+    let mut ends = vec![false; pieces.len() + 1];
+    if let Some(first) = ends.first_mut() {
+        *first = true;
+    }
+    pass_over(pieces, &mut ends);
+    for c in text.chars() {
+        let mut next = vec![false; ends.len()];
+        for (at, piece) in pieces.iter().enumerate() {
+            if !ends.get(at).copied().unwrap_or_default() {
+                continue;
+            }
+            let (stays, goes_on) = match piece {
+                Piece::Any => (true, false),
+                Piece::AnyInName => (c != '/', false),
+                Piece::One => (false, c != '/'),
+                Piece::Exactly(wanted) => (false, c == *wanted),
+            };
+            for (place, reached) in [(at, stays), (at + 1, goes_on)] {
+                if let Some(end) = next.get_mut(place).filter(|_| reached) {
+                    *end = true;
+                }
+            }
+        }
+        ends = next;
+        pass_over(pieces, &mut ends);
+    }
+    ends.last().copied().unwrap_or_default()
+}
+
+/// A piece that may stand for nothing can be passed over.
+fn pass_over(pieces: &[Piece], ends: &mut [bool]) {
+    for at in 0..pieces.len() {
+        if ends.get(at).copied().unwrap_or_default()
+            && matches!(pieces.get(at), Some(Piece::Any | Piece::AnyInName))
+            && let Some(end) = ends.get_mut(at + 1)
+        {
+            *end = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(of: GlobOf, pattern: &str, matching: &[&str], others: &[&str]) {
+        for text in matching {
+            assert!(of.matches(pattern, text), "{pattern} does not match {text}");
+        }
+        for text in others {
+            assert!(!of.matches(pattern, text), "{pattern} matches {text}");
+        }
+    }
+
+    #[test]
+    fn a_star_stays_within_a_name_and_two_cross_folders() {
+        check(GlobOf::Path, "*.sql", &["a.sql", "db/a.sql", "/work/db/a.sql", "db\\a.sql"], &["a.sql.bak", "sql"]);
+        check(GlobOf::Path, "src/*.rs", &["src/a.rs", "./src/a.rs", "/w/src/a.rs"], &["src/b/a.rs", "xsrc/a.rs"]);
+        check(GlobOf::Path, "db/**/*.sql", &["db/a/b.sql", "x/db/a/b/c.sql"], &["db.sql", "a/b.sql"]);
+        check(GlobOf::Path, "/migrations/**", &["migrations/1.sql", "a/migrations/b/1.sql"], &["migrations.md"]);
+        check(GlobOf::Path, "v?.md", &["v1.md", "docs/v2.md"], &["v10.md", "v/.md"]);
+        check(GlobOf::Path, "Cargo.toml", &["Cargo.toml", "a/Cargo.toml"], &["cargo.toml", "Cargo.toml.orig"]);
+    }
+
+    #[test]
+    fn a_star_in_a_command_stands_for_anything() {
+        check(GlobOf::Command, "git push *", &["git push -f", " git push origin a/b "], &["git push", "git pull x"]);
+        check(GlobOf::Command, "*docker*prune*", &["sudo docker system prune -af"], &["docker ps"]);
+        check(GlobOf::Command, "npm ?", &["npm i", "npm t"], &["npm ci"]);
+    }
+
+    #[test]
+    fn a_pattern_without_a_letter_matches_everything() {
+        for pattern in ["", "*", "**", "**/*", " ?* ", "/**/*.*"] {
+            assert!(matches_everything(pattern), "{pattern:?}");
+        }
+        for pattern in ["*.rs", "src/**", "git *", "1"] {
+            assert!(!matches_everything(pattern), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_pattern_is_decided_at_once() {
+        let pattern = "*a".repeat(200);
+        assert!(!GlobOf::Command.matches(&pattern, &"a".repeat(199)));
+        assert!(GlobOf::Command.matches(&pattern, &"a".repeat(400)));
+    }
+}

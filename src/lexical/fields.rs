@@ -1,0 +1,334 @@
+//! Evidence by words: BM25F over weighted fields, with code-aware terms and with character n-grams.
+
+use std::collections::BTreeMap;
+
+use super::code_terms::code_terms;
+use super::grams::{Gram, GramSet, WantedGrams, grams};
+use super::hashed;
+use crate::sorted_blocks::SortedBlocks;
+
+/// Saturation of a term's weight, and how much the length of a field counts (measured: docs/spec/playbook.md, 5.1).
+const K1: f32 = 1.2;
+const B: f32 = 0.5;
+
+/// Grams of a word for each of its terms, about: the usual length of a field in grams.
+const GRAMS_A_TERM: f32 = 12.0;
+
+/// The largest weight of a term: `tf·(k1 + 1)/(k1 + tf)` stays below it.
+const MAX_WEIGHT: f32 = K1 + 1.0;
+
+/// One text of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Field<'a> {
+    pub(crate) text: &'a str,
+    /// What a term in it counts.
+    pub(crate) weight: f32,
+    /// Terms that such a field usually has. A longer one counts less by the term.
+    pub(crate) usual_terms: f32,
+}
+
+/// A term of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Posting {
+    term: u32,
+    row: u32,
+    /// Of 65,535 parts of `MAX_WEIGHT`.
+    weight: u16,
+}
+
+/// A gram and how many documents have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct GramCount {
+    gram: Gram,
+    count: u32,
+}
+
+/// What is kept of a document.
+#[derive(Clone, Debug, PartialEq)]
+struct Document {
+    row: u32,
+    /// Its terms and their weights.
+    terms: std::sync::Arc<[(u32, u16)]>,
+    grams: GramSet,
+}
+
+/// An inverted index over documents that come and go. A clone shares the postings.
+///
+/// The weight of a term depends on its document alone, never on the others: what the index holds follows from the documents,
+/// whatever came before, and scores are comparable between indexes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FieldIndex {
+    /// In the order of terms, each with its documents in the order of rows.
+    postings: SortedBlocks<Posting>,
+    /// In the order of grams.
+    grams: SortedBlocks<GramCount>,
+    /// In the order of rows.
+    documents: SortedBlocks<Document>,
+}
+
+/// How the words of a document answer a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WordScore {
+    /// BM25F over terms; larger is better.
+    pub(crate) words: f32,
+    /// Share of the query's idf mass that the document has, in [0, 1].
+    pub(crate) mass: f32,
+}
+
+impl FieldIndex {
+    /// Many documents at once, each number once.
+    pub(crate) fn of<'a>(documents: impl IntoIterator<Item = (u32, Vec<Field<'a>>)>) -> Self {
+        let (mut postings, mut counts, mut rows) = (Vec::new(), BTreeMap::<Gram, u32>::new(), Vec::new());
+        for (row, fields) in documents {
+            let document = Document::of(row, &fields);
+            postings.extend(document.postings());
+            for gram in document.grams.iter() {
+                *counts.entry(gram).or_default() += 1;
+            }
+            rows.push(document);
+        }
+        rows.sort_unstable_by_key(|document| document.row);
+        let counts = counts.into_iter().map(|(gram, count)| GramCount { gram, count });
+        Self {
+            postings: SortedBlocks::of(postings),
+            grams: SortedBlocks::from_sorted(counts.collect()),
+            documents: SortedBlocks::from_sorted(rows),
+        }
+    }
+
+    /// Adds a document under a number that no other has; a search takes memory by the largest.
+    pub(crate) fn put(&mut self, row: u32, fields: &[Field<'_>]) {
+        let document = Document::of(row, fields);
+        for posting in document.postings() {
+            self.postings.insert(posting);
+        }
+        for gram in document.grams.iter() {
+            let is_gram = |known: &GramCount| known.gram.cmp(&gram);
+            match self.grams.find_mut(is_gram) {
+                Some(known) => known.count += 1,
+                None => drop(self.grams.put(GramCount { gram, count: 1 }, is_gram)),
+            }
+        }
+        self.documents.put(document, |known| known.row.cmp(&row));
+    }
+
+    /// Removes a document, if it is here.
+    pub(crate) fn take(&mut self, row: u32) {
+        let Some(document) = self.documents.take(|known| known.row.cmp(&row)) else { return };
+        for posting in document.postings() {
+            self.postings.remove(&posting);
+        }
+        for gram in document.grams.iter() {
+            let is_gram = |known: &GramCount| known.gram.cmp(&gram);
+            let Some(known) = self.grams.find_mut(is_gram) else { continue };
+            known.count -= 1;
+            if known.count == 0 {
+                self.grams.take(is_gram);
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// What it knows of each document.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
+        let (n, grams) = (self.len(), self.grams.len());
+        self.documents
+            .iter()
+            .map(move |known| (known.row, format!("{:?} {:?}; {n} documents, {grams} grams", known.terms, known.grams)))
+    }
+
+    fn with_term(&self, term: u32) -> impl Iterator<Item = &Posting> {
+        self.postings.iter_from(move |posting| posting.term.cmp(&term)).take_while(move |posting| posting.term == term)
+    }
+
+    fn n_with_gram(&self, gram: Gram) -> u32 {
+        self.grams.find(|known| known.gram.cmp(&gram)).map_or(0, |known| known.count)
+    }
+}
+
+/// A query's terms and grams, weighed by how rare they are in some indexes together.
+#[derive(Clone, Debug)]
+pub(crate) struct WordQuery {
+    /// Terms with their idf.
+    terms: Vec<(u32, f32)>,
+    /// Idf of all terms together, those included that no document has.
+    total_idf: f32,
+    grams: WantedGrams,
+}
+
+impl WordQuery {
+    pub(crate) fn new(text: &str, indexes: &[&FieldIndex]) -> Self {
+        let n_documents: usize = indexes.iter().map(|index| index.len()).sum();
+        let idf = |n_with: usize| idf(n_documents, n_with);
+        let terms: Vec<(u32, f32)> = distinct(|found| code_terms(text, |term| found(hashed(term))))
+            .into_iter()
+            .map(|term| (term, idf(indexes.iter().map(|index| index.with_term(term).count()).sum())))
+            .collect();
+        let grams = distinct(|found| grams(text, found))
+            .into_iter()
+            .map(|gram| (gram, indexes.iter().map(|index| index.n_with_gram(gram) as usize).sum()))
+            .filter(|(_, n_with)| *n_with > 0)
+            .map(|(gram, n_with)| (gram, idf(n_with) * MAX_WEIGHT / f32::from(u8::MAX)));
+        Self { total_idf: terms.iter().map(|(_, idf)| idf).sum(), terms, grams: WantedGrams::of(grams.collect()) }
+    }
+
+    /// The score of each document of an index, by its number; numbers without a document have zeros.
+    pub(crate) fn scores(&self, index: &FieldIndex) -> Vec<WordScore> {
+        let n_rows = index.documents.iter().next_back().map_or(0, |last| last.row as usize + 1);
+        let mut scores = vec![WordScore::default(); n_rows];
+        let unit = MAX_WEIGHT / f32::from(u16::MAX);
+        for (term, idf) in &self.terms {
+            let share = idf / self.total_idf;
+            for posting in index.with_term(*term) {
+                if let Some(score) = scores.get_mut(posting.row as usize) {
+                    score.words += idf * f32::from(posting.weight) * unit;
+                    score.mass += share;
+                }
+            }
+        }
+        scores
+    }
+
+    /// BM25F over character n-grams.
+    pub(crate) fn grams(&self, index: &FieldIndex, row: u32) -> f32 {
+        let document = index.documents.find(|known| known.row.cmp(&row));
+        document.map_or(0.0, |document| self.grams.score(&document.grams))
+    }
+}
+
+impl Document {
+    fn of(row: u32, fields: &[Field<'_>]) -> Self {
+        let terms = weights(fields, 1.0, |text, found| code_terms(text, |term| found(hashed(term))));
+        let grams = weights(fields, GRAMS_A_TERM, |text, found| grams(text, found));
+        let part = |weight: f32, parts: f32| (weight / MAX_WEIGHT * parts).round().clamp(1.0, parts);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above")]
+        Self {
+            row,
+            terms: terms.into_iter().map(|(term, weight)| (term, part(weight, 65_535.0) as u16)).collect(),
+            grams: GramSet::of(grams.into_iter().map(|(gram, weight)| (gram, part(weight, 255.0) as u8))),
+        }
+    }
+
+    fn postings(&self) -> impl Iterator<Item = Posting> {
+        self.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
+    }
+}
+
+/// The saturated weight of each hash that `hashes` finds in the fields, in the order of hashes:
+/// `tf = Σ weight·count/(1 − b + b·length/usual length)`, then `tf·(k1 + 1)/(k1 + tf)`.
+fn weights(fields: &[Field<'_>], usual_factor: f32, hashes: impl Fn(&str, &mut dyn FnMut(u32))) -> BTreeMap<u32, f32> {
+    let mut frequencies: BTreeMap<u32, f32> = BTreeMap::new();
+    let mut of_field = Vec::new();
+    for field in fields {
+        of_field.clear();
+        hashes(field.text, &mut |hash| of_field.push(hash));
+        let length = of_field.len() as f32 / (field.usual_terms * usual_factor);
+        let each = field.weight / (1.0 - B + B * length);
+        for hash in &of_field {
+            *frequencies.entry(*hash).or_default() += each;
+        }
+    }
+    for weight in frequencies.values_mut() {
+        *weight = *weight * MAX_WEIGHT / (K1 + *weight);
+    }
+    frequencies
+}
+
+fn distinct(hashes: impl FnOnce(&mut dyn FnMut(u32))) -> Vec<u32> {
+    let mut found = Vec::new();
+    hashes(&mut |hash| found.push(hash));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// `ln(1 + (N − n + 0.5) / (n + 0.5))`: positive for every n. What no document has counts like what one has: the largest idf
+/// that a word of theirs can have.
+fn idf(n_documents: usize, n_with: usize) -> f32 {
+    let (all, with) = (n_documents as f32, n_with.max(1) as f32);
+    ((all - with + 0.5).max(0.5) / (with + 0.5)).ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn field(text: &str, weight: f32) -> Field<'_> {
+        Field { text, weight, usual_terms: 2.0 }
+    }
+
+    fn index(texts: &[[&str; 2]]) -> FieldIndex {
+        FieldIndex::of((0..).zip(texts).map(|(row, [head, body])| (row, vec![field(head, 3.0), field(body, 1.0)])))
+    }
+
+    fn check(found: f32, expected: f32) {
+        assert!((found - expected).abs() < 1e-3, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn scores_are_those_worked_out_by_hand() {
+        let index = index(&[["apple pear", "plum"], ["plum plum cherry fig", ""], ["fig", ""]]);
+        let query = WordQuery::new("apple plums", &[&index]);
+        let scores = query.scores(&index);
+        // "apple": n = 1 of 3, idf = ln(1 + 2.5/1.5) = 0.98083; "plum": n = 2, idf = ln(1 + 1.5/2.5) = 0.47000.
+        // Row 0: apple in a head of 2 terms, tf = 3; 3·2.2/(1.2 + 3) = 1.57143. Plum in a body of one term: norm 0.75,
+        // tf = 1.33333; 1.33333·2.2/2.53333 = 1.15789.
+        check(scores[0].words, 0.98083 * 1.57143 + 0.47 * 1.15789);
+        check(scores[0].mass, 1.0);
+        // Row 1: plum twice in a head of 4: norm 1.5, tf = 4; 4·2.2/5.2 = 1.69231.
+        check(scores[1].words, 0.47 * 1.69231);
+        check(scores[1].mass, 0.47 / 1.45083);
+        assert_eq!(scores[2], WordScore::default());
+    }
+
+    #[test]
+    fn an_unknown_word_weighs_at_most_like_the_rarest_known_one() {
+        let one = index(&[["apple", "pear"]]);
+        check(WordQuery::new("apple zeppelin", &[&one]).scores(&one)[0].mass, 0.5);
+        let none = FieldIndex::default();
+        assert!(WordQuery::new("apple", &[&none]).scores(&none).is_empty());
+        assert!(WordQuery::new("", &[]).scores(&one)[0].mass.abs() < 1e-6);
+    }
+
+    #[test]
+    fn rarity_is_counted_over_all_indexes_together() {
+        let (one, other) = (index(&[["apple", ""]]), index(&[["apple", ""], ["pear", ""]]));
+        let alone = WordQuery::new("apple", &[&one]).scores(&one)[0].words;
+        let together = WordQuery::new("apple", &[&one, &other]).scores(&one)[0].words;
+        // One of one: ln(1 + 0.5/1.5); two of three: ln(1 + 1.5/2.5).
+        check(together / alone, 0.47 / 0.287_68);
+    }
+
+    #[test]
+    fn another_spelling_shares_grams() {
+        let index = index(&[["reserializing", ""], ["deployment", ""]]);
+        let query = WordQuery::new("serialise", &[&index]);
+        assert!(query.scores(&index).iter().all(|score| score.words.abs() < 1e-6));
+        assert!(query.grams(&index, 0) > 1.0 && query.grams(&index, 1).abs() < 1e-6);
+        assert!(query.grams(&index, 7).abs() < 1e-6, "no such document");
+    }
+
+    proptest! {
+        #[test]
+        fn documents_that_come_and_go_leave_what_is_made_of_the_rest(
+            changes in prop::collection::vec((0_u32..9, prop::option::of(("[a-d]{0,3}( [a-d]{1,2}){0,4}", "( [a-f]{1,2}){0,5}"))), 0..40),
+        ) {
+            let (mut index, mut texts) = (FieldIndex::default(), BTreeMap::<u32, (String, String)>::new());
+            for (row, text) in changes {
+                index.take(row);
+                texts.remove(&row);
+                if let Some((head, body)) = text {
+                    index.put(row, &[field(&head, 3.0), field(&body, 1.0)]);
+                    texts.insert(row, (head, body));
+                }
+            }
+            let fresh = texts.iter().map(|(row, (head, body))| (*row, vec![field(head, 3.0), field(body, 1.0)]));
+            prop_assert_eq!(index, FieldIndex::of(fresh));
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Letting in what others wrote: a folder, or texts that version control brought.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Playbook;
+use super::WaitingLesson;
+use super::skill_listing::{ListedSkill, SkillPlace};
+use super::skills::Skills;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, Name};
+use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
+use crate::proposal::{for_person, lesson_as_text};
+use crate::store::skill_files::{NotListed, OWN_SKILLS};
+use crate::trust::{FolderIdentity, Standing};
+
+/// The file of a folder's own settings.
+const CONFIG: &str = "config.json";
+/// A longer file is not one of settings.
+const MAX_CONFIG: usize = 1 << 16;
+
+/// What is in the folder that its user has not admitted yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AwaitingTrust {
+    /// Lessons.
+    pub lessons: Vec<Arc<Lesson>>,
+    /// Lessons of an unknown folder that await review. Trust leaves them there.
+    pub in_review: Vec<WaitingLesson>,
+    /// The memory's own skills.
+    pub skills: Vec<ListedSkill>,
+    /// Files that are called skills and could not be read, with the reason.
+    pub refused: Vec<(PathBuf, NotListed)>,
+    /// The folder's own settings.
+    pub config: Option<String>,
+}
+
+impl Playbook {
+    /// What of the folder this handle uses.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.0.store.guard.standing()
+    }
+
+    /// What version control brought and the user has not admitted; nothing in a folder that is trusted as a whole.
+    ///
+    /// # Errors
+    /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted), [`FolderError::Io`](crate::FolderError::Io).
+    pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
+        let (view, store) = (self.0.view()?, &self.0.store);
+        let (book, guard) = (view.snapshot.book(), &store.guard);
+        if !guard.awaits(TextHash::of::<&str>(&[])) {
+            return Ok(AwaitingTrust::default());
+        }
+        let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
+        let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let config = own_config(&store.folder).filter(|(_, text)| guard.awaits(*text));
+        Ok(AwaitingTrust {
+            lessons: lessons.cloned().collect(),
+            in_review: if guard.is_recording() { Vec::new() } else { self.waiting_lessons()? },
+            skills: skills.collect(),
+            refused: self.skills().list()?.refused,
+            config: config.map(|(text, _)| text),
+        })
+    }
+
+    /// Trusts the folder and all that is in it now: a person has looked at it. What awaits review still does. In a folder that is
+    /// [tracked](crate::trust::Tracking::Tracked), what is changed or added later waits again.
+    ///
+    /// # Errors
+    /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
+    /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted) for one that was not opened as
+    /// [`trusted`](crate::playbook::PlaybookBuilder::trusted); [`FolderError::Io`](crate::FolderError::Io).
+    pub fn trust(&self) -> Result<FolderIdentity> {
+        let view = self.0.view()?;
+        let book = view.snapshot.book();
+        let lessons = book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.admission_hash());
+        let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
+        let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
+        let store = &self.0.store;
+        let config = own_config(&store.folder).map(|(_, text)| text);
+        let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
+        let identity = store.guard.trust(&store.folder, &texts)?;
+        self.0.reload()?;
+        Ok(identity)
+    }
+
+    /// Admits single lessons that version control brought.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`] when none that waits has such an id, [`Error::Ambiguous`] when several have it. Nothing is
+    /// admitted then.
+    pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {
+        let foreign = self.0.view()?.snapshot.book().foreign.clone();
+        let find = |id: &LessonId| -> Result<Arc<Lesson>> {
+            let with_id: Vec<&Arc<Lesson>> = foreign.iter().filter(|lesson| lesson.id == *id).collect();
+            match with_id.as_slice() {
+                [] => Err(Error::NoSuchLesson { lesson: LessonRef::Id(*id) }),
+                [lesson] => Ok(Arc::clone(lesson)),
+                several => Err(Error::Ambiguous { trigger: id.to_string(), ids: vec![*id; several.len()] }),
+            }
+        };
+        let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
+        self.0.store.guard.note(&lessons.iter().map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())?;
+        self.0.reload()?;
+        Ok(lessons)
+    }
+
+    /// The memory's own skills, those hidden by others too.
+    fn own_skills(&self) -> Result<Vec<ListedSkill>> {
+        let listing = self.skills().list()?;
+        let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|(listed, _)| listed));
+        Ok(all.filter(|listed| listed.place == SkillPlace::User).collect())
+    }
+}
+
+impl AwaitingTrust {
+    /// True when nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lessons.is_empty() && self.skills.is_empty() && self.config.is_none()
+    }
+}
+
+/// A lesson as a person should read it before admitting it, with the reason why it waits: all that reaches a prompt, and where it says that it comes from. What
+/// cannot be seen is written out, secrets are masked.
+#[must_use]
+pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
+    let mut text = lesson_as_text(lesson, why);
+    let rest = serde_json::json!(lesson.extra).to_string();
+    let further = [("source", lesson.source.as_str()), ("further keys", &rest)];
+    for (name, value) in further.into_iter().filter(|(_, value)| !matches!(*value, "" | "{}")) {
+        let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
+    }
+    for_person(&text).0
+}
+
+/// The settings in a folder, with the hash by which they are admitted; none where there are none that can be read.
+pub(super) fn own_config(folder: &Folder) -> Option<(String, TextHash)> {
+    let bytes = folder.files().read_start(CONFIG, MAX_CONFIG + 1).ok()?;
+    if bytes.is_empty() || bytes.len() > MAX_CONFIG {
+        return None;
+    }
+    let hash = TextHash::of(&[b"config", bytes.as_slice()]);
+    Some((String::from_utf8(bytes).ok()?, hash))
+}
+
+impl Skills {
+    /// Records the memory's own skills that `write` makes or changes. One that others brought stays theirs when it is changed: it
+    /// was not read as a whole.
+    pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+        let guard = &self.0.0.store.guard;
+        if !guard.is_recording() {
+            return write();
+        }
+        let (before, strays) = (self.own_texts(), self.strays()?);
+        let written = write()?;
+        let is_own = |path: &PathBuf| match before.get(path) {
+            Some(text) => guard.admits(|| *text),
+            None => path.parent().is_none_or(|folder| !strays.contains(folder)),
+        };
+        let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
+        let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
+        guard.note(&texts)?;
+        Ok(written)
+    }
+
+    /// The memory's own skills that a person need not promote. A tainted one is not recorded: without a promotion nothing is
+    /// known of what its file says about its trust later.
+    fn own_texts(&self) -> BTreeMap<PathBuf, TextHash> {
+        let trusted = self.own().into_iter().filter(|found| found.skill.provenance.trust == Trust::Trusted);
+        trusted.map(|found| (found.path, found.text_hash)).collect()
+    }
+
+    /// Folders without a skill: a skill that is written there has files beside it that its writer has not seen.
+    fn strays(&self) -> Result<BTreeSet<PathBuf>> {
+        let root = self.0.0.store.folder.below(OWN_SKILLS);
+        let skills: BTreeSet<PathBuf> =
+            self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
+        let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));
+        Ok(folders.filter(|folder| !skills.contains(folder)).collect())
+    }
+}

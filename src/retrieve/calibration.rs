@@ -1,0 +1,194 @@
+//! One score out of all evidence, and the probability that a lesson is an answer (docs/spec/playbook.md, 5.1).
+//!
+//! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `examples/evaluate --features` writes.
+
+use super::evidence::Evidence;
+use crate::lesson::TextHash;
+
+/// What each kind of evidence counts in a sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Weights {
+    /// The cosine to the trigger.
+    trigger: f32,
+    /// The cosine to the whole text.
+    whole: f32,
+    /// Words, saturated.
+    words: f32,
+    /// The same, times the covered share of the query: a few shared words of many say little.
+    covered_words: f32,
+    /// Character n-grams, saturated.
+    grams: f32,
+}
+
+/// Where words and n-grams count half.
+const HALF_WORDS: f32 = 10.0;
+const HALF_GRAMS: f32 = 80.0;
+
+/// A trigger this near is an answer whatever the words say, for an embedder that was never calibrated: the classic threshold.
+const NEAR_COSINE: f32 = 0.55;
+/// How steeply the evidence grows from there on, per unit of cosine.
+const NEAR_SLOPE: f32 = 40.0;
+
+/// Words of a query that count; a longer one tells no more about its subject.
+const MAX_QUERY_WORDS: usize = 12;
+
+/// Lessons in sight of the book that `none` is given for.
+const USUAL_LESSONS: f32 = 50.0;
+
+/// Numbers that were fitted for one embedder, or for words alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Calibration {
+    /// The order of lessons.
+    rank: Weights,
+    /// How much a point of the order means, where lessons share a probability.
+    sharpness: f32,
+    /// The log odds of a lesson to be an answer, against "none of them".
+    gate: Weights,
+    /// What the logarithm of the number of words in the query adds to that.
+    query_words: f32,
+    /// The log odds that "none of them" begins with, among 50 lessons.
+    none: f32,
+    /// What that grows by with the logarithm of the number of lessons in sight.
+    none_growth: f32,
+    /// Whether a near trigger is enough.
+    trusts_distance: bool,
+    /// The probability above which a query is answered.
+    pub(super) answer_from: f32,
+}
+
+/// A query against a book.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Situation {
+    pub(super) n_query_words: usize,
+    pub(super) n_in_sight: usize,
+}
+
+impl Calibration {
+    /// Words, without vectors.
+    pub(crate) const WORDS: Self = Self {
+        rank: Weights { trigger: 0.0, whole: 0.0, words: 3.0, covered_words: 0.0, grams: 1.0 },
+        sharpness: 8.0,
+        gate: Weights { trigger: 0.0, whole: 0.0, words: 0.0, covered_words: 16.0, grams: 8.0 },
+        query_words: 0.0,
+        none: 6.05,
+        none_growth: 1.48,
+        trusts_distance: false,
+        answer_from: 0.7,
+    };
+
+    /// all-MiniLM-L6-v2.
+    const MINILM: Self = Self {
+        rank: Weights { trigger: 1.0, whole: 5.0, words: 0.0, covered_words: 3.0, grams: 0.75 },
+        sharpness: 3.24,
+        gate: Weights { trigger: 2.9, whole: 14.5, words: 0.0, covered_words: 8.7, grams: 2.175 },
+        query_words: 2.88,
+        none: 12.92,
+        none_growth: 1.06,
+        trusts_distance: false,
+        answer_from: 0.65,
+    };
+
+    /// An embedder that was never calibrated: what its cosines mean is not known. It ranks as the bundled one does; words
+    /// decide, or a trigger within the classic distance.
+    const UNKNOWN: Self =
+        Self { rank: Self::MINILM.rank, sharpness: Self::MINILM.sharpness, trusts_distance: true, ..Self::WORDS };
+
+    /// By the fingerprint of the model.
+    const KNOWN: [(&str, Self); 1] = [("7a1a506798ec9de44116b345cab36145", Self::MINILM)];
+
+    /// The numbers for an embedder.
+    pub(crate) fn of(fingerprint: TextHash) -> Self {
+        let fingerprint = fingerprint.to_string();
+        let known = Self::KNOWN.iter().find(|(known, _)| *known == fingerprint);
+        known.map_or(Self::UNKNOWN, |(_, calibration)| *calibration)
+    }
+
+    /// What a lesson is ranked by; larger is better.
+    pub(super) fn score(&self, evidence: &Evidence) -> f32 {
+        self.rank.sum(evidence)
+    }
+
+    /// The probability that any lesson is an answer: by the strongest evidence for one of them, so that many lessons that say
+    /// the same are no more likely to be an answer than one.
+    pub(super) fn any_is_answer<'a>(
+        &self,
+        evidence: impl IntoIterator<Item = &'a Evidence>,
+        situation: Situation,
+    ) -> f32 {
+        let query_words = situation.n_query_words.clamp(1, MAX_QUERY_WORDS) as f32;
+        let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
+        let none = self.none + self.none_growth * in_sight.ln() - self.query_words * query_words.ln();
+        let log_odds = |evidence: &Evidence| {
+            let by_all = self.gate.sum(evidence) - none;
+            let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
+            let by_distance = NEAR_SLOPE * (evidence.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
+            if self.trusts_distance { by_all.max(by_distance) } else { by_all }
+        };
+        let strongest = evidence.into_iter().map(log_odds).fold(f32::NEG_INFINITY, f32::max);
+        1.0 / (1.0 + (-strongest).exp())
+    }
+
+    /// The probability of each lesson, by their scores, best first: that of any, shared out.
+    pub(super) fn shared_out(&self, any: f32, scores: &[f32]) -> Vec<f32> {
+        let best = scores.first().copied().unwrap_or_default();
+        let shares: Vec<f32> = scores.iter().map(|score| (self.sharpness * (score - best)).exp()).collect();
+        let all: f32 = shares.iter().sum();
+        shares.into_iter().map(|share| any * share / all).collect()
+    }
+}
+
+impl Weights {
+    fn sum(&self, evidence: &Evidence) -> f32 {
+        let words = evidence.words / (evidence.words + HALF_WORDS);
+        self.trigger * evidence.trigger.unwrap_or_default()
+            + self.whole * evidence.whole.unwrap_or_default()
+            + words * (self.words + self.covered_words * evidence.coverage)
+            + self.grams * evidence.grams / (evidence.grams + HALF_GRAMS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(trigger: f32, words: f32) -> Evidence {
+        Evidence { trigger: Some(trigger), whole: Some(trigger), words, grams: words, coverage: 0.5 }
+    }
+
+    const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50 };
+
+    #[test]
+    fn the_score_is_the_one_worked_out_by_hand() {
+        // 0.4 + 5·0.4 + 3·0.5·10/20 + 0.75·10/90 = 3.23333.
+        let score = Calibration::MINILM.score(&evidence(0.4, 10.0));
+        assert!((score - 3.233_33).abs() < 1e-4, "{score}");
+        // 2.9·3.23333 + 2.88·ln 8 − 12.92 = 2.44546; 1/(1 + e^−2.44546) = 0.92023.
+        let any = Calibration::MINILM.any_is_answer([&evidence(0.4, 10.0)], USUAL);
+        assert!((any - 0.920_23).abs() < 1e-3, "{any}");
+    }
+
+    #[test]
+    fn many_lessons_that_say_the_same_are_no_more_likely_than_one() {
+        for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
+            for cosine in [0.1, 0.2, 0.3, 0.5] {
+                let one = evidence(cosine, 10.0);
+                let alone = calibration.any_is_answer([&one], USUAL);
+                let copies = [one; 40];
+                let among = Situation { n_in_sight: USUAL.n_in_sight + 39, ..USUAL };
+                let all = calibration.any_is_answer(&copies, among);
+                assert!(all <= alone, "{all} is more than {alone}");
+                let shared = calibration.shared_out(all, &copies.map(|copy| calibration.score(&copy)));
+                assert!((shared.iter().sum::<f32>() - all).abs() < 1e-4);
+            }
+        }
+    }
+
+    #[test]
+    fn an_embedder_that_was_never_calibrated_answers_by_words_or_by_the_classic_distance() {
+        let unknown = Calibration::of(TextHash::of(&["some model"]));
+        assert_eq!(unknown, Calibration::UNKNOWN);
+        let any = |trigger, words| unknown.any_is_answer([&evidence(trigger, words)], USUAL);
+        assert!(any(0.56, 0.0) > unknown.answer_from && any(0.54, 0.0) < unknown.answer_from);
+        assert!(any(0.0, 100.0) > unknown.answer_from);
+    }
+}

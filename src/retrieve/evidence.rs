@@ -1,0 +1,154 @@
+//! What speaks for each lesson, and what is shown by it (docs/spec/playbook.md, 5.1, 5.2).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use adage_index::{IndexKind, UnitVector};
+use serde::Serialize;
+
+use super::calibration::{Calibration, Situation};
+use super::tiers::{Hit, Ranked, Search};
+use super::{NoMatchReason, Scored, Tier};
+use crate::lesson::{Lesson, LessonId};
+use crate::state::LessonVectors;
+
+/// What speaks for a lesson. All of it is larger for better matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// Cosine of query and trigger, in [-1, 1]; vector tier only.
+    pub trigger: Option<f32>,
+    /// Cosine of query and whole text, in [-1, 1]; vector tier only.
+    pub whole: Option<f32>,
+    /// BM25F over trigger, mistake and solution.
+    pub words: f32,
+    /// The same over character n-grams.
+    pub grams: f32,
+    /// Share of the query's idf mass that the lesson has, in [0, 1].
+    pub coverage: f32,
+}
+
+/// The query's vector, and those of the lessons.
+#[derive(Clone, Copy)]
+pub(crate) struct QueryVectors<'a> {
+    pub(crate) vector: &'a UnitVector,
+    pub(crate) triggers: &'a LessonVectors,
+    pub(crate) wholes: &'a LessonVectors,
+}
+
+/// The lessons that could answer a query.
+struct Candidates {
+    /// In no particular order.
+    lessons: Vec<Candidate>,
+    /// How many lessons are in sight.
+    n_in_sight: usize,
+    /// What searched the vectors, where they were.
+    index: Option<IndexKind>,
+}
+
+struct Candidate {
+    lesson: Arc<Lesson>,
+    evidence: Evidence,
+    score: f32,
+    /// How likely it is an answer.
+    probability: f32,
+    /// Whether it is likely enough to be shown.
+    passed: bool,
+}
+
+impl Search<'_> {
+    /// By all evidence there is (tiers 1 and 2).
+    pub(crate) fn by_evidence(
+        self,
+        text: &str,
+        vectors: Option<QueryVectors<'_>>,
+        calibration: &Calibration,
+    ) -> Ranked {
+        let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
+        lessons.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lesson.id.cmp(&b.lesson.id)));
+        let situation = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
+        let any = calibration.any_is_answer(lessons.iter().map(|candidate| &candidate.evidence), situation);
+        let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
+        let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
+        let probabilities = calibration.shared_out(any, &scores);
+        let best = probabilities.first().copied().unwrap_or_default();
+        for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
+            candidate.probability = probability;
+            candidate.passed = any > answer_from && probability >= self.config.min_share * best;
+        }
+        let none_because = match lessons.first() {
+            None => Some(NoMatchReason::NoLessons),
+            Some(best) if any <= answer_from => {
+                Some(NoMatchReason::Unlikely { best: best.lesson.id, probability: any, answer_from })
+            }
+            Some(_) => None,
+        };
+        Ranked {
+            tier: if vectors.is_some() { Tier::Vector } else { Tier::Lexical },
+            index,
+            hits: lessons.iter().filter(|candidate| candidate.passed).take(self.limit).map(Candidate::hit).collect(),
+            none_because,
+            considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
+        }
+    }
+
+    /// The best by each kind of evidence, with all evidence there is for them.
+    fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>, calibration: &Calibration) -> Candidates {
+        let words = self.recall.words();
+        let words = words.scored(text, self.realm);
+        let k = self.config.candidates.max(self.limit);
+        let mut ids: BTreeSet<LessonId> = words.best(k).into_iter().collect();
+        let index = vectors.map(|QueryVectors { vector, triggers, wholes }| {
+            let (nearest, by) = triggers.nearest(self.realm, vector, k);
+            if words.n_in_sight() > k {
+                ids.extend(nearest.iter().chain(&wholes.nearest(self.realm, vector, k).0).map(|near| near.id));
+            }
+            by
+        });
+        let lessons = ids.into_iter().filter_map(|id| {
+            let lesson = self.recall.book.get(id)?;
+            let of_words = words.score(lesson);
+            let cosine = |of: fn(QueryVectors<'_>) -> &LessonVectors| {
+                vectors.and_then(|vectors| Some(1.0 - of(vectors).distance(lesson, vectors.vector)?))
+            };
+            let evidence = Evidence {
+                trigger: cosine(|vectors| vectors.triggers),
+                whole: cosine(|vectors| vectors.wholes),
+                words: of_words.words,
+                grams: words.grams(lesson),
+                coverage: of_words.mass,
+            };
+            let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
+            Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })
+        });
+        Candidates { lessons: lessons.collect(), n_in_sight: words.n_in_sight(), index }
+    }
+}
+
+impl Candidate {
+    fn hit(&self) -> Hit {
+        Hit {
+            distance: self.distance(),
+            score: Some(self.score),
+            probability: Some(self.probability),
+            ..Hit::of(Arc::clone(&self.lesson))
+        }
+    }
+
+    fn scored(&self) -> Scored {
+        Scored {
+            id: self.lesson.id,
+            trigger: self.lesson.trigger.clone(),
+            distance: self.distance(),
+            overlap: self.evidence.coverage,
+            evidence: Some(self.evidence),
+            score: self.score,
+            probability: Some(self.probability),
+            passed: self.passed,
+        }
+    }
+
+    fn distance(&self) -> Option<f32> {
+        self.evidence.trigger.map(|cosine| 1.0 - cosine)
+    }
+}

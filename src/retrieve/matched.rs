@@ -1,0 +1,53 @@
+//! Lessons that hold for a file or a command of the request (docs/spec/playbook.md, 5.9).
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::Request;
+use super::tiers::{Hit, Ranked, Search};
+use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
+
+/// Lessons that are shown because a pattern matches.
+const MAX_MATCHED: usize = 2;
+
+impl Request {
+    /// The pattern of a lesson that matches what the request touches or runs; of several the one that asks for most.
+    fn matching<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
+        let of_paths = lesson.paths.iter().map(|glob| (GlobOf::Path, glob, &self.touched));
+        let of_commands = lesson.commands.iter().map(|glob| (GlobOf::Command, glob, &self.run));
+        of_paths
+            .chain(of_commands)
+            .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
+            .map(|(_, glob, _)| glob.as_str())
+            .max_by_key(|glob| n_literal(glob))
+    }
+}
+
+impl Search<'_> {
+    /// Puts the lessons whose pattern matches before what was found: those whose pattern asks for most, the newer ones first.
+    pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
+        if request.touched.is_empty() && request.run.is_empty() {
+            return ranked;
+        }
+        let mut matched: Vec<(&str, &Arc<Lesson>)> =
+            self.recall.visible(self.realm).filter_map(|lesson| Some((request.matching(lesson)?, lesson))).collect();
+        // Stable: lessons are visited newest first.
+        matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
+        matched.truncate(MAX_MATCHED.min(self.limit));
+        if matched.is_empty() {
+            return ranked;
+        }
+        let hit = |(glob, lesson): (&str, &Arc<Lesson>)| {
+            let found = ranked.hits.iter().find(|hit| hit.lesson.id == lesson.id).cloned();
+            Hit { matched: Some(glob.to_owned()), ..found.unwrap_or_else(|| Hit::of(Arc::clone(lesson))) }
+        };
+        let mut hits: Vec<Hit> = matched.into_iter().map(hit).collect();
+        let is_new = |hit: &Hit| hits.iter().all(|known| known.lesson.id != hit.lesson.id);
+        let others: Vec<Hit> = ranked.hits.iter().filter(|hit| is_new(hit)).cloned().collect();
+        hits.extend(others);
+        hits.truncate(self.limit);
+        ranked.hits = hits;
+        ranked.none_because = None;
+        ranked
+    }
+}

@@ -1,0 +1,112 @@
+//! The vector of one text of each lesson that may be shown, carried over from state to state.
+
+use std::sync::Arc;
+
+use adage_index::{IndexConfig, IndexKind, UnitVector};
+
+use super::lessons_by_time::{Changed, LessonsByTime};
+use super::realm_vectors::{Near, RealmVectors, VectorOf};
+use super::recall_index::seen;
+use crate::lesson::{Lesson, LessonId, Realm};
+
+/// Which text of a lesson a query is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EmbeddedText {
+    Trigger,
+    Whole,
+}
+
+/// Vectors of lessons that may be shown.
+#[derive(Clone, Debug)]
+pub(crate) struct LessonVectors {
+    text: EmbeddedText,
+    /// The lessons it is built from.
+    lessons: LessonsByTime,
+    vectors: RealmVectors,
+}
+
+impl EmbeddedText {
+    fn of(self, lesson: &Lesson) -> String {
+        match self {
+            Self::Trigger => lesson.trigger.clone(),
+            Self::Whole => lesson.searched_text(),
+        }
+    }
+}
+
+impl LessonVectors {
+    /// All vectors are unknown.
+    pub(super) fn new(text: EmbeddedText, config: &IndexConfig, lessons: &LessonsByTime) -> Self {
+        let vectors = RealmVectors::new(config.clone());
+        let mut made = Self { text, lessons: LessonsByTime::default(), vectors };
+        made.follow(lessons, &|_| None);
+        made
+    }
+
+    pub(super) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
+        for Changed { before, after } in self.lessons.changed(lessons) {
+            let admitted = |lesson: Option<Arc<Lesson>>| lesson.filter(|lesson| lesson.is_admitted());
+            let (before, after) = (admitted(before), admitted(after));
+            let text = after.as_ref().map(|after| self.text.of(after));
+            let is_same = before.as_ref().zip(after.as_ref()).is_some_and(|(before, after)| {
+                before.realm == after.realm && text.as_deref() == Some(self.text.of(before).as_str())
+            });
+            if is_same {
+                continue;
+            }
+            if let Some(before) = before {
+                self.vectors.take(&before.realm, before.id);
+            }
+            if let Some((after, text)) = after.zip(text) {
+                self.vectors.put(&after.realm, after.id, vector_of(&text).as_ref());
+            }
+        }
+        self.lessons = lessons.clone();
+    }
+
+    /// True when its vectors are of this dimension, as far as there are any.
+    pub(super) fn is_of(&self, dimension: usize) -> bool {
+        self.vectors.dimension().is_none_or(|found| found == dimension)
+    }
+
+    /// True when it knows every vector, of this dimension.
+    pub(super) fn is_complete(&self, dimension: usize) -> bool {
+        self.is_of(dimension) && self.vectors.unknown().next().is_none()
+    }
+
+    /// The texts whose vector is not known.
+    pub(super) fn unknown_texts(&self) -> Vec<String> {
+        self.vectors.unknown().filter_map(|id| Some(self.text.of(self.lessons.get(id)?))).collect()
+    }
+
+    /// Adds the vectors that have become known since.
+    pub(super) fn complete(&mut self, vector_of: &VectorOf<'_>) {
+        let unknown: Vec<LessonId> = self.vectors.unknown().collect();
+        for lesson in unknown.into_iter().filter_map(|id| self.lessons.get(id)) {
+            if let Some(vector) = vector_of(&self.text.of(lesson)) {
+                self.vectors.put(&lesson.realm, lesson.id, Some(&vector));
+            }
+        }
+    }
+
+    /// The nearest that a request from this realm sees, and the kind of index that searched them.
+    pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
+        self.vectors.nearest(&seen(realm), query, k)
+    }
+
+    /// The distance of a lesson's text from a query, if its vector is known.
+    pub(crate) fn distance(&self, lesson: &Lesson, query: &UnitVector) -> Option<f32> {
+        self.vectors.distance(&lesson.realm, lesson.id, query)
+    }
+
+    /// Panics unless it equals one that is built from these lessons alone.
+    #[cfg(test)]
+    pub(super) fn check_against(&self, lessons: &LessonsByTime, config: &IndexConfig, vector_of: &VectorOf<'_>) {
+        let mut complete = self.clone();
+        complete.complete(vector_of);
+        let mut made = Self::new(self.text, config, &LessonsByTime::default());
+        made.follow(lessons, vector_of);
+        assert_eq!(complete.lessons, made.lessons);
+        complete.vectors.check_against(&made.vectors);
+    }
+}

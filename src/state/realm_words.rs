@@ -1,0 +1,190 @@
+//! The words of lessons that may be shown, by field and realm, carried over from state to state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::id_map::IdMap;
+use super::lessons_by_time::{Changed, LessonsByTime};
+use super::recall_index::seen;
+use crate::lesson::{Lesson, LessonId, Realm};
+use crate::lexical::{Field, FieldIndex, WordQuery, WordScore};
+
+/// An index of words per realm. How rare a word is, is counted over the lessons in sight of a request alone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RealmWords {
+    /// The lessons it is built from.
+    lessons: LessonsByTime,
+    realms: Arc<BTreeMap<Realm, Arc<RealmIndex>>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RealmIndex {
+    ids: IdMap<LessonId>,
+    index: FieldIndex,
+}
+
+/// A query's scores of all lessons in sight.
+pub(crate) struct ScoredWords<'a> {
+    query: WordQuery,
+    realms: Vec<ScoredRealm<'a>>,
+}
+
+struct ScoredRealm<'a> {
+    realm: &'a Realm,
+    index: &'a RealmIndex,
+    /// By number.
+    scores: Vec<WordScore>,
+}
+
+impl RealmWords {
+    pub(super) fn of(lessons: &LessonsByTime) -> Self {
+        let mut by_realm: BTreeMap<&Realm, Vec<&Arc<Lesson>>> = BTreeMap::new();
+        for lesson in lessons.iter().filter(|lesson| lesson.is_admitted()) {
+            by_realm.entry(&lesson.realm).or_default().push(lesson);
+        }
+        let realms = by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons))));
+        Self { realms: Arc::new(realms.collect()), lessons: lessons.clone() }
+    }
+
+    pub(super) fn follow(&mut self, lessons: &LessonsByTime) {
+        for Changed { before, after } in self.lessons.changed(lessons) {
+            let admitted = |lesson: Option<Arc<Lesson>>| lesson.filter(|lesson| lesson.is_admitted());
+            let (before, after) = (admitted(before), admitted(after));
+            if before.as_ref().zip(after.as_ref()).is_some_and(|(one, other)| has_same_fields(one, other)) {
+                continue;
+            }
+            if let Some(before) = before {
+                self.take(&before);
+            }
+            if let Some(after) = after {
+                let index = Arc::make_mut(&mut self.realms).entry(after.realm.clone()).or_default();
+                Arc::make_mut(index).put(&after);
+            }
+        }
+        self.lessons = lessons.clone();
+    }
+
+    fn take(&mut self, lesson: &Lesson) {
+        let realms = Arc::make_mut(&mut self.realms);
+        let Some(index) = realms.get_mut(&lesson.realm).map(Arc::make_mut) else { return };
+        if let Some(number) = index.ids.take(lesson.id) {
+            index.index.take(number);
+        }
+        if index.ids.is_empty() {
+            realms.remove(&lesson.realm);
+        }
+    }
+
+    /// The scores of all lessons that a request from this realm sees.
+    pub(crate) fn scored(&self, text: &str, realm: &Realm) -> ScoredWords<'_> {
+        let realms = seen(realm);
+        let in_sight: Vec<(&Realm, &RealmIndex)> = realms
+            .iter()
+            .filter_map(|realm| self.realms.get_key_value(realm))
+            .map(|(realm, index)| (realm, &**index))
+            .collect();
+        let indexes: Vec<&FieldIndex> = in_sight.iter().map(|(_, index)| &index.index).collect();
+        let query = WordQuery::new(text, &indexes);
+        let realms = in_sight
+            .into_iter()
+            .map(|(realm, index)| ScoredRealm { realm, index, scores: query.scores(&index.index) })
+            .collect();
+        ScoredWords { query, realms }
+    }
+
+    #[cfg(test)]
+    pub(super) fn check_against(&self, fresh: &Self) {
+        let contents = |words: &Self| {
+            let of_realm = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
+                let name = |row| index.ids.get(row).copied();
+                let rows: BTreeMap<_, String> = index.index.rows().map(|(row, what)| (name(row), what)).collect();
+                (realm.clone(), rows)
+            };
+            words.realms.iter().map(of_realm).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(self.lessons, fresh.lessons);
+        assert_eq!(contents(self), contents(fresh));
+    }
+}
+
+impl RealmIndex {
+    fn of(lessons: &[&Arc<Lesson>]) -> Self {
+        let mut ids = IdMap::default();
+        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), fields(lesson)));
+        let index = FieldIndex::of(documents);
+        Self { ids, index }
+    }
+
+    fn put(&mut self, lesson: &Lesson) {
+        let number = self.ids.put(lesson.id, lesson.id);
+        self.index.put(number, &fields(lesson));
+    }
+}
+
+impl ScoredWords<'_> {
+    /// How many lessons are in sight.
+    pub(crate) fn n_in_sight(&self) -> usize {
+        self.realms.iter().map(|scored| scored.index.index.len()).sum()
+    }
+
+    /// The `k` lessons that share most with the query, best first, ties by id; only such that share a word, unless all in sight
+    /// are wanted.
+    pub(crate) fn best(&self, k: usize) -> Vec<LessonId> {
+        if self.n_in_sight() <= k {
+            return self.realms.iter().flat_map(|scored| scored.index.ids.ids()).copied().collect();
+        }
+        let mut hits: Vec<(f32, usize, u32)> = Vec::new();
+        for (place, scored) in self.realms.iter().enumerate() {
+            let numbered = (0..).zip(&scored.scores).filter(|(_, score)| score.words > 0.0);
+            hits.extend(numbered.map(|(number, score)| (score.words, place, number)));
+        }
+        let id = |hit: &(f32, usize, u32)| self.realms.get(hit.1)?.index.ids.get(hit.2).copied();
+        if k < hits.len() {
+            let (_, cut, _) = hits.select_nth_unstable_by(k, |one, other| other.0.total_cmp(&one.0));
+            let cut = cut.0;
+            hits.retain(|hit| hit.0 >= cut);
+        }
+        let mut best: Vec<(f32, LessonId)> = hits.iter().filter_map(|hit| Some((hit.0, id(hit)?))).collect();
+        best.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        best.into_iter().take(k).map(|(_, id)| id).collect()
+    }
+
+    /// How the words of one lesson answer the query.
+    pub(crate) fn score(&self, lesson: &Lesson) -> WordScore {
+        let of_lesson = |(scored, number): (&ScoredRealm<'_>, u32)| scored.scores.get(number as usize).copied();
+        self.place(lesson).and_then(of_lesson).unwrap_or_default()
+    }
+
+    /// BM25F of one lesson over character n-grams.
+    pub(crate) fn grams(&self, lesson: &Lesson) -> f32 {
+        self.place(lesson).map_or(0.0, |(scored, number)| self.query.grams(&scored.index.index, number))
+    }
+
+    fn place(&self, lesson: &Lesson) -> Option<(&ScoredRealm<'_>, u32)> {
+        let scored = self.realms.iter().find(|scored| *scored.realm == lesson.realm)?;
+        Some((scored, scored.index.ids.number(lesson.id)?))
+    }
+}
+
+/// The texts of a lesson that are searched, the heavier ones first. A text that is there twice counts once.
+fn fields(lesson: &Lesson) -> Vec<Field<'_>> {
+    let fields = [
+        (&lesson.trigger, 3.0, 10.0),
+        (&lesson.task, 3.0, 10.0),
+        (&lesson.mistake, 1.0, 20.0),
+        (&lesson.anti_pattern, 0.5, 15.0),
+        (&lesson.solution, 0.5, 20.0),
+        (&lesson.correct_pattern, 0.5, 20.0),
+    ];
+    let mut texts: Vec<Field<'_>> = Vec::with_capacity(fields.len());
+    for (text, weight, usual_terms) in fields {
+        if !texts.iter().any(|known| known.text == text) {
+            texts.push(Field { text, weight, usual_terms });
+        }
+    }
+    texts
+}
+
+fn has_same_fields(one: &Lesson, other: &Lesson) -> bool {
+    one.realm == other.realm && fields(one) == fields(other)
+}

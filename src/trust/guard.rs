@@ -1,0 +1,236 @@
+//! What of a folder a handle may use: decided when it is opened, and asked by all that reads.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::identity::{self, FolderId, FolderIdentity};
+use super::{Reach, Sharing, Standing, Tracking, TrustStore};
+use crate::error::folder::{FolderError, Result};
+use crate::folder::disk::Disk;
+use crate::folder::{Access, Entry, Folder, Name};
+use crate::hash::TextHash;
+
+/// What keeps a private folder out of a repository.
+const IGNORE: &str = ".gitignore";
+/// What may be in a folder that nobody has written a memory to yet.
+const HARMLESS: [&str; 2] = [IGNORE, "lock"];
+
+/// What the host decided by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Trusted,
+    Untrusted,
+}
+
+/// How a host asks for trust.
+#[derive(Clone, Default)]
+pub(crate) struct TrustRequest {
+    /// Without one, and without a decision, the path that the host named is trusted.
+    pub(crate) store: Option<Arc<dyn TrustStore>>,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) tracking: Tracking,
+    pub(crate) sharing: Sharing,
+}
+
+/// What a handle may use of its folder, and where it records what its user writes.
+pub(crate) struct Guard {
+    standing: Standing,
+    store: Option<Arc<dyn TrustStore>>,
+    tracking: Tracking,
+    /// True where the user's decision is about the whole folder, whatever is in it.
+    is_whole: bool,
+    /// The folder, where the store knows it.
+    known: RwLock<Option<FolderIdentity>>,
+    admitted: RwLock<BTreeSet<TextHash>>,
+}
+
+/// What a folder looks like from outside.
+enum Found {
+    /// There is none, or nothing is in it.
+    Fresh,
+    Identified(FolderIdentity),
+    /// It has no id, or something that is not one.
+    Nameless,
+}
+
+impl TrustRequest {
+    /// Opens a folder, as far as it is trusted. One that is unknown is closed: no file of it is read or written.
+    pub(crate) fn open(self, path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<(Folder, Guard)> {
+        if self.decision == Some(Decision::Untrusted) {
+            return Ok((Folder::open(path, disk, Access::ReadOnly)?.closed(), self.guard(Standing::Unknown)));
+        }
+        let Some(store) = self.store.clone() else {
+            return Ok((Folder::open(path, disk, access)?, self.guard(Standing::Trusted)));
+        };
+        let folder = Folder::open(path, disk, Access::ReadOnly)?;
+        let found = match look(&folder) {
+            Found::Fresh if access == Access::ReadWrite => {
+                let folder = folder.writable()?;
+                return match self.make(&folder, store.as_ref()) {
+                    Err(error) if self.decision == Some(Decision::Trusted) => {
+                        tracing::warn!(%error, "the folder will be unknown to the next call");
+                        Ok((folder, self.guard(Standing::Trusted)))
+                    }
+                    made => Ok((folder, self.ask(&made?, store.as_ref()))),
+                };
+            }
+            found => found,
+        };
+        let guard = match found {
+            Found::Identified(identity) => self.ask(&identity, store.as_ref()),
+            _ if self.decision == Some(Decision::Trusted) => self.guard(Standing::Trusted),
+            // Whatever appears in it while the handle is open is not the user's.
+            Found::Fresh => self.guard(Standing::TextByText),
+            Found::Nameless => self.guard(Standing::Unknown),
+        };
+        let folder = match guard.standing {
+            Standing::Unknown => folder.closed(),
+            _ if access == Access::ReadWrite => folder.writable()?,
+            _ => folder,
+        };
+        Ok((folder, guard))
+    }
+
+    fn guard(&self, standing: Standing) -> Guard {
+        Guard {
+            standing,
+            store: self.store.clone(),
+            tracking: self.tracking,
+            is_whole: self.store.is_none(),
+            known: RwLock::default(),
+            admitted: RwLock::default(),
+        }
+    }
+
+    /// What the store knows of a folder. One that version control has been seen to write to is recorded as such.
+    fn ask(&self, folder: &FolderIdentity, store: &dyn TrustStore) -> Guard {
+        let record = store.find(folder).unwrap_or_else(|error| {
+            tracing::warn!(%error, "it is not known whether the folder is trusted");
+            None
+        });
+        let is_trusted = self.decision == Some(Decision::Trusted);
+        let Some(record) = record else {
+            return self.guard(if is_trusted { Standing::Trusted } else { Standing::Unknown });
+        };
+        let reach = record.reach.max(self.tracking.reach());
+        if reach != record.reach
+            && let Err(error) = store.admit(folder, reach, &[])
+        {
+            tracing::warn!(%error, "it is not on record that version control writes to the folder");
+        }
+        let standing = if is_trusted || reach == Reach::Folder { Standing::Trusted } else { Standing::TextByText };
+        Guard {
+            is_whole: reach == Reach::Folder,
+            known: RwLock::new(Some(folder.clone())),
+            admitted: RwLock::new(record.admitted),
+            ..self.guard(standing)
+        }
+    }
+
+    /// Makes a new folder known, then gives it its id: a crash in between leaves an empty folder.
+    fn make(&self, folder: &Folder, store: &dyn TrustStore) -> Result<FolderIdentity> {
+        let _lock = folder.lock()?;
+        match look(folder) {
+            // Another process was faster.
+            Found::Identified(identity) => return Ok(identity),
+            Found::Nameless => return Err(FolderError::NotTrusted { path: folder.path().to_owned() }),
+            Found::Fresh => {}
+        }
+        let identity = FolderIdentity::of(FolderId::generate(), folder);
+        store.admit(&identity, self.tracking.reach(), &[])?;
+        if self.sharing == Sharing::Private && folder.files().entry(IGNORE)? == Entry::Missing {
+            folder.files().create(IGNORE, b"*\n")?;
+        }
+        identity::write(folder, identity.id)?;
+        Ok(identity)
+    }
+}
+
+fn look(folder: &Folder) -> Found {
+    match identity::read(folder.files()) {
+        Ok(Some(id)) => Found::Identified(FolderIdentity::of(id, folder)),
+        Ok(None) => match folder.files().list(Name::TOP) {
+            Ok(names) if names.iter().all(|name| HARMLESS.iter().any(|harmless| name == harmless)) => Found::Fresh,
+            Err(error) if identity::is_missing(&error) => Found::Fresh,
+            _ => Found::Nameless,
+        },
+        Err(_) => Found::Nameless,
+    }
+}
+
+impl Guard {
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Reads again what the user has admitted: another process may have admitted more.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        let record = store.find(&folder)?;
+        self.admitted.write().extend(record.into_iter().flat_map(|record| record.admitted));
+        Ok(())
+    }
+
+    /// True when a text may be used. Its hash is made only where it matters.
+    pub(crate) fn admits(&self, text: impl FnOnce() -> TextHash) -> bool {
+        match self.standing {
+            Standing::Trusted => true,
+            Standing::TextByText => self.has(text()),
+            Standing::Unknown => false,
+        }
+    }
+
+    /// True when the user wrote or admitted exactly this text.
+    pub(crate) fn has(&self, text: TextHash) -> bool {
+        self.admitted.read().contains(&text)
+    }
+
+    /// True for a text that the user has neither written nor admitted, alone or with the folder.
+    pub(crate) fn awaits(&self, text: TextHash) -> bool {
+        !self.is_whole && !self.has(text)
+    }
+
+    /// True when what the user writes is recorded.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.known.read().is_some()
+    }
+
+    /// Records what the user wrote, before it is written. A crash in between leaves nothing that a stranger could use: nobody else
+    /// has this text.
+    pub(crate) fn note(&self, texts: &[TextHash]) -> Result<()> {
+        let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        let new: Vec<TextHash> = texts.iter().copied().filter(|text| !self.has(*text)).collect();
+        if !new.is_empty() {
+            store.admit(&folder, Reach::Folder, &new)?;
+            self.admitted.write().extend(new);
+        }
+        Ok(())
+    }
+
+    /// Makes the folder known with these texts; one without an id gets one.
+    pub(crate) fn trust(&self, folder: &Folder, texts: &[TextHash]) -> Result<FolderIdentity> {
+        let store = self.store.as_ref().ok_or_else(|| FolderError::NoTrustStore { path: folder.path().to_owned() })?;
+        let id = match identity::read(folder.files())? {
+            Some(id) => id,
+            None => give_id(folder)?,
+        };
+        let identity = FolderIdentity::of(id, folder);
+        store.admit(&identity, self.tracking.reach(), texts)?;
+        self.admitted.write().extend(texts);
+        *self.known.write() = Some(identity.clone());
+        Ok(identity)
+    }
+}
+
+fn give_id(folder: &Folder) -> Result<FolderId> {
+    let _lock = folder.lock()?;
+    if let Some(id) = identity::read(folder.files())? {
+        return Ok(id);
+    }
+    let id = FolderId::generate();
+    identity::write(folder, id)?;
+    Ok(id)
+}

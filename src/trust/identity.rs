@@ -1,0 +1,97 @@
+//! The name of a memory folder: a random id in it, together with where it is.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::error::folder::{FolderError, Result};
+use crate::folder::{Directory, Entry, Folder, Name};
+use crate::hash::TextHash;
+
+/// The file with a folder's id.
+pub(super) const ID: &str = "id";
+/// The length of an id, as text.
+const ID_BYTES: usize = 36;
+
+/// The id of a folder: random, so that a folder that takes the place of another one has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderId(Uuid);
+
+impl FolderId {
+    pub(super) fn generate() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
+impl fmt::Display for FolderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for FolderId {
+    type Err = &'static str;
+
+    /// Exactly the text that is written, and no other spelling of it.
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let id = text.parse().map(Self).ok().filter(|id| id.to_string() == text);
+        id.ok_or("a folder's id is a UUID in lower case")
+    }
+}
+
+impl Serialize for FolderId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A memory folder as a user's state knows it. A copy at another path is another folder, and so is another one at its path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct FolderIdentity {
+    /// Its id.
+    pub id: FolderId,
+    /// Where it is: absolute and without links.
+    pub path: PathBuf,
+}
+
+impl FolderIdentity {
+    pub(super) fn of(id: FolderId, folder: &Folder) -> Self {
+        Self { id, path: folder.path().to_owned() }
+    }
+
+    /// A short name for both.
+    pub(super) fn key(&self) -> TextHash {
+        TextHash::of(&[self.id.to_string().as_bytes(), self.path.as_os_str().as_encoded_bytes()])
+    }
+}
+
+/// The id that a folder has; none when it has none.
+///
+/// # Errors
+/// The file is not one that an id was written to.
+pub(super) fn read(files: &Directory) -> Result<Option<FolderId>> {
+    match files.entry(ID) {
+        Ok(Entry::Missing) => return Ok(None),
+        Err(error) if is_missing(&error) => return Ok(None),
+        found => found.map(drop)?,
+    }
+    let bytes = files.read_start(ID, ID_BYTES + 2)?;
+    let text = std::str::from_utf8(&bytes).unwrap_or_default();
+    let id = text.strip_suffix('\n').unwrap_or(text).parse();
+    id.map(Some).map_err(|_| FolderError::NoFolderId { path: files.path_of(ID) })
+}
+
+/// Gives a folder its id. The caller holds the lock.
+pub(super) fn write(folder: &Folder, id: FolderId) -> Result<()> {
+    let temporary = folder.write_temporary(ID, format!("{id}\n").as_bytes())?;
+    folder.files().rename(temporary, ID)?;
+    folder.files().sync_directory(Name::TOP)
+}
+
+pub(super) fn is_missing(error: &FolderError) -> bool {
+    matches!(error, FolderError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}

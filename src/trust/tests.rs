@@ -1,0 +1,163 @@
+//! What a guard lets through, with each kind of folder and decision.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use crate::playbook::PlaybookBuilder;
+use crate::{NoMatchReason, Playbook, build_lesson};
+
+const TASK: &str = "deploy the docs";
+
+fn builder(folder: &Path, store: &Arc<dyn TrustStore>) -> PlaybookBuilder {
+    Playbook::builder(folder).without_embedder().trust_store(Arc::clone(store))
+}
+
+fn text(builder: PlaybookBuilder) -> String {
+    builder.open().unwrap().get_playbook_context(TASK).unwrap().text
+}
+
+/// A stranger's folder, and both kinds of store.
+fn each(check: impl Fn(&Path, Arc<dyn TrustStore>)) {
+    type MakeStore = fn(&Path) -> Arc<dyn TrustStore>;
+    let stores: [MakeStore; 2] =
+        [|_| Arc::new(MemoryTrustStore::default()), |state| Arc::new(FileTrustStore::new(state))];
+    for store in stores {
+        let temp = tempfile::tempdir().unwrap();
+        let memory = temp.path().join("memory");
+        Playbook::builder(&memory)
+            .without_embedder()
+            .open()
+            .unwrap()
+            .learn_lesson(build_lesson(TASK, "quagga"))
+            .unwrap();
+        check(&memory, store(&temp.path().join("state").join("adage")));
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_unknown_folder_says_nothing_and_is_not_touched() {
+    each(|memory, store| {
+        let before = names(memory);
+        for playbook in [builder(memory, &store), Playbook::builder(memory).without_embedder().untrusted()] {
+            let playbook = playbook.open().unwrap();
+            let context = playbook.get_playbook_context(TASK).unwrap();
+            assert_eq!((context.text.as_str(), context.none_because), ("", Some(NoMatchReason::NotTrusted)));
+            assert_eq!(playbook.standing(), Standing::Unknown);
+            let refused = [
+                playbook.list_lessons(&crate::Listing::default()).map(drop),
+                playbook.learn_lesson(build_lesson("zip", "okapi")).map(drop),
+                playbook.skills().list().map(drop),
+                playbook.skills().save(&crate::skills::Skill::new("one".parse().unwrap(), "d")).map(drop),
+                playbook.inbox().list().map(drop),
+                playbook.changes().map(drop),
+                playbook.trust().map(drop),
+            ];
+            for (number, refused) in refused.into_iter().enumerate() {
+                let is_refused = matches!(refused, Err(crate::Error::Folder(FolderError::NotTrusted { .. })));
+                assert!(is_refused, "{number}: {refused:?}");
+            }
+        }
+        assert_eq!(names(memory), before);
+    });
+}
+
+#[test]
+fn trust_is_of_one_id_at_one_path() {
+    each(|memory, store| {
+        builder(memory, &store).trusted().open().unwrap().trust().unwrap();
+        assert!(text(builder(memory, &store)).contains("quagga"));
+        let moved = memory.with_file_name("moved");
+        fs::rename(memory, &moved).unwrap();
+        assert_eq!(text(builder(&moved, &store)), "");
+        fs::rename(&moved, memory).unwrap();
+        assert!(text(builder(memory, &store)).contains("quagga"));
+        fs::write(memory.join("id"), format!("{}\n", FolderId::generate())).unwrap();
+        assert_eq!(text(builder(memory, &store)), "");
+    });
+}
+
+#[test]
+fn a_decision_of_the_host_is_for_its_handle() {
+    each(|memory, store| {
+        assert!(text(builder(memory, &store).trusted()).contains("quagga"));
+        assert_eq!(text(builder(memory, &store)), "");
+    });
+}
+
+#[test]
+fn a_new_folder_is_known_and_kept_out_of_repositories() {
+    each(|memory, store| {
+        for (name, sharing, expected) in [("private", Sharing::Private, Some("*\n")), ("shared", Sharing::Shared, None)]
+        {
+            let folder = memory.with_file_name(name);
+            let open = || builder(&folder, &store).sharing(sharing);
+            assert_eq!(text(open().read_only()), "");
+            assert!(!folder.exists());
+            open().open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
+            assert!(text(open()).contains("okapi"));
+            assert_eq!(fs::read_to_string(folder.join(".gitignore")).ok().as_deref(), expected);
+        }
+    });
+}
+
+#[test]
+fn in_a_tracked_folder_each_text_is_admitted() {
+    each(|memory, store| {
+        let tracked = || builder(memory, &store).tracked(Tracking::Tracked);
+        tracked().trusted().open().unwrap().trust().unwrap();
+        tracked().open().unwrap().learn_lesson(build_lesson("zip the docs", "okapi")).unwrap();
+        let file = memory.join("skills_playbook.json");
+        let pulled = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
+        fs::write(&file, pulled).unwrap();
+        // What is tracked once stays so.
+        for open in [tracked(), builder(memory, &store)] {
+            let playbook = open.open().unwrap();
+            assert_eq!((playbook.standing(), playbook.stats().unwrap().n_lessons), (Standing::TextByText, 1));
+            assert!(playbook.get_playbook_context("zip the docs").unwrap().text.contains("okapi"));
+            assert!(!playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
+            assert_eq!(playbook.awaiting_trust().unwrap().lessons.len(), 1);
+        }
+        // A commit keeps what waits; it is admitted by its id.
+        let playbook = tracked().open().unwrap();
+        playbook.learn_lesson(build_lesson("wash", "okapi")).unwrap();
+        let waiting = playbook.awaiting_trust().unwrap().lessons;
+        playbook.admit_lessons(&[waiting[0].id]).unwrap();
+        assert!(playbook.get_playbook_context(TASK).unwrap().text.contains("quagga as root"));
+        assert!(text(tracked()).contains("quagga as root"));
+    });
+}
+
+#[test]
+fn an_id_is_spelled_in_one_way() {
+    let id = FolderId::generate();
+    assert_eq!(id.to_string().parse(), Ok(id));
+    for text in [id.to_string().to_uppercase(), id.to_string().replace('-', ""), format!("{{{id}}}"), String::new()] {
+        assert!(text.parse::<FolderId>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_broken_record_trusts_nothing() {
+    let temp = tempfile::tempdir().unwrap();
+    let (memory, state) = (temp.path().join("memory"), temp.path().join("state"));
+    let store: Arc<dyn TrustStore> = Arc::new(FileTrustStore::new(&state));
+    builder(&memory, &store).open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
+    let record = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
+    let record = record.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
+    let whole = fs::read_to_string(&record).unwrap();
+    for broken in ["", "null", "\"all\"", "{}", &whole[..whole.len() / 2], &whole.repeat(2)] {
+        fs::write(&record, broken).unwrap();
+        assert_eq!(text(builder(&memory, &store)), "", "{broken}");
+    }
+    builder(&memory, &store).trusted().open().unwrap().trust().unwrap();
+    assert!(text(builder(&memory, &store)).contains("okapi"));
+}

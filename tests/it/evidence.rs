@@ -1,0 +1,145 @@
+//! Retrieval at its defaults: by all evidence, with a probability, and lessons for files and commands.
+
+use std::sync::Arc;
+
+use adage::embed::{Engine, Model};
+use adage::lesson::Refusal;
+use adage::retrieve::TierChoice;
+use adage::{
+    Config, Embedder, HashingEmbedder, LearnOutcome, NoMatchReason, OnnxEmbedder, Playbook, Request, Tier, build_lesson,
+};
+
+use crate::bench::{Bench, learn, shown, three};
+
+fn bundled(bench: &Bench) -> Playbook {
+    with(bench, Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+}
+
+fn with(bench: &Bench, embedder: Arc<dyn Embedder>) -> Playbook {
+    let mut config = Config::default();
+    config.learn.dedup = adage::config::DedupPolicy::Off;
+    bench.builder().with_config(config).with_embedder(embedder).open().unwrap()
+}
+
+fn stock(bench: &Bench, playbook: &Playbook) {
+    for draft in three() {
+        bench.advance(1);
+        learn(playbook, draft);
+    }
+}
+
+fn ask(playbook: &Playbook, request: impl Into<Request>) -> adage::Context {
+    playbook.get_playbook_context(request).unwrap()
+}
+
+#[test]
+fn a_task_finds_its_lesson_by_any_kind_of_evidence_and_the_rest_is_silence() {
+    let bench = Bench::new();
+    for playbook in [bundled(&bench), with(&bench, Arc::new(HashingEmbedder)), bench.open()] {
+        if playbook.stats().unwrap().n_lessons == 0 {
+            stock(&bench, &playbook);
+        }
+        let context = ask(&playbook, "parsing the CSV exports of a shop");
+        assert_eq!(shown(&context), ["parsing CSV exports"], "{context:?}");
+        let probability = context.lessons[0].probability.unwrap();
+        assert!(probability > 0.6 && probability <= 1.0, "{probability}");
+        for unrelated in ["What is the capital of France?", "the of and is", "zzz qqq"] {
+            let context = ask(&playbook, unrelated);
+            let Some(NoMatchReason::Unlikely { best, probability, answer_from }) = context.none_because else {
+                panic!("{context:?}")
+            };
+            assert!(probability <= answer_from && playbook.find(best).is_ok(), "{probability}");
+        }
+    }
+}
+
+#[test]
+fn words_alone_work_in_a_book_of_one() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    learn(&playbook, three()[1].clone());
+    let context = ask(&playbook, "how do we rotate the ssh keys of all hosts");
+    assert_eq!((context.tier, shown(&context)), (Tier::Lexical, vec!["rotating ssh keys"]), "{context:?}");
+    assert!(ask(&playbook, "What is the capital of France?").lessons.is_empty());
+}
+
+#[test]
+fn copies_of_a_lesson_do_not_raise_the_probability_of_an_answer() {
+    let bench = Bench::new();
+    let playbook = bundled(&bench);
+    stock(&bench, &playbook);
+    let queries = ["ssh hosts are slow", "exporting a photograph", "parsing dates", "keys of a piano"];
+    let any = |query: &str, tier: TierChoice| {
+        let context = ask(&playbook, Request::about(query).tier(tier).peek().explain().limit(100));
+        context.considered.iter().filter_map(|scored| scored.probability).sum::<f32>()
+    };
+    let tiers = [TierChoice::Vector, TierChoice::Lexical];
+    let all = || queries.map(|query| tiers.map(|tier| any(query, tier)));
+    let alone = all();
+    for number in 0..20 {
+        let copy = build_lesson("rotating ssh keys", "Keep both until every host took the new one.");
+        learn(&playbook, copy.mistake("locked out").task(format!("copy {number}")));
+    }
+    for ((query, alone), among) in queries.iter().zip(alone).zip(all()) {
+        for (before, after) in alone.into_iter().zip(among) {
+            assert!(after <= before + 0.02, "{query}: {after} after the copies, {before} before");
+        }
+    }
+    assert!(!ask(&playbook, "rotate the ssh keys of a host").lessons.is_empty(), "the copies push each other out");
+}
+
+#[test]
+fn an_explicit_threshold_and_the_classic_settings_apply_the_classic_rule() {
+    let bench = Bench::new();
+    let playbook = with(&bench, Arc::new(HashingEmbedder));
+    stock(&bench, &playbook);
+    let one_call = ask(&playbook, Request::about("parsing CSV exports").distance_threshold(0.45).peek());
+    drop(playbook);
+    let builder = bench.builder().with_config(Config::classic()).with_embedder(Arc::new(HashingEmbedder));
+    let classic = ask(&builder.open().unwrap(), Request::about("parsing CSV exports").peek());
+    assert_eq!(one_call, classic);
+    assert_eq!((classic.lessons.len(), classic.lessons[0].probability), (1, None));
+}
+
+#[test]
+fn lessons_for_a_file_or_a_command_come_first() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    stock(&bench, &playbook);
+    let drafts = [
+        build_lesson("any query", "Use parameters.").paths(["*.sql"]),
+        build_lesson("a migration", "Write the way back too.").paths(["db/migrations/*.sql"]),
+        build_lesson("old migrations", "Leave them as they are.").paths(["migrations/**"]),
+        build_lesson("pushing", "Never force.").commands(["git push *"]),
+        build_lesson("another project's", "Ask.").commands(["git push *"]).project("other"),
+    ];
+    for draft in drafts {
+        bench.advance(1);
+        learn(&playbook, draft);
+    }
+    let touching = || Request::about("parsing CSV exports").touching("/work/shop/db/migrations/7.sql").peek();
+    // Two at most, the longer pattern first; then what was found.
+    assert_eq!(shown(&ask(&playbook, touching())), ["a migration", "old migrations", "parsing CSV exports"]);
+    assert_eq!(shown(&ask(&playbook, touching().limit(1))), ["a migration"]);
+    let context = ask(&playbook, Request::about("zzz").running(" git push -f origin").peek());
+    assert_eq!((shown(&context), context.none_because), (vec!["pushing"], None));
+    let first = &context.lessons[0];
+    assert_eq!((first.matched.as_deref(), first.probability), (Some("git push *"), None));
+    let cold = ask(&playbook, Request::cold_start().running("git push x").limit(2).peek());
+    assert_eq!(shown(&cold)[0], "pushing");
+    assert!(ask(&playbook, Request::about("zzz").touching("a.rs").running("git pull").peek()).lessons.is_empty());
+    let refused = playbook.learn_lesson(build_lesson("everything", "s").commands(["*"])).unwrap();
+    let LearnOutcome::Refused { reason: Refusal::MatchesEverything { glob } } = refused else { panic!("{refused:?}") };
+    assert_eq!(glob, "*");
+}
+
+#[test]
+fn a_pattern_in_the_file_that_matches_everything_is_passed_over() {
+    let row =
+        serde_json::json!([{"trigger": "amber kettle", "solution": "s", "paths": ["**", "*.tea"], "commands": "*"}]);
+    let bench = Bench::with_truth(row.to_string());
+    let playbook = bench.open();
+    let asked = |request: Request| ask(&playbook, request.peek()).lessons.len();
+    assert_eq!(asked(Request::about("zzz").touching("a.rs").running("ls")), 0);
+    assert_eq!(asked(Request::about("zzz").touching("pot.tea")), 1);
+}
