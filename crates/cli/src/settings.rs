@@ -4,7 +4,7 @@
 //! Runtime library to load, further folders of skills, and folders to trust.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use adage::Config;
 use serde_json::{Map, Value};
@@ -49,7 +49,7 @@ pub(crate) fn read() -> Result<UserSettings, SettingsError> {
         return Err(SettingsError::NotAFile { path, found });
     }
     let text = fs::read_to_string(&path).map_err(|source| SettingsError::Io { path: path.clone(), source })?;
-    parse(&text, path)
+    parse(&text, &path)
 }
 
 fn path() -> Option<PathBuf> {
@@ -64,8 +64,8 @@ fn path() -> Option<PathBuf> {
     Some(parent.join("adage").join("config.json"))
 }
 
-fn parse(text: &str, path: PathBuf) -> Result<UserSettings, SettingsError> {
-    let config = |source| SettingsError::Config { path: path.clone(), source };
+fn parse(text: &str, path: &Path) -> Result<UserSettings, SettingsError> {
+    let config = |source| SettingsError::Config { path: path.to_path_buf(), source };
     let mut keys: Map<String, Value> = serde_json::from_str(text).map_err(|error| config(error.into()))?;
     let mut folders = |key: &'static str| match keys.remove(key) {
         None => Ok(Vec::new()),
@@ -75,10 +75,10 @@ fn parse(text: &str, path: PathBuf) -> Result<UserSettings, SettingsError> {
     let lists = [folders("extra_skills"), folders("trust")];
     let library = keys.remove("onnxruntime").map(|value| absolute(&value).ok_or("onnxruntime")).transpose();
     let [extra_skills, trust] = lists.map(|list| {
-        list.map_err(|key| SettingsError::Value { path: path.clone(), key, expected: "a list of absolute paths" })
+        list.map_err(|key| SettingsError::Value { path: path.to_path_buf(), key, expected: "a list of absolute paths" })
     });
     let onnxruntime =
-        library.map_err(|key| SettingsError::Value { path: path.clone(), key, expected: "an absolute path" })?;
+        library.map_err(|key| SettingsError::Value { path: path.to_path_buf(), key, expected: "an absolute path" })?;
     let config = Config::from_json(&Value::Object(keys).to_string()).map_err(config)?;
     Ok(UserSettings { config, onnxruntime, extra_skills: extra_skills?, trust: trust? })
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let read = parse(text, "/home/config.json".into());
+        let read = parse(text, Path::new("/home/config.json"));
         let said = read.map(|read| {
             format!(
                 "{} {:?} {:?} {:?}",

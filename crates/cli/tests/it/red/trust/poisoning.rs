@@ -2,7 +2,7 @@
 //!
 //! `cargo test -p adage-cli --test it red::trust::poisoning -- --nocapture` prints the table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn poisoned() -> Vec<Value> {
 fn scene(ground: &Ground, source: Source, doors: Doors) -> (Person, PathBuf) {
     let user = ground.user.clone();
     let own = ground.folder("own");
-    let learned = |project: &PathBuf| assert!(user.adage_reads(project, &["learn"], &honest()).is_done());
+    let learned = |project: &Path| assert!(user.adage_reads(project, &["learn"], &honest()).is_done());
     let imported = |lines: String| {
         learned(&own);
         write(&own.join("rows.jsonl"), lines);
@@ -106,7 +106,7 @@ fn scene(ground: &Ground, source: Source, doors: Doors) -> (Person, PathBuf) {
 }
 
 /// Of the questions, the share whose first lesson is poisoned, in percent.
-fn share(person: &Person, project: &PathBuf, tier: &str) -> usize {
+fn share(person: &Person, project: &Path, tier: &str) -> usize {
     let is_poisoned = |task: &&&str| {
         let said = person.adage(project, &["context", task, "--peek", "--limit", "1", "--tier", tier]);
         assert!(said.is_done(), "{}", said.brief());
