@@ -92,8 +92,11 @@ fn merges_at(distance: f64) -> bool {
     let mut bench = Bench::new();
     let words = "a rather long situation that both of the lessons describe in other words";
     let first = bench.place(lesson(words, "compare the texts before deciding anything about them"), 0.0);
-    let second =
-        bench.place(lesson("an entirely different wording for the whole of it", "look at them first"), distance);
+    let reworded = "a situation of some length that each lesson describes in words of its own";
+    let second = bench.place(
+        lesson(reworded, "a decision about two texts follows a patient comparison, line by line, of both"),
+        distance,
+    );
     bench.learn(&first);
     is_merged(&bench.learn(&second))
 }

@@ -12,7 +12,7 @@ use crate::sorted_blocks::SortedBlocks;
 
 pub(crate) use code_terms::code_terms;
 pub(crate) use fields::{Field, FieldIndex, WordQuery, WordScore};
-pub(crate) use words::{content_words, is_telling, stem, subject_words, terms};
+pub(crate) use words::{bare_words, content_words, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
 /// 2009; the usual values).

@@ -38,6 +38,15 @@ pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_lowercase)
 }
 
+/// The words of a text without case, blanks and the punctuation around them. Symbols that are part of a word stay: C++ is not C#.
+pub(crate) fn bare_words(text: &str) -> impl Iterator<Item = String> {
+    let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
+    let bare = move |word: &str| {
+        word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
+    };
+    text.split_whitespace().map(bare).filter(|word| !word.is_empty())
+}
+
 /// The stem of a lower-case word (Snowball English).
 pub(crate) fn stem(lower: &str) -> String {
     STEMMER.stem(lower).into_owned()

@@ -29,6 +29,9 @@ const NEAR_COSINE: f32 = 0.55;
 /// How steeply the evidence grows from there on, per unit of cosine.
 const NEAR_SLOPE: f32 = 40.0;
 
+/// The log odds that a lesson is an answer whose trigger or task is the query itself: 0.95.
+const TITLE_LOG_ODDS: f32 = 2.944;
+
 /// Words of a query that count; a longer one tells no more about its subject.
 const MAX_QUERY_WORDS: usize = 12;
 
@@ -122,7 +125,8 @@ impl Calibration {
             let by_all = self.gate.sum(evidence) - none;
             let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
             let by_distance = NEAR_SLOPE * (evidence.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
-            if self.trusts_distance { by_all.max(by_distance) } else { by_all }
+            let by_title = if evidence.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY };
+            by_title.max(if self.trusts_distance { by_all.max(by_distance) } else { by_all })
         };
         let strongest = evidence.into_iter().map(log_odds).fold(f32::NEG_INFINITY, f32::max);
         1.0 / (1.0 + (-strongest).exp())
@@ -152,7 +156,7 @@ mod tests {
     use super::*;
 
     fn evidence(trigger: f32, words: f32) -> Evidence {
-        Evidence { trigger: Some(trigger), whole: Some(trigger), words, grams: words, coverage: 0.5 }
+        Evidence { trigger: Some(trigger), whole: Some(trigger), words, grams: words, coverage: 0.5, is_title: false }
     }
 
     const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50 };
@@ -180,6 +184,14 @@ mod tests {
                 let shared = calibration.shared_out(all, &copies.map(|copy| calibration.score(&copy)));
                 assert!((shared.iter().sum::<f32>() - all).abs() < 1e-4);
             }
+        }
+    }
+
+    #[test]
+    fn a_lesson_that_is_asked_for_by_its_trigger_is_an_answer_however_usual_its_words_are() {
+        let usual = Evidence { is_title: true, ..evidence(0.0, 0.1) };
+        for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
+            assert!((calibration.any_is_answer([&usual], USUAL) - 0.95).abs() < 1e-3);
         }
     }
 

@@ -10,6 +10,7 @@ use super::calibration::{Calibration, Situation};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
+use crate::lexical::bare_words;
 use crate::state::LessonVectors;
 
 /// What speaks for a lesson. All of it is larger for better matches.
@@ -26,7 +27,12 @@ pub struct Evidence {
     pub grams: f32,
     /// Share of the query's idf mass that the lesson has, in [0, 1].
     pub coverage: f32,
+    /// Whether the query is the trigger or the task, but for case, blanks and punctuation.
+    pub is_title: bool,
 }
+
+/// Covers all of a query, within rounding.
+const ALL: f32 = 0.999;
 
 /// The query's vector, and those of the lessons.
 #[derive(Clone, Copy)]
@@ -105,6 +111,8 @@ impl Search<'_> {
             }
             by
         });
+        let asked: Vec<String> = bare_words(text).collect();
+        let is_title = |title: &str| !asked.is_empty() && bare_words(title).eq(asked.iter().cloned());
         let lessons = ids.into_iter().filter_map(|id| {
             let lesson = self.recall.book.get(id)?;
             let of_words = words.score(lesson);
@@ -117,6 +125,7 @@ impl Search<'_> {
                 words: of_words.words,
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
+                is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
             };
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
             Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })

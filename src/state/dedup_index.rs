@@ -9,6 +9,7 @@ use super::ranking::Ranking;
 use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use crate::config::{Config, DedupPolicy};
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
+use crate::lexical::bare_words;
 use crate::sorted_blocks::SortedBlocks;
 
 /// Built from a state of the playbook, and updated to another by what differs. Clones share everything.
@@ -126,14 +127,8 @@ fn has_same_whole(one: &Lesson, other: &Lesson) -> bool {
         == (&other.trigger, &other.anti_pattern, &other.correct_pattern)
 }
 
-/// A hash of realm, task and trigger without case, blanks and the punctuation around words. Symbols that are part of a word
-/// count: C++ is not C#.
+/// A hash of realm, and of the bare words of task and trigger.
 fn title(lesson: &Lesson) -> TextHash {
-    let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
-    let word = |word: &str| {
-        word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
-    };
-    let words =
-        |text: &str| text.split_whitespace().map(word).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let words = |text: &str| bare_words(text).collect::<Vec<_>>().join(" ");
     TextHash::of(&[&lesson.realm.project, &lesson.realm.role, &words(&lesson.task), &words(&lesson.trigger)])
 }

@@ -6,7 +6,8 @@ use adage::embed::{Engine, Model};
 use adage::lesson::Refusal;
 use adage::retrieve::TierChoice;
 use adage::{
-    Config, Embedder, HashingEmbedder, LearnOutcome, NoMatchReason, OnnxEmbedder, Playbook, Request, Tier, build_lesson,
+    Config, Embedder, HashingEmbedder, LearnOutcome, NoMatchReason, OnnxEmbedder, Playbook, Request, Scored, Tier,
+    build_lesson,
 };
 
 use crate::bench::{Bench, learn, shown, three};
@@ -69,20 +70,26 @@ fn copies_of_a_lesson_do_not_raise_the_probability_of_an_answer() {
     let playbook = bundled(&bench);
     stock(&bench, &playbook);
     let queries = ["ssh hosts are slow", "exporting a photograph", "parsing dates", "keys of a piano"];
-    let any = |query: &str, tier: TierChoice| {
+    // The first value is that of the copies, the second that of all lessons together.
+    let probability = |query: &str, tier: TierChoice| {
         let context = ask(&playbook, Request::about(query).tier(tier).peek().explain().limit(100));
-        context.considered.iter().filter_map(|scored| scored.probability).sum::<f32>()
+        let sum = |of: &dyn Fn(&Scored) -> bool| -> f32 {
+            context.considered.iter().filter(|scored| of(scored)).filter_map(|scored| scored.probability).sum()
+        };
+        [sum(&|scored| scored.trigger == "rotating ssh keys"), sum(&|_| true)]
     };
     let tiers = [TierChoice::Vector, TierChoice::Lexical];
-    let all = || queries.map(|query| tiers.map(|tier| any(query, tier)));
+    let all = || queries.map(|query| tiers.map(|tier| probability(query, tier)));
     let alone = all();
     for number in 0..20 {
         let copy = build_lesson("rotating ssh keys", "Keep both until every host took the new one.");
         learn(&playbook, copy.mistake("locked out").task(format!("copy {number}")));
     }
     for ((query, alone), among) in queries.iter().zip(alone).zip(all()) {
-        for (before, after) in alone.into_iter().zip(among) {
-            assert!(after <= before + 0.02, "{query}: {after} after the copies, {before} before");
+        for ([copied_before, before], [copied, after]) in alone.into_iter().zip(among) {
+            assert!(copied <= copied_before + 0.02, "{query}: {copied} after the copies, {copied_before} before");
+            // A book seven times as large makes the words that are rare in it tell more.
+            assert!(after <= before + 0.05, "{query}: {after} after the copies, {before} before");
         }
     }
     assert!(!ask(&playbook, "rotate the ssh keys of a host").lessons.is_empty(), "the copies push each other out");
