@@ -72,15 +72,20 @@ impl Search<'_> {
     ) -> Ranked {
         let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
         lessons.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lesson.id.cmp(&b.lesson.id)));
-        let situation = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
-        let any = calibration.any_is_answer(lessons.iter().map(|candidate| &candidate.evidence), situation);
+        let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
+        let any = calibration.any_is_answer(lessons.iter().map(|candidate| &candidate.evidence), asked);
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
         let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
         let probabilities = calibration.shared_out(any, &scores);
         let best = probabilities.first().copied().unwrap_or_default();
+        let situation = lessons.first().map(|best| Arc::clone(&best.lesson));
+        let is_of_situation = |lesson: &Lesson| {
+            situation.as_ref().is_some_and(|best| bare_words(&best.trigger).eq(bare_words(&lesson.trigger)))
+        };
         for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
             candidate.probability = probability;
-            candidate.passed = any > answer_from && probability >= self.config.min_share * best;
+            let is_near_best = probability >= self.config.min_share * best;
+            candidate.passed = any > answer_from && (is_near_best || is_of_situation(&candidate.lesson));
         }
         let none_because = match lessons.first() {
             None => Some(NoMatchReason::NoLessons),

@@ -236,8 +236,8 @@ fn an_own_export_that_is_larger_than_the_room_is_previewed_and_taken_back() {
     let mut config = Config::default();
     config.retention.capacity = 2;
     let playbook = bench.builder().with_config(config).open().unwrap();
-    let [_, _, photographs] = three();
-    learn(&playbook, photographs.mistake("a longer story of the same mistake"));
+    let photographs = build_lesson("compressing photographs", "Strip the metadata first, and look at it.");
+    learn(&playbook, photographs.mistake("leaked the position"));
     let before = lessons(&playbook);
 
     let read = || read_export(exchange::Format::JsonLines, &text(&source, exchange::Format::JsonLines), Some(&key));

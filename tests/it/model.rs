@@ -816,7 +816,7 @@ fn compare(model: &Model, playbook: &Playbook) -> Checked {
 /// Two handles take turns, and each step is looked at through the one that did not make it.
 fn run(ops: &[Op]) -> Checked<Tally> {
     let bench = Bench::new();
-    let mut config = Config::default();
+    let mut config = Config::classic();
     config.retention.capacity = CAPACITY;
     let open = || bench.builder().with_config(config.clone()).open().unwrap();
     let mut handles = [open(), open()];

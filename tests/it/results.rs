@@ -18,7 +18,7 @@ fn a_playbooks_results_are_json() {
     let playbook = bench.builder().without_embedder().open().unwrap();
     let learned = playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
     let id = value(learned.id().unwrap());
-    assert_eq!(value(&learned), json!({ "inserted": { "id": id, "evicted": [], "change": null } }));
+    assert_eq!(value(&learned), json!({ "inserted": { "id": id, "near": [], "evicted": [], "change": null } }));
 
     let context = value(playbook.get_playbook_context(Request::about("parsing CSV exports")).unwrap());
     assert_eq!((&context["tier"], &context["lessons"][0]["id"]), (&json!("lexical"), &id), "{context}");

@@ -88,7 +88,7 @@ fn learn_says_what_became_of_the_lesson() {
     let id = first["id"].as_str().unwrap().to_owned();
     assert_eq!(
         first,
-        json!({"outcome": "inserted", "id": id, "into": null, "near": null, "distance": null, "why": null, "evicted": [], "change": null})
+        json!({"outcome": "inserted", "id": id, "into": null, "near": null, "old": null, "distance": null, "why": null, "evicted": [], "change": null})
     );
     let again = shell.learn("Parse a CSV export!", "use the csv module of the library");
     assert_eq!((again["outcome"].as_str(), again["into"].as_str()), (Some("merged"), Some(id.as_str())));
