@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use super::books::{Book, Random};
-use super::data::{Data, Question};
-use super::embedder::Kept;
+use super::data::Question;
 
 /// Candidates per question: the best by the product's own score, and the right ones.
 const CANDIDATES: usize = 40;
@@ -18,15 +17,13 @@ const CANDIDATES: usize = 40;
 const UNRELATED: usize = 150;
 
 /// Writes the lines of one book.
-pub(crate) fn write(book: &Book, data: &Data, set: &str, seed: u64, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn write(book: &Book, set: &str, seed: u64, out: &mut impl Write) -> Result<(), Failure> {
     let playbook = book.open(|config| config.retrieval.candidates = 50)?;
     let mut by_kind: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
     for question in &book.questions {
         by_kind.entry(&question.kind).or_default().push(question);
     }
     let names: BTreeMap<_, &str> = book.ids.iter().map(|(name, id)| (*id, name.as_str())).collect();
-    let drafts: BTreeMap<&str, Value> =
-        data.lessons.iter().map(|lesson| (lesson.id.as_str(), lesson.draft.to_json())).collect();
     for questions in by_kind.into_values() {
         let is_unrelated = questions.first().is_some_and(|question| question.right.is_empty());
         let n = if is_unrelated { UNRELATED } else { questions.len() };
@@ -39,12 +36,11 @@ pub(crate) fn write(book: &Book, data: &Data, set: &str, seed: u64, out: &mut im
                 .filter(|(place, scored)| *place < CANDIDATES || right.contains(&scored.id))
                 .filter_map(|(_, scored)| {
                     let (name, evidence) = (*names.get(&scored.id)?, scored.evidence?);
-                    let alone = |key: &str| alone(&book.embedder, &vector, drafts.get(name)?, key).ok();
                     Some(json!({
                         "lesson": name, "relevant": right.contains(&scored.id),
                         "t": round(evidence.trigger?), "x": round(evidence.whole?), "f": round(evidence.words),
                         "g": round(evidence.grams), "c": round(evidence.coverage),
-                        "m": alone("mistake"), "s": alone("correct_pattern"),
+                        "m": round(evidence.mistake?),
                     }))
                 })
                 .collect();
@@ -58,14 +54,6 @@ pub(crate) fn write(book: &Book, data: &Data, set: &str, seed: u64, out: &mut im
         }
     }
     Ok(())
-}
-
-/// Cosine of a query and one field.
-fn alone(embedder: &Kept, query: &[f32], draft: &Value, key: &str) -> Result<f64, Failure> {
-    let text = draft[key].as_str().filter(|text| !text.is_empty()).ok_or("no text")?;
-    let vector = embedder.vector(text)?;
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    Ok(round(dot(query, &vector) / (dot(query, query) * dot(&vector, &vector)).sqrt()))
 }
 
 fn round(value: f32) -> f64 {

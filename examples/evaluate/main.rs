@@ -165,7 +165,7 @@ fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure
     let set = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(file)?);
     for (number, book) in (0..).zip(options.draws().books(&data, &embedder)) {
-        features::write(&book?, &data, &set, options.seed + number, &mut out)?;
+        features::write(&book?, &set, options.seed + number, &mut out)?;
     }
     Ok(())
 }

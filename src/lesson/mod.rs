@@ -160,6 +160,11 @@ impl Lesson {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.mistake, self.correct_pattern)
     }
 
+    /// The mistake, which queries are compared with on its own as well; the searched text where the lesson tells none.
+    pub(crate) fn searched_mistake(&self) -> String {
+        if self.mistake.trim().is_empty() { self.searched_text() } else { self.mistake.clone() }
+    }
+
     /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted; and
     /// it is not quarantined.
     #[must_use]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Inner, View};
-use crate::config::{Config, DedupPolicy, RetrievalRule};
+use crate::config::{Config, DedupPolicy};
 use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
 use crate::lesson::{Lesson, Realm};
-use crate::state::{Book, DedupIndex, Plan, Planned};
+use crate::state::{Book, DedupIndex, EmbeddedText, Plan, Planned};
 use crate::store::Snapshot;
 
 /// How often a commit is tried before it is given up.
@@ -33,10 +33,7 @@ impl VectorNeeds {
     pub(super) fn of<'l>(lessons: impl Iterator<Item = &'l Lesson>, config: &Config) -> Self {
         let mut needs = Self::default();
         for lesson in lessons {
-            needs.texts.push(lesson.trigger.clone());
-            if config.retrieval.rule == RetrievalRule::Evidence {
-                needs.texts.push(lesson.searched_text());
-            }
+            needs.texts.extend(EmbeddedText::searched(config.retrieval.rule).iter().map(|text| text.of(lesson)));
             if config.learn.dedup != DedupPolicy::Off {
                 needs.texts.push(lesson.whole_text());
             }

@@ -3,16 +3,16 @@
 use adage_index::UnitVector;
 
 use super::{Inner, Playbook};
-use crate::config::RetrievalRule;
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
+use crate::state::EmbeddedText;
 use crate::store::Snapshot;
 
 /// Texts a call of the embedder. After each batch the vectors are in memory, so that work is lost by the batch at most.
 const BATCH: usize = 64;
 
 impl Playbook {
-    /// Loads the model and embeds every trigger and whole text that has no vector yet, so that the first recall is as fast as the
+    /// Loads the model and embeds every text that queries are compared with and that has no vector yet, so that the first recall is as fast as the
     /// others.
     ///
     /// Another model than the one that filled the folder's cache means that all of them are embedded again, here or at the
@@ -26,11 +26,10 @@ impl Playbook {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         let view = self.0.view()?;
         embedder.dimension()?;
-        let is_classic = self.0.config.retrieval.rule == RetrievalRule::Classic;
-        let lessons = &view.recall.book.lessons;
-        let wholes: Vec<String> = lessons.iter().filter(|_| !is_classic).map(|lesson| lesson.searched_text()).collect();
-        let triggers = lessons.iter().map(|lesson| lesson.trigger.as_str());
-        let missing = self.0.missing(&triggers.chain(wholes.iter().map(String::as_str)).collect::<Vec<_>>())?;
+        let searched = EmbeddedText::searched(self.0.config.retrieval.rule);
+        let lessons = view.recall.book.lessons.iter();
+        let texts: Vec<String> = lessons.flat_map(|lesson| searched.iter().map(|text| text.of(lesson))).collect();
+        let missing = self.0.missing(&texts.iter().map(String::as_str).collect::<Vec<_>>())?;
         for batch in missing.chunks(BATCH) {
             self.0.embed(embedder.as_ref(), batch, Role::Document)?;
             self.0.save_vectors(&view.snapshot)?;

@@ -108,7 +108,9 @@ impl Inner {
                     return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
                 }
                 let wholes = self.lesson_vectors(view, EmbeddedText::Whole, dimension)?;
-                let vectors = QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes };
+                let mistakes = self.lesson_vectors(view, EmbeddedText::Mistake, dimension)?;
+                let vectors =
+                    QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
                 let calibration = Calibration::of(self.fingerprint().ok_or(Error::NoEmbedder)?);
                 Ok(search.by_evidence(query, Some(vectors), &calibration))
             };

@@ -21,6 +21,8 @@ pub struct Evidence {
     pub trigger: Option<f32>,
     /// Cosine of query and whole text, in [-1, 1]; vector tier only.
     pub whole: Option<f32>,
+    /// Cosine of query and mistake, in [-1, 1]; vector tier only.
+    pub mistake: Option<f32>,
     /// BM25F over trigger, mistake and solution.
     pub words: f32,
     /// The same over character n-grams.
@@ -40,6 +42,7 @@ pub(crate) struct QueryVectors<'a> {
     pub(crate) vector: &'a UnitVector,
     pub(crate) triggers: &'a LessonVectors,
     pub(crate) wholes: &'a LessonVectors,
+    pub(crate) mistakes: &'a LessonVectors,
 }
 
 /// The lessons that could answer a query.
@@ -109,7 +112,7 @@ impl Search<'_> {
         let words = words.scored(text, self.realm);
         let k = self.config.candidates.max(self.limit);
         let mut ids: BTreeSet<LessonId> = words.best(k).into_iter().collect();
-        let index = vectors.map(|QueryVectors { vector, triggers, wholes }| {
+        let index = vectors.map(|QueryVectors { vector, triggers, wholes, .. }| {
             let (nearest, by) = triggers.nearest(self.realm, vector, k);
             if words.n_in_sight() > k {
                 ids.extend(nearest.iter().chain(&wholes.nearest(self.realm, vector, k).0).map(|near| near.id));
@@ -127,6 +130,7 @@ impl Search<'_> {
             let evidence = Evidence {
                 trigger: cosine(|vectors| vectors.triggers),
                 whole: cosine(|vectors| vectors.wholes),
+                mistake: cosine(|vectors| vectors.mistakes),
                 words: of_words.words,
                 grams: words.grams(lesson),
                 coverage: of_words.mass,

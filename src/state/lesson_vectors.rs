@@ -7,6 +7,7 @@ use adage_index::{IndexConfig, IndexKind, UnitVector};
 use super::lessons_by_time::{Changed, LessonsByTime};
 use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use super::recall_index::seen;
+use crate::config::RetrievalRule;
 use crate::lesson::{Lesson, LessonId, Realm};
 
 /// Which text of a lesson a query is compared with.
@@ -14,6 +15,7 @@ use crate::lesson::{Lesson, LessonId, Realm};
 pub(crate) enum EmbeddedText {
     Trigger,
     Whole,
+    Mistake,
 }
 
 /// Vectors of lessons that may be shown.
@@ -26,10 +28,19 @@ pub(crate) struct LessonVectors {
 }
 
 impl EmbeddedText {
-    fn of(self, lesson: &Lesson) -> String {
+    /// The texts that a rule compares queries with.
+    pub(crate) fn searched(rule: RetrievalRule) -> &'static [Self] {
+        match rule {
+            RetrievalRule::Classic => &[Self::Trigger],
+            RetrievalRule::Evidence => &[Self::Trigger, Self::Whole, Self::Mistake],
+        }
+    }
+
+    pub(crate) fn of(self, lesson: &Lesson) -> String {
         match self {
             Self::Trigger => lesson.trigger.clone(),
             Self::Whole => lesson.searched_text(),
+            Self::Mistake => lesson.searched_mistake(),
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct RecallIndex {
     pub(crate) book: Arc<Book>,
     triggers: Lazy<LessonVectors>,
     wholes: Lazy<LessonVectors>,
+    mistakes: Lazy<LessonVectors>,
     words: Lazy<RealmWords>,
     lexicon: Lazy<Lexicon>,
 }
@@ -42,9 +43,11 @@ impl RecallIndex {
 
     /// Another state: the indexes that this one has are updated by what differs. `vector_of` returns the vectors of triggers.
     pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &VectorOf<'_>) -> Self {
+        let follow = |vectors: &mut LessonVectors| vectors.follow(&book.lessons, vector_of);
         Self {
-            triggers: self.triggers.carried(|triggers| triggers.follow(&book.lessons, vector_of)),
-            wholes: self.wholes.carried(|wholes| wholes.follow(&book.lessons, vector_of)),
+            triggers: self.triggers.carried(follow),
+            wholes: self.wholes.carried(follow),
+            mistakes: self.mistakes.carried(follow),
             words: self.words.carried(|words| words.follow(&book.lessons)),
             lexicon: self.lexicon.carried(|lexicon| lexicon.follow(&book.lessons)),
             book,
@@ -72,6 +75,7 @@ impl RecallIndex {
         let lazy = match text {
             EmbeddedText::Trigger => &self.triggers,
             EmbeddedText::Whole => &self.wholes,
+            EmbeddedText::Mistake => &self.mistakes,
         };
         lazy.get_or_make(
             |vectors| vectors.is_complete(dimension),
@@ -116,7 +120,7 @@ impl RecallIndex {
 impl RecallIndex {
     /// Panics unless the indexes that it has equal those built from `fresh` alone.
     pub(crate) fn check_against(&self, fresh: &Self, config: &IndexConfig, vector_of: &VectorOf<'_>) {
-        for vectors in [self.triggers.get(), self.wholes.get()].into_iter().flatten() {
+        for vectors in [self.triggers.get(), self.wholes.get(), self.mistakes.get()].into_iter().flatten() {
             vectors.check_against(&fresh.book.lessons, config, vector_of);
         }
         if let Some(words) = self.words.get() {

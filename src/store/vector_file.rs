@@ -76,6 +76,8 @@ impl VectorFile<'_> {
 /// The texts whose vectors are worth keeping.
 fn live_texts(book: &Book) -> BTreeSet<TextHash> {
     let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
-    let texts = |lesson: &Arc<Lesson>| [lesson.trigger.clone(), lesson.whole_text(), lesson.searched_text()];
+    let texts = |lesson: &Arc<Lesson>| {
+        [lesson.trigger.clone(), lesson.whole_text(), lesson.searched_text(), lesson.searched_mistake()]
+    };
     lessons.flat_map(texts).map(|text| vectors::key(&text)).collect()
 }
