@@ -130,7 +130,7 @@ fn no_top_answer_is_poisoned_before_a_person_has_opened_a_door() {
         assert_eq!(shipped, [0, 0], "{source:?}");
         // Without this, the shares above could be those of questions that nothing answers. By vectors, the honest lesson comes
         // first where the poisoned one contradicts it, door or no door.
-        let is_attack = open[0] >= 90 && open[1] > 0;
+        let is_attack = open[0] >= 90 && (source != Source::Import || open[1] >= 90);
         assert!(source == Source::None || is_attack, "{source:?}: {open:?}");
     }
 }
