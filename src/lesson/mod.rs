@@ -20,6 +20,8 @@ mod refusal;
 mod row;
 mod shown;
 
+use std::cmp::Ordering;
+
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -55,7 +57,7 @@ pub const SCHEMA_VERSION: u64 = 2;
 /// assert_eq!(n_shown(&Realm::new("bank", "reviewer"))?, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Realm {
     /// A repository's root, or a name that the host gives. Never a folder's base name alone: two projects may share it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -63,6 +65,23 @@ pub struct Realm {
     /// The role of the agent, such as `reviewer`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub role: String,
+}
+
+/// By project, then by role. Empty texts, the usual ones, are not handed to the comparison of bytes: where it loads them by a masked
+/// vector instruction, as with AVX-512, a pointer to nothing costs a third of a recall.
+impl Ord for Realm {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let text = |one: &str, other: &str| {
+            if one.is_empty() || other.is_empty() { one.len().cmp(&other.len()) } else { one.cmp(other) }
+        };
+        text(&self.project, &other.project).then_with(|| text(&self.role, &other.role))
+    }
+}
+
+impl PartialOrd for Realm {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Realm {

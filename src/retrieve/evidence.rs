@@ -81,14 +81,18 @@ impl Search<'_> {
         let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
         let probabilities = calibration.shared_out(any, &scores);
         let best = probabilities.first().copied().unwrap_or_default();
-        let situation = lessons.first().map(|best| Arc::clone(&best.lesson));
-        let is_of_situation = |lesson: &Lesson| {
-            situation.as_ref().is_some_and(|best| bare_words(&best.trigger).eq(bare_words(&lesson.trigger)))
+        let best_one = lessons.first().map(|best| (Arc::clone(&best.lesson), best.evidence.trigger));
+        let is_of_best_trigger = |candidate: &Candidate| {
+            best_one.as_ref().is_some_and(|(best, cosine)| {
+                let apart = cosine.unwrap_or_default() - candidate.evidence.trigger.unwrap_or_default();
+                // Their words are compared where their vectors are alike: it is the slower test.
+                apart.abs() < 0.1 && bare_words(&best.trigger).eq(bare_words(&candidate.lesson.trigger))
+            })
         };
         for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
             candidate.probability = probability;
             let is_near_best = probability >= self.config.min_share * best;
-            candidate.passed = any > answer_from && (is_near_best || is_of_situation(&candidate.lesson));
+            candidate.passed = any > answer_from && (is_near_best || is_of_best_trigger(candidate));
         }
         let none_because = match lessons.first() {
             None => Some(NoMatchReason::NoLessons),

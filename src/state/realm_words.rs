@@ -161,7 +161,7 @@ impl ScoredWords<'_> {
     }
 
     fn place(&self, lesson: &Lesson) -> Option<(&ScoredRealm<'_>, u32)> {
-        let scored = self.realms.iter().find(|scored| *scored.realm == lesson.realm)?;
+        let scored = self.realms.iter().find(|scored| scored.realm.cmp(&lesson.realm).is_eq())?;
         Some((scored, scored.index.ids.number(lesson.id)?))
     }
 }
