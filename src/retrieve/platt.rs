@@ -9,7 +9,7 @@ use crate::config::CalibrationFit;
 
 /// Standard deviations of what the numbers of a user are expected to be, about a scale of 1 and an offset of 0. Measured:
 /// `scripts/fit_prior.py`.
-const SCALE_DEVIATION: f64 = 0.2;
+const SCALE_DEVIATION: f64 = 0.1;
 const OFFSET_DEVIATION: f64 = 1.0;
 
 /// Newton's method ends after this many steps, or when it moves by less than `SMALL`. Both are far beyond what is needed.
@@ -162,7 +162,7 @@ mod tests {
                     -weight * (target * chance.ln() + (1.0 - target) * (1.0 - chance).ln())
                 })
                 .sum();
-            of_pairs + (scaling.scale - 1.0).powi(2) / (2.0 * 0.04) + scaling.offset.powi(2) / 2.0
+            of_pairs + (scaling.scale - 1.0).powi(2) / (2.0 * 0.01) + scaling.offset.powi(2) / 2.0
         };
         let found = Scaling::fit(&labelled);
         for (by_scale, by_offset) in [(0.01, 0.0), (-0.01, 0.0), (0.0, 0.01), (0.0, -0.01)] {
