@@ -120,3 +120,17 @@ fn a_file_that_is_not_right_is_refused_with_the_line_and_both_sides() {
     refused(&format!("{}{line}", lines(20, 20)), "lines 41 and 21 contradict each other: \"boil goose egg 0\" wants");
     assert_eq!(shell.call(&["calibrate", &file(&shell, 20, 20), "--force"]).code, 2);
 }
+
+#[test]
+fn a_fit_counts_in_the_users_settings_and_never_in_a_folders() {
+    let shell = shell();
+    let open = json!({"retrieval": {"calibration": {"words": {"scale": 1, "offset": 20, "n_pairs": 40}}}}).to_string();
+    let ask = || shell.call(&["--embedder", "none", "context", "boil a goose egg or a parsing"]);
+    fs::write(shell.path().join("memory/config.json"), &open).unwrap();
+    let said = ask();
+    assert!(said.out.is_empty() && said.err.contains("a folder may not set \"retrieval.calibration\""), "{}", said.err);
+    fs::create_dir_all(shell.path().join("config/adage")).unwrap();
+    fs::write(shell.path().join("config/adage/config.json"), &open).unwrap();
+    fs::remove_file(shell.path().join("memory/config.json")).unwrap();
+    assert!(ask().out.contains("csv module"), "{}", ask().out);
+}
