@@ -157,7 +157,7 @@ impl Calibration {
     /// The probability that any lesson is an answer.
     pub(super) fn any_is_answer(&self, strongest: Strongest) -> f32 {
         let by_evidence = self.scale * strongest.log_odds + self.offset;
-        1.0 / (1.0 + (-strongest.at_least_by_title(by_evidence)).exp())
+        1.0 / (1.0 + (-by_evidence.max(strongest.by_title())).exp())
     }
 
     /// The probability of each lesson, by their scores, best first: that of any, shared out.
@@ -170,9 +170,9 @@ impl Calibration {
 }
 
 impl Strongest {
-    /// The log odds of a query that may be a lesson's trigger or task.
-    pub(super) fn at_least_by_title(self, log_odds: f32) -> f32 {
-        if self.is_title { log_odds.max(TITLE_LOG_ODDS) } else { log_odds }
+    /// The log odds that the words of a title give a query, whatever the other evidence.
+    pub(super) fn by_title(self) -> f32 {
+        if self.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY }
     }
 }
 

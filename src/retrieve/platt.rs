@@ -40,6 +40,12 @@ impl Scaling {
         self.scale * shipped + self.offset
     }
 
+    /// As a setting.
+    #[expect(clippy::cast_possible_truncation, reason = "seven digits are more than the queries tell")]
+    pub(super) fn kept(self, n_pairs: usize) -> CalibrationFit {
+        CalibrationFit { scale: self.scale as f32, offset: self.offset as f32, n_pairs }
+    }
+
     /// The most likely scaling. Without queries of both kinds, the shipped one.
     pub(super) fn fit(labelled: &[Labelled]) -> Self {
         let wanting = labelled.iter().filter(|one| one.wants_lesson).count() as f64;
@@ -127,11 +133,12 @@ mod tests {
 
     #[test]
     fn many_pairs_give_back_the_numbers_that_they_were_drawn_from() {
+        const N: u32 = 200_000;
         for (scale, offset) in [(1.0, 0.0), (0.5, 0.0), (2.0, 0.0), (0.7, 0.4)] {
-            let found = Scaling::fit(&drawn(Scaling { scale, offset }, 20_000));
+            let found = Scaling::fit(&drawn(Scaling { scale, offset }, N));
             // Kinds weigh the same: where one is rarer, the offset moves by the logarithm of their proportion.
-            let n = drawn(Scaling { scale, offset }, 20_000).iter().filter(|one| one.wants_lesson).count() as f64;
-            let expected = offset - (n / (20_000.0 - n)).ln();
+            let n = drawn(Scaling { scale, offset }, N).iter().filter(|one| one.wants_lesson).count() as f64;
+            let expected = offset - (n / (f64::from(N) - n)).ln();
             assert!((found.scale - scale).abs() < 0.04 * scale, "{found:?}, not {scale}");
             assert!((found.offset - expected).abs() < 0.05, "{found:?}, not {expected}");
         }

@@ -104,7 +104,7 @@ impl Gate {
         CalibrationReport {
             n_wanting,
             n_wanting_none: trials.len() - n_wanting,
-            fit: CalibrationFit { scale: fitted.scale as f32, offset: fitted.offset as f32, n_pairs: trials.len() },
+            fit: fitted.kept(trials.len()),
             before: self.figures(trials.iter().map(|trial| (trial, Scaling::SHIPPED))),
             after: self.figures(trials.iter().zip(parts.iter().map(unseen))),
             embedder: self.embedder,
@@ -114,8 +114,8 @@ impl Gate {
     /// What queries get by these numbers.
     fn figures<'a>(&self, read: impl Iterator<Item = (&'a Trial, Scaling)>) -> CalibrationFigures {
         let stated = |(trial, by): (&'a Trial, Scaling)| {
-            let log_odds = by.log_odds(f64::from(trial.strongest.log_odds)) as f32;
-            (trial, probability(f64::from(trial.strongest.at_least_by_title(log_odds))))
+            let log_odds = by.log_odds(f64::from(trial.strongest.log_odds));
+            (trial, probability(log_odds.max(f64::from(trial.strongest.by_title()))))
         };
         let read: Vec<(&Trial, f64)> = read.map(stated).collect();
         let is_open = |probability: f64| probability > f64::from(self.answer_from);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn labels_without_a_meaning_are_not_better_than_the_shipped_numbers() {
         let at_random = |number: u16| {
-            let wants_lesson = number % 2 == 0;
+            let wants_lesson = number.is_multiple_of(2);
             trial(if wants_lesson { 4.0 } else { -4.0 }, Showing::Right, wants_lesson)
         };
         let found = report(&(0..40).map(at_random).collect::<Vec<_>>());

@@ -86,9 +86,9 @@ fn a_fit_that_is_not_better_is_kept_only_by_force() {
     let shell = shell();
     // A query that is a lesson's trigger is decided by that, so of these there is nothing to learn.
     let line = |number: usize| {
-        let marks = "!".repeat(number);
-        let some = json!({"query": format!("parsing CSV exports{marks}"), "lesson": "parsing CSV exports"});
-        format!("{some}\n{}\n", json!({"query": format!("boil goose egg{marks}"), "lesson": null}))
+        let blanks = " ".repeat(number);
+        let some = json!({"query": format!("parsing {blanks}CSV exports"), "lesson": "parsing CSV exports"});
+        format!("{some}\n{}\n", json!({"query": format!("boil {blanks}goose egg"), "lesson": null}))
     };
     let pairs = write(&shell, &(0..20).map(line).collect::<String>());
     let said = shell.call(&["calibrate", &pairs]);
@@ -128,7 +128,7 @@ fn a_fit_counts_in_the_users_settings_and_never_in_a_folders() {
     let ask = || shell.call(&["--embedder", "none", "context", "boil a goose egg or a parsing"]);
     fs::write(shell.path().join("memory/config.json"), &open).unwrap();
     let said = ask();
-    assert!(said.out.is_empty() && said.err.contains("a folder may not set \"retrieval.calibration\""), "{}", said.err);
+    assert!(said.out.is_empty() && said.err.contains("a folder may not set"), "{}", said.err);
     fs::create_dir_all(shell.path().join("config/adage")).unwrap();
     fs::write(shell.path().join("config/adage/config.json"), &open).unwrap();
     fs::remove_file(shell.path().join("memory/config.json")).unwrap();
