@@ -66,6 +66,7 @@
 //! comparison. Without an engine the crate uses the host's [`Embedder`] or retrieves by words.
 
 pub mod agent;
+pub mod calibrate;
 mod capture;
 mod clock;
 pub mod config;

@@ -57,7 +57,7 @@ use serde_json::Value;
 pub use crate::error::config::Error;
 pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
-pub use retrieval::{RetrievalConfig, RetrievalRule};
+pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 
 /// Lessons from which a playbook's index is a graph.
@@ -66,6 +66,9 @@ const GRAPH_FROM: usize = 200_000;
 /// What a folder's own settings may be about.
 const FOLDER_SECTIONS: [&str; 8] =
     ["learn", "retention", "retrieval", "feedback", "index", "matching", "curation", "skills"];
+
+/// What of these sections it may not set: numbers that open the gate for whatever the folder holds, of an origin that nobody can see.
+const USER_ONLY: &str = "retrieval.calibration";
 
 /// All settings. `Config::default()` is what the documentation describes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -148,7 +151,8 @@ impl Config {
 
     /// These settings with those of a memory folder's own file on top. A folder sets how its lessons are kept, found and shown: the
     /// sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and `skills`. It never sets what is
-    /// trusted, read, run, called or written elsewhere: that is for the user's settings, the command line and the host.
+    /// trusted, read, run, called or written elsewhere, nor `retrieval.calibration`: that is for the user's settings, the command
+    /// line and the host.
     ///
     /// # Errors
     /// [`Error::NotForFolder`]; those of [`from_json`](Self::from_json).
@@ -157,6 +161,9 @@ impl Config {
         let is_allowed = |key: &&String| FOLDER_SECTIONS.contains(&key.as_str());
         if let Some(key) = own.as_object().and_then(|own| own.keys().find(|key| !is_allowed(key))) {
             return Err(Error::NotForFolder { key: key.clone(), allowed: &FOLDER_SECTIONS });
+        }
+        if own.pointer(&format!("/{}", USER_ONLY.replace('.', "/"))).is_some() {
+            return Err(Error::NotForFolder { key: USER_ONLY.to_owned(), allowed: &FOLDER_SECTIONS });
         }
         let mut settings = serde_json::to_value(self)?;
         if let Some(unknown) = unknown_key(&own, &settings, "") {
@@ -239,7 +246,8 @@ impl Config {
             check(setting, &value, value > 1, "at least 2")?;
         }
         let weight = retrieval.overlap_weight;
-        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")
+        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")?;
+        retrieval.calibration.iter().try_for_each(|(embedder, fit)| check_fit(embedder, *fit))
     }
 }
 
@@ -250,6 +258,19 @@ fn check<T: ToString + ?Sized>(
     expected: &'static str,
 ) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
+}
+
+/// Checks one of `retrieval.calibration`.
+fn check_fit(embedder: &str, fit: CalibrationFit) -> Result<(), Error> {
+    let is_fingerprint = embedder.len() == 32 && embedder.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_known = is_fingerprint || embedder == CalibrationFit::WORDS;
+    check("retrieval.calibration", embedder, is_known, "by the 32 hex digits of an embedder's fingerprint, or words")?;
+    let CalibrationFit { scale, offset, n_pairs } = fit;
+    let is_scale = CalibrationFit::SCALES.contains(&scale);
+    check("retrieval.calibration.scale", &scale, is_scale, "in [0.05, 20]")?;
+    let is_offset = CalibrationFit::OFFSETS.contains(&offset);
+    check("retrieval.calibration.offset", &offset, is_offset, "in [-20, 20]")?;
+    check("retrieval.calibration.n_pairs", &n_pairs, n_pairs > 0, "at least 1")
 }
 
 /// Replaces what the other value has.
@@ -264,9 +285,12 @@ fn overlay(settings: &mut Value, own: Value) {
     }
 }
 
-/// The first key of an object, or of one in it, that the known one has not.
+/// The first key of an object, or of one in it, that the known one has not. The keys of `retrieval.calibration` are the user's.
 fn unknown_key(value: &Value, known: &Value, path: &str) -> Option<Error> {
     let (Value::Object(value), Value::Object(known)) = (value, known) else { return None };
+    if path.strip_suffix('.') == Some(USER_ONLY) {
+        return None;
+    }
     value.iter().find_map(|(key, value)| match known.get(key) {
         Some(known) => unknown_key(value, known, &format!("{path}{key}.")),
         None => Some(Error::UnknownKey { key: format!("{path}{key}"), known: known.keys().cloned().collect() }),

@@ -1,5 +1,8 @@
 //! What is shown.
 
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 /// How lessons are ranked, and which of them are shown.
@@ -42,6 +45,29 @@ pub struct RetrievalConfig {
     /// Share of the query, by idf, that a lexical hit must cover: the mean of what its trigger and what the whole of it
     /// match, or the latter from one half on. 0.30, in [0, 1]; specified for the whole alone, which is more talkative.
     pub lexical_floor: f32,
+    /// What [`Playbook::calibrate`](crate::Playbook::calibrate) fitted, by the fingerprint of the embedder, or `words` for recall
+    /// without one. Empty; a folder's own settings may not have it. Of [`RetrievalRule::Evidence`].
+    pub calibration: BTreeMap<String, CalibrationFit>,
+}
+
+/// What a user's labelled queries make of the shipped log odds `z` that a query is answered: `scale·z + offset`
+/// (docs/spec/playbook.md, 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFit {
+    /// How much the evidence means. 1 as shipped, in [0.05, 20].
+    pub scale: f32,
+    /// How much likelier an answer is, as log odds. 0 as shipped, in [-20, 20].
+    pub offset: f32,
+    /// To how many labelled queries it was fitted.
+    pub n_pairs: usize,
+}
+
+impl CalibrationFit {
+    pub(crate) const SCALES: RangeInclusive<f32> = 0.05..=20.0;
+    pub(crate) const OFFSETS: RangeInclusive<f32> = -20.0..=20.0;
+    /// The key of the numbers for recall without an embedder.
+    pub(crate) const WORDS: &str = "words";
 }
 
 impl Default for RetrievalConfig {
@@ -57,6 +83,7 @@ impl Default for RetrievalConfig {
             min_neighbours: 10,
             max_tokens: 1_200,
             lexical_floor: 0.30,
+            calibration: BTreeMap::new(),
         }
     }
 }

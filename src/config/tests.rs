@@ -8,10 +8,16 @@ use super::*;
 
 type Spoil = fn(&mut Config);
 
+const FIT: CalibrationFit = CalibrationFit { scale: 0.8, offset: -0.5, n_pairs: 40 };
+
+fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
+    config.retrieval.calibration.insert(embedder.to_owned(), fit);
+}
+
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 22] = [
+    let bad: [(&str, Spoil); 26] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("matching.threshold", |config| config.matching.threshold = 0),
         ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
@@ -34,6 +40,10 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("retrieval.answer_from", |config| config.retrieval.answer_from = Some(-0.1)),
         ("retrieval.candidates", |config| config.retrieval.candidates = 0),
         ("retrieval.overlap_weight", |config| config.retrieval.overlap_weight = f32::INFINITY),
+        ("retrieval.calibration is minilm", |config| fit(config, "minilm", CalibrationFit { ..FIT })),
+        ("retrieval.calibration.scale", |config| fit(config, "words", CalibrationFit { scale: -1.0, ..FIT })),
+        ("retrieval.calibration.offset", |config| fit(config, "words", CalibrationFit { offset: f32::NAN, ..FIT })),
+        ("retrieval.calibration.n_pairs", |config| fit(config, "words", CalibrationFit { n_pairs: 0, ..FIT })),
     ];
     for (setting, spoil) in bad {
         let mut config = Config::default();
@@ -57,6 +67,9 @@ fn settings_survive_json() {
     changed.extract.time_limit = Duration::MAX;
     changed.index.kind = Some(adage_index::IndexKind::Exact);
     changed.capture.untrusted_tools.clear();
+    fit(&mut changed, "words", FIT);
+    fit(&mut changed, "7a1a506798ec9de44116b345cab36145", FIT);
+    assert!(changed.validate().is_ok());
     for config in [Config::default(), changed] {
         let text = serde_json::to_string(&config).unwrap();
         assert_eq!(shown(&Config::from_json(&text).unwrap()), shown(&config), "{text}");
@@ -105,6 +118,8 @@ fn a_value_of_another_type_is_refused() {
         (r#"{"feedback": {"credit_window": -0.5}}"#, "a number of seconds, 0 or more"),
         (r#"{"feedback": {"credit_window": "5 min"}}"#, "a number of seconds, 0 or more"),
         (r#"{"retention": {"utility": "custom"}}"#, "unknown variant `custom`"),
+        (r#"{"retrieval": {"calibration": {"words": {"scale": 1}}}}"#, "missing field `offset`"),
+        (r#"{"retrieval": {"calibration": {"words": {"slope": 1}}}}"#, "unknown field `slope`"),
     ];
     for (text, expected) in bad {
         let Err(Error::Json(error)) = Config::from_json(text) else { panic!("{text} is read") };
@@ -117,4 +132,15 @@ fn a_utility_of_the_hosts_own_cannot_be_written() {
     let mut config = Config::default();
     config.retention.utility = UtilityPolicy::Custom(|_| 0.0);
     assert!(serde_json::to_string(&config).is_err());
+}
+
+#[test]
+fn a_folder_sets_no_calibration_and_keeps_its_users() {
+    let mut user = Config::default();
+    fit(&mut user, "words", FIT);
+    let own = r#"{"retrieval": {"limit": 3, "calibration": {"words": {"scale": 1, "offset": 20, "n_pairs": 40}}}}"#;
+    let error = user.for_folder(own).unwrap_err();
+    assert!(matches!(&error, Error::NotForFolder { key, .. } if key == "retrieval.calibration"), "{error}");
+    let merged = user.for_folder(r#"{"retrieval": {"limit": 3}}"#).unwrap();
+    assert_eq!((merged.retrieval.limit, merged.retrieval.calibration.get("words")), (3, Some(&FIT)));
 }

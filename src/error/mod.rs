@@ -3,6 +3,7 @@
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
 //! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
 
+pub(crate) mod calibrate;
 pub(crate) mod config;
 mod embed;
 pub(crate) mod exchange;
@@ -84,6 +85,9 @@ pub enum Error {
     /// Lessons could not be exchanged.
     #[error(transparent)]
     Exchange(#[from] exchange::Error),
+    /// Labelled queries cannot be fitted to.
+    #[error(transparent)]
+    Calibrate(#[from] calibrate::Error),
     /// The vector tier was requested, and there is no embedder.
     #[error("the vector tier needs an embedder; give one to the builder, or request another tier")]
     NoEmbedder,

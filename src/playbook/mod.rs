@@ -15,6 +15,7 @@
 
 pub(crate) mod agent_run;
 mod builder;
+mod calibrating;
 #[cfg(test)]
 mod carried;
 mod commit;

@@ -8,13 +8,13 @@ use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
 use super::{Inner, Playbook, View};
-use crate::config::RetrievalRule;
+use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{ReceiptId, TextHash};
 use crate::retrieve::{
-    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Request, Search, Shown, TierChoice, VectorQuery,
-    estimated_tokens, render, settle_conflicts,
+    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Search, Shown, TierChoice,
+    VectorQuery, estimated_tokens, render, settle_conflicts,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
@@ -39,11 +39,7 @@ impl Playbook {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
         let view = inner.view()?;
-        let mut ranked = inner.rank(&view, &request)?;
-        let limit = request.limit.unwrap_or(inner.config.retrieval.limit);
-        ranked.hits = settle_conflicts(&ranked.hits, &view.recall.book, &request.realm, limit);
-        let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
-        let rendered = render(&ranked, max_tokens);
+        let (ranked, rendered) = inner.answer(&view, &request, &inner.config.retrieval)?;
         let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();
         let is_counted = !request.is_peek && !shown.is_empty();
         let receipt = if is_counted { inner.record(&view, shown, inner.clock.now()) } else { None };
@@ -81,9 +77,22 @@ impl Playbook {
 }
 
 impl Inner {
+    /// What is found by these settings, and what of it is shown.
+    pub(super) fn answer(
+        &self,
+        view: &View,
+        request: &Request,
+        config: &RetrievalConfig,
+    ) -> Result<(Ranked, Rendered)> {
+        let mut ranked = self.rank(view, request, config)?;
+        let limit = request.limit.unwrap_or(config.limit);
+        ranked.hits = settle_conflicts(&ranked.hits, &view.recall.book, &request.realm, limit);
+        let rendered = render(&ranked, request.max_tokens.unwrap_or(config.max_tokens));
+        Ok((ranked, rendered))
+    }
+
     /// What is found, with the lessons before it whose patterns match.
-    fn rank(&self, view: &View, request: &Request) -> Result<Ranked> {
-        let config = &self.config.retrieval;
+    fn rank(&self, view: &View, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
         let limit = request.limit.unwrap_or(config.limit);
         let is_explained = request.is_explained;
         let search = Search { recall: &view.recall, realm: &request.realm, limit, is_explained, config };
@@ -91,7 +100,7 @@ impl Inner {
     }
 
     fn find(&self, view: &View, request: &Request, search: Search<'_>) -> Result<Ranked> {
-        let config = &self.config.retrieval;
+        let config = search.config;
         let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
         if !(0.0..=2.0).contains(&threshold) {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
@@ -111,7 +120,9 @@ impl Inner {
                 let mistakes = self.lesson_vectors(view, EmbeddedText::Mistake, dimension)?;
                 let vectors =
                     QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
-                let calibration = Calibration::of(self.fingerprint().ok_or(Error::NoEmbedder)?);
+                let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
+                let fit = config.calibration.get(&fingerprint.to_string());
+                let calibration = Calibration::of(fingerprint).fitted(fit);
                 Ok(search.by_evidence(query, Some(vectors), &calibration))
             };
             match by_vector() {
@@ -124,7 +135,11 @@ impl Inner {
                 }
             }
         }
-        Ok(if is_classic { search.by_words(query) } else { search.by_evidence(query, None, &Calibration::WORDS) })
+        if is_classic {
+            return Ok(search.by_words(query));
+        }
+        let calibration = Calibration::WORDS.fitted(config.calibration.get(CalibrationFit::WORDS));
+        Ok(search.by_evidence(query, None, &calibration))
     }
 
     fn query_vector(&self, query: &str, request: &Request) -> Result<UnitVector> {

@@ -3,6 +3,7 @@
 //! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `examples/evaluate --features` writes.
 
 use super::evidence::Evidence;
+use crate::config::CalibrationFit;
 use crate::lesson::TextHash;
 
 /// What each kind of evidence counts in a sum.
@@ -59,6 +60,18 @@ pub(crate) struct Calibration {
     trusts_distance: bool,
     /// The probability above which a query is answered.
     pub(super) answer_from: f32,
+    /// What a user's own labelled queries make of the log odds: `scale·z + offset`.
+    scale: f32,
+    offset: f32,
+}
+
+/// The strongest evidence that any lesson is an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Strongest {
+    /// The log odds by the shipped numbers.
+    pub(super) log_odds: f32,
+    /// Whether the query is the trigger or the task of a candidate.
+    pub(super) is_title: bool,
 }
 
 /// A query against a book.
@@ -79,6 +92,8 @@ impl Calibration {
         none_growth: 1.48,
         trusts_distance: false,
         answer_from: 0.7,
+        scale: 1.0,
+        offset: 0.0,
     };
 
     /// all-MiniLM-L6-v2.
@@ -91,6 +106,8 @@ impl Calibration {
         none_growth: 0.96,
         trusts_distance: false,
         answer_from: 0.7,
+        scale: 1.0,
+        offset: 0.0,
     };
 
     /// An embedder that was never calibrated: what its cosines mean is not known. It ranks as the bundled one does; words
@@ -108,30 +125,41 @@ impl Calibration {
         known.map_or(Self::UNKNOWN, |(_, calibration)| *calibration)
     }
 
+    /// The same with what a user's own labelled queries make of them.
+    pub(crate) fn fitted(self, fit: Option<&CalibrationFit>) -> Self {
+        fit.map_or(self, |fit| Self { scale: fit.scale, offset: fit.offset, ..self })
+    }
+
     /// What a lesson is ranked by; larger is better.
     pub(super) fn score(&self, evidence: &Evidence) -> f32 {
         self.rank.sum(evidence)
     }
 
-    /// The probability that any lesson is an answer: by the strongest evidence for one of them, so that many lessons that say
-    /// the same are no more likely to be an answer than one.
-    pub(super) fn any_is_answer<'a>(
+    /// The strongest evidence for one of the lessons: many that say the same are no more likely to be an answer than one.
+    pub(super) fn strongest<'a>(
         &self,
         evidence: impl IntoIterator<Item = &'a Evidence>,
         situation: Situation,
-    ) -> f32 {
+    ) -> Strongest {
         let query_words = situation.n_query_words.clamp(1, MAX_QUERY_WORDS) as f32;
         let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
         let none = self.none + self.none_growth * in_sight.ln() - self.query_words * query_words.ln();
-        let log_odds = |evidence: &Evidence| {
+        let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
+        let mut strongest = Strongest { log_odds: f32::NEG_INFINITY, is_title: false };
+        for evidence in evidence {
             let by_all = self.gate.sum(evidence) - none;
-            let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
             let by_distance = NEAR_SLOPE * (evidence.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
-            let by_title = if evidence.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY };
-            by_title.max(if self.trusts_distance { by_all.max(by_distance) } else { by_all })
-        };
-        let strongest = evidence.into_iter().map(log_odds).fold(f32::NEG_INFINITY, f32::max);
-        1.0 / (1.0 + (-strongest).exp())
+            let log_odds = if self.trusts_distance { by_all.max(by_distance) } else { by_all };
+            strongest.log_odds = strongest.log_odds.max(log_odds);
+            strongest.is_title |= evidence.is_title;
+        }
+        strongest
+    }
+
+    /// The probability that any lesson is an answer.
+    pub(super) fn any_is_answer(&self, strongest: Strongest) -> f32 {
+        let by_evidence = self.scale * strongest.log_odds + self.offset;
+        1.0 / (1.0 + (-by_evidence.max(strongest.by_title())).exp())
     }
 
     /// The probability of each lesson, by their scores, best first: that of any, shared out.
@@ -140,6 +168,13 @@ impl Calibration {
         let shares: Vec<f32> = scores.iter().map(|score| (self.sharpness * (score - best)).exp()).collect();
         let all: f32 = shares.iter().sum();
         shares.into_iter().map(|share| any * share / all).collect()
+    }
+}
+
+impl Strongest {
+    /// The log odds that the words of a title give a query, whatever the other evidence.
+    pub(super) fn by_title(self) -> f32 {
+        if self.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY }
     }
 }
 
@@ -172,13 +207,17 @@ mod tests {
 
     const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50 };
 
+    fn any<'a>(by: Calibration, evidence: impl IntoIterator<Item = &'a Evidence>, situation: Situation) -> f32 {
+        by.any_is_answer(by.strongest(evidence, situation))
+    }
+
     #[test]
     fn the_score_is_the_one_worked_out_by_hand() {
         // 0.4 + 4·0.4 + 2·0.4 + 3·0.5·10/20 + 0.75·10/90 = 3.63333.
         let score = Calibration::MINILM.score(&evidence(0.4, 10.0));
         assert!((score - 3.633_33).abs() < 1e-4, "{score}");
         // 2.45·3.63333 + 2·ln 8 − 10.71 = 2.35054; 1/(1 + e^−2.35054) = 0.91298.
-        let any = Calibration::MINILM.any_is_answer([&evidence(0.4, 10.0)], USUAL);
+        let any = any(Calibration::MINILM, [&evidence(0.4, 10.0)], USUAL);
         assert!((any - 0.912_98).abs() < 1e-3, "{any}");
     }
 
@@ -187,10 +226,10 @@ mod tests {
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
             for cosine in [0.1, 0.2, 0.3, 0.5] {
                 let one = evidence(cosine, 10.0);
-                let alone = calibration.any_is_answer([&one], USUAL);
+                let alone = any(calibration, [&one], USUAL);
                 let copies = [one; 40];
                 let among = Situation { n_in_sight: USUAL.n_in_sight + 39, ..USUAL };
-                let all = calibration.any_is_answer(&copies, among);
+                let all = any(calibration, &copies, among);
                 assert!(all <= alone, "{all} is more than {alone}");
                 let shared = calibration.shared_out(all, &copies.map(|copy| calibration.score(&copy)));
                 assert!((shared.iter().sum::<f32>() - all).abs() < 1e-4);
@@ -202,15 +241,27 @@ mod tests {
     fn a_lesson_that_is_asked_for_by_its_trigger_is_an_answer_however_usual_its_words_are() {
         let usual = Evidence { is_title: true, ..evidence(0.0, 0.1) };
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
-            assert!((calibration.any_is_answer([&usual], USUAL) - 0.95).abs() < 1e-3);
+            assert!((any(calibration, [&usual], USUAL) - 0.95).abs() < 1e-3);
         }
+    }
+
+    #[test]
+    fn a_users_fit_scales_and_shifts_all_but_the_word_of_a_title() {
+        let fit = CalibrationFit { scale: 0.5, offset: -1.0, n_pairs: 40 };
+        let fitted = Calibration::MINILM.fitted(Some(&fit));
+        let [shipped, probability] = [Calibration::MINILM, fitted].map(|by| any(by, [&evidence(0.4, 10.0)], USUAL));
+        let expected = 0.5 * (shipped / (1.0 - shipped)).ln() - 1.0;
+        assert!(((probability / (1.0 - probability)).ln() - expected).abs() < 1e-3, "{probability}, {shipped}");
+        let title = Evidence { is_title: true, ..evidence(0.0, 0.1) };
+        assert!((any(fitted, [&title], USUAL) - 0.95).abs() < 1e-3);
+        assert_eq!(Calibration::MINILM.fitted(None), Calibration::MINILM);
     }
 
     #[test]
     fn an_embedder_that_was_never_calibrated_answers_by_words_or_by_the_classic_distance() {
         let unknown = Calibration::of(TextHash::of(&["some model"]));
         assert_eq!(unknown, Calibration::UNKNOWN);
-        let any = |trigger, words| unknown.any_is_answer([&evidence(trigger, words)], USUAL);
+        let any = |trigger, words| any(unknown, [&evidence(trigger, words)], USUAL);
         assert!(any(0.56, 0.0) > unknown.answer_from && any(0.54, 0.0) < unknown.answer_from);
         assert!(any(0.0, 100.0) > unknown.answer_from);
     }

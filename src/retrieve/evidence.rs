@@ -76,7 +76,8 @@ impl Search<'_> {
         let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
         lessons.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lesson.id.cmp(&b.lesson.id)));
         let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
-        let any = calibration.any_is_answer(lessons.iter().map(|candidate| &candidate.evidence), asked);
+        let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.evidence), asked);
+        let any = calibration.any_is_answer(strongest);
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
         let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
         let probabilities = calibration.shared_out(any, &scores);
@@ -106,6 +107,7 @@ impl Search<'_> {
             index,
             hits: lessons.iter().filter(|candidate| candidate.passed).take(self.limit).map(Candidate::hit).collect(),
             none_because,
+            strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
         }
     }

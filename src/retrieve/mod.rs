@@ -18,8 +18,11 @@
 mod calibration;
 mod conflicts;
 mod evidence;
+mod labelled;
 mod matched;
+mod platt;
 mod render;
+mod report;
 mod tiers;
 mod tokens;
 
@@ -35,7 +38,11 @@ pub(crate) use calibration::Calibration;
 pub(crate) use conflicts::settle_conflicts;
 pub use evidence::Evidence;
 pub(crate) use evidence::QueryVectors;
-pub(crate) use render::{recent_failures, render};
+pub use labelled::LabelledPair;
+pub(crate) use labelled::{Asked, distinct};
+pub(crate) use render::{Rendered, recent_failures, render};
+pub use report::{CalibrationFigures, CalibrationReport};
+pub(crate) use report::{Gate, Showing, Trial};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 

@@ -121,7 +121,14 @@ mod tests {
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
         let hits = lessons.iter().map(|lesson| Hit::of(Arc::new(lesson.clone())));
         render(
-            &Ranked { tier, index: None, hits: hits.collect(), none_because: None, considered: Vec::new() },
+            &Ranked {
+                tier,
+                index: None,
+                hits: hits.collect(),
+                none_because: None,
+                strongest: None,
+                considered: Vec::new(),
+            },
             max_tokens,
         )
     }
@@ -151,8 +158,14 @@ mod tests {
     fn a_contradicted_lesson_says_so_with_both_dates() {
         let by = Lesson { timestamp: at(86_400), ..lesson("a\n## b", "s") };
         let hit = Hit { contradicted_by: Some(Arc::new(by)), ..Hit::of(Arc::new(lesson("t", "s"))) };
-        let ranked =
-            Ranked { tier: Tier::Vector, index: None, hits: vec![hit], none_because: None, considered: Vec::new() };
+        let ranked = Ranked {
+            tier: Tier::Vector,
+            index: None,
+            hits: vec![hit],
+            none_because: None,
+            strongest: None,
+            considered: Vec::new(),
+        };
         let text = render(&ranked, 1_200).text;
         let (day, own) = (at(86_400).date_naive(), at(0).date_naive());
         let line = format!(

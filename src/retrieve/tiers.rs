@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use adage_index::{IndexKind, UnitVector};
 
+use super::calibration::Strongest;
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, Realm};
@@ -39,6 +40,8 @@ pub(crate) struct Ranked {
     pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) none_because: Option<NoMatchReason>,
+    /// What speaks for an answer; none under the classic rule and for the newest.
+    pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
 }
 
@@ -134,7 +137,7 @@ impl Search<'_> {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
         };
-        Ranked { tier: Tier::Recency, index: None, hits, none_because, considered: Vec::new() }
+        Ranked { tier: Tier::Recency, index: None, hits, none_because, strongest: None, considered: Vec::new() }
     }
 
     fn rank(self, tier: Tier, considered: Vec<Scored>, none_because: Option<NoMatchReason>) -> Ranked {
@@ -147,7 +150,7 @@ impl Search<'_> {
                 Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
-        Ranked { tier, index: None, hits, none_because, considered }
+        Ranked { tier, index: None, hits, none_because, strongest: None, considered }
     }
 }
 

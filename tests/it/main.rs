@@ -12,6 +12,7 @@
 
 mod agent;
 mod bench;
+mod calibrating;
 mod contention;
 mod curation;
 mod doc_links;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use adage::{Feedback, ReceiptId, Verification};
 use clap::{Parser, Subcommand};
 
+use crate::calibrate::Calibrate;
 use crate::change::{FEEDBACK, VERIFICATION};
 use crate::choice::choice;
 use crate::curate::Curate;
@@ -113,6 +114,8 @@ pub(crate) enum Command {
     },
     /// Keep the memory's own draft skills in order; prints the plan unless --apply is given
     Curate(Curate),
+    /// Fit when to answer and when to be silent to queries of your own, each with the lesson that answers it or none
+    Calibrate(Calibrate),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
     /// Make the folder, kept out of repositories unless it is shared

@@ -1,6 +1,7 @@
 //! The `adage` command line: words in, playbook calls, words out.
 
 mod args;
+mod calibrate;
 mod change;
 mod choice;
 mod curate;
@@ -96,6 +97,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
         Command::Review(roots) => review::review(&global, &roots, &mut out),
         Command::Skills { command } => skills::run(&global, command, &mut out),
+        Command::Calibrate(asked) => calibrate::calibrate(&global, &asked, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Init(asked) => trust::init(&global, &asked, &mut out),

@@ -4,10 +4,12 @@
 //! Runtime library to load, further folders of skills, and folders to trust.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use adage::Config;
-use serde_json::{Map, Value};
+use adage::config::CalibrationFit;
+use serde_json::{Map, Value, json};
 
 /// A file that is longer is not one of settings.
 const MAX_FILE: u64 = 1 << 20;
@@ -28,7 +30,11 @@ pub(crate) struct UserSettings {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     #[error("could not read {}", path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    Io { path: PathBuf, source: io::Error },
+    #[error("could not write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("there is no place for settings: the environment names no home folder")]
+    NoPlace,
     #[error("{} is {found}, it must be a file of at most {MAX_FILE} bytes", path.display())]
     NotAFile { path: PathBuf, found: String },
     #[error("{}: {key} must be {expected}", path.display())]
@@ -41,7 +47,7 @@ pub(crate) enum SettingsError {
 pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     let Some(path) = path() else { return Ok(UserSettings::default()) };
     let about = match fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(UserSettings::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(UserSettings::default()),
         about => about.map_err(|source| SettingsError::Io { path: path.clone(), source })?,
     };
     if !about.is_file() || about.len() > MAX_FILE {
@@ -50,6 +56,50 @@ pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     }
     let text = fs::read_to_string(&path).map_err(|source| SettingsError::Io { path: path.clone(), source })?;
     parse(&text, &path)
+}
+
+/// Puts a fit of the gate among the settings, which otherwise stay as they are; the file's path.
+pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<PathBuf, SettingsError> {
+    let path = path().ok_or(SettingsError::NoPlace)?;
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
+        text => text.map_err(|source| SettingsError::Io { path: path.clone(), source })?,
+    };
+    let text = with_calibration(&text, &path, embedder, fit)?;
+    // A link to a file elsewhere stays one.
+    let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+    replace(&file, &text).map_err(|source| SettingsError::Write { path: path.clone(), source })?;
+    Ok(path)
+}
+
+/// The settings with this fit, checked.
+fn with_calibration(text: &str, path: &Path, embedder: &str, fit: CalibrationFit) -> Result<String, SettingsError> {
+    parse(text, path)?;
+    let config = |source: serde_json::Error| SettingsError::Config { path: path.to_path_buf(), source: source.into() };
+    let mut keys: Map<String, Value> = serde_json::from_str(text).map_err(config)?;
+    let in_object = |value: &mut Value, key: &str| value.as_object_mut().map(|object| object.remove(key));
+    let mut retrieval = keys.remove("retrieval").unwrap_or_else(|| json!({}));
+    let mut fits = in_object(&mut retrieval, "calibration").flatten().unwrap_or_else(|| json!({}));
+    fits[embedder] = json!(fit);
+    retrieval["calibration"] = fits;
+    keys.insert("retrieval".to_owned(), retrieval);
+    let text = serde_json::to_string_pretty(&keys).map_err(config)? + "\n";
+    parse(&text, path)?;
+    Ok(text)
+}
+
+/// Writes a file whole or not at all, with the permissions that it has.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(known) = fs::metadata(path) {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
 }
 
 fn path() -> Option<PathBuf> {
@@ -118,6 +168,13 @@ mod tests {
         check(r#"{"trust": "all"}"#, Err("/home/config.json: trust must be a list of absolute paths"));
         check(r#"{"trust": ["a"]}"#, Err("/home/config.json: trust must be a list of absolute paths"));
         check(r#"{"onnxruntime": "l.so"}"#, Err("/home/config.json: onnxruntime must be an absolute path"));
+        let fit = CalibrationFit { scale: 0.5, offset: 1.0, n_pairs: 40 };
+        let known = r#"{"trust": ["/a"], "retrieval": {"limit": 3, "calibration": {"words": null}}}"#;
+        let kept =
+            with_calibration(r#"{"trust": ["/a"], "retrieval": {"limit": 3}}"#, Path::new("c"), "words", fit).unwrap();
+        check(&kept, Ok(r#"50 None [] ["/a"]"#));
+        assert_eq!(parse(&kept, Path::new("c")).unwrap().config.retrieval.limit, 3);
+        assert!(with_calibration(known, Path::new("c"), "words", fit).is_err());
         check(r#"{"urls": 1}"#, Err("/home/config.json: no setting \"urls\""));
     }
 }

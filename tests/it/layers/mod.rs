@@ -29,7 +29,19 @@ const LAYERS: [&[&str]; 7] = [
     // The façade.
     &["playbook", "vector_memory"],
     // The names by which a host finds it all.
-    &["agent", "extract", "heuristics", "inbox", "index", "lib", "redact", "sessions", "skills", "transcript"],
+    &[
+        "agent",
+        "calibrate",
+        "extract",
+        "heuristics",
+        "inbox",
+        "index",
+        "lib",
+        "redact",
+        "sessions",
+        "skills",
+        "transcript",
+    ],
 ];
 
 #[test]

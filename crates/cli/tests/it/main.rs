@@ -10,6 +10,7 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod calibrate_cli;
 mod cli;
 mod cli_mine;
 mod inbox_cli;

@@ -1,0 +1,87 @@
+//! Fitting the gate to a user's own labelled queries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Inner, Playbook, View};
+use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
+use crate::error::calibrate;
+use crate::error::{Error, Result};
+use crate::lesson::{LessonId, LessonRef, Realm};
+use crate::retrieve::{
+    Asked, Calibration, CalibrationReport, Gate, LabelledPair, Request, Showing, TierChoice, Trial, distinct,
+};
+
+impl Playbook {
+    /// Fits two numbers of the gate, a scale and an offset of the log odds, to queries that are labelled with the lesson that
+    /// answers them, or with none (docs/spec/playbook.md, 5.2). They are for the playbook's embedder, or for words alone where it
+    /// has none.
+    ///
+    /// The queries are asked in the realm as a peek: nothing is counted or written. To use what is fitted, put it under its key
+    /// into [`RetrievalConfig::calibration`].
+    ///
+    /// # Errors
+    /// [`Error::Calibrate`]: for fewer than 40 queries or 5 of either kind, for one whose lesson is not shown in the realm, and
+    /// for two that contradict each other. [`Error::Embed`], [`FolderError::Io`](crate::FolderError::Io).
+    pub fn calibrate(&self, pairs: &[LabelledPair], realm: &Realm) -> Result<CalibrationReport> {
+        let inner = &self.0;
+        let view = inner.view()?;
+        let asked = answers(distinct(pairs)?, &view, realm)?;
+        let (embedder, calibration, tier) = match inner.fingerprint() {
+            Some(fingerprint) => (fingerprint.to_string(), Calibration::of(fingerprint), TierChoice::Vector),
+            None => (CalibrationFit::WORDS.to_owned(), Calibration::WORDS, TierChoice::Lexical),
+        };
+        let config = RetrievalConfig {
+            rule: RetrievalRule::Evidence,
+            answer_from: Some(0.0),
+            calibration: BTreeMap::new(),
+            ..inner.config.retrieval.clone()
+        };
+        let trials: Vec<Trial> = asked
+            .into_iter()
+            .map(|(query, right)| {
+                let request = Request::about(query).in_realm(realm).tier(tier);
+                inner.trial(&view, &request, &right, &config)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Gate::new(embedder, inner.config.retrieval.answer_from, &calibration).report(&trials))
+    }
+}
+
+impl Inner {
+    /// What a query finds with the gate open.
+    fn trial(
+        &self,
+        view: &View,
+        request: &Request,
+        right: &BTreeSet<LessonId>,
+        config: &RetrievalConfig,
+    ) -> Result<Trial> {
+        let (ranked, rendered) = self.answer(view, request, config)?;
+        let shown = match rendered.shown.iter().any(|hit| right.contains(&hit.lesson.id)) {
+            true => Showing::Right,
+            false if rendered.shown.is_empty() => Showing::Nothing,
+            false => Showing::Wrong,
+        };
+        let strongest = ranked.strongest.ok_or(Error::NoEmbedder)?;
+        Ok(Trial { strongest, wants_lesson: !right.is_empty(), shown })
+    }
+}
+
+/// Each query with the ids of the lessons that answer it.
+fn answers(asked: Vec<Asked>, view: &View, realm: &Realm) -> Result<Vec<(String, BTreeSet<LessonId>)>> {
+    let visible: BTreeSet<LessonId> = view.recall.visible(realm).map(|lesson| lesson.id).collect();
+    let answer = |line: usize, query: &str, lesson: &LessonRef| {
+        let found = view.recall.book.resolve(&lesson.clone().within(realm));
+        let (query, named) = (query.to_owned(), lesson.clone());
+        match found.map(|found| found.id) {
+            Ok(id) if visible.contains(&id) => Ok(id),
+            Ok(_) => Err(calibrate::Error::NotShown { line, query, lesson: named }),
+            Err(error) => Err(calibrate::Error::NoLesson { line, query, lesson: named, source: Box::new(error) }),
+        }
+    };
+    let with_answers = |Asked { line, query, lessons }: Asked| {
+        let right = lessons.iter().map(|lesson| answer(line, &query, lesson)).collect::<Result<_, _>>()?;
+        Ok((query, right))
+    };
+    asked.into_iter().map(with_answers).collect()
+}
