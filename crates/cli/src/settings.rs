@@ -77,15 +77,19 @@ fn with_calibration(text: &str, path: &Path, embedder: &str, fit: CalibrationFit
     parse(text, path)?;
     let config = |source: serde_json::Error| SettingsError::Config { path: path.to_path_buf(), source: source.into() };
     let mut keys: Map<String, Value> = serde_json::from_str(text).map_err(config)?;
-    let in_object = |value: &mut Value, key: &str| value.as_object_mut().map(|object| object.remove(key));
-    let mut retrieval = keys.remove("retrieval").unwrap_or_else(|| json!({}));
-    let mut fits = in_object(&mut retrieval, "calibration").flatten().unwrap_or_else(|| json!({}));
-    fits[embedder] = json!(fit);
-    retrieval["calibration"] = fits;
-    keys.insert("retrieval".to_owned(), retrieval);
+    let mut retrieval = section(&mut keys, "retrieval");
+    let mut fits = section(&mut retrieval, "calibration");
+    fits.insert(embedder.to_owned(), json!(fit));
+    retrieval.insert("calibration".to_owned(), Value::Object(fits));
+    keys.insert("retrieval".to_owned(), Value::Object(retrieval));
     let text = serde_json::to_string_pretty(&keys).map_err(config)? + "\n";
     parse(&text, path)?;
     Ok(text)
+}
+
+/// Takes an object out of another one; an empty one where there is none.
+fn section(keys: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
+    if let Some(Value::Object(section)) = keys.remove(key) { section } else { Map::new() }
 }
 
 /// Writes a file whole or not at all, with the permissions that it has.

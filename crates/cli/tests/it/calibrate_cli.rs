@@ -20,7 +20,7 @@ fn file(shell: &Shell, wanting: usize, wanting_none: usize) -> String {
         .map(|number| json!({"query": format!("a colleague's CSV number {number}"), "lesson": "Parsing CSV exports"}));
     let lines = lines
         .chain((0..wanting_none).map(|number| json!({"query": format!("boil goose egg {number}"), "lesson": null})));
-    write(shell, &lines.map(|line| format!("{line}\n")).collect::<String>())
+    write(shell, &lines.map(|line| line.to_string() + "\n").collect::<String>())
 }
 
 fn write(shell: &Shell, text: &str) -> String {
