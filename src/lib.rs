@@ -69,6 +69,7 @@ pub mod agent;
 mod capture;
 mod clock;
 pub mod config;
+pub mod credit;
 pub mod difference;
 mod document;
 pub mod embed;
