@@ -13,6 +13,7 @@
 mod agent;
 mod bench;
 mod contention;
+mod credit;
 mod curation;
 mod doc_links;
 mod evidence;
