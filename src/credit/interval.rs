@@ -28,8 +28,8 @@ impl Estimate {
 
 /// The quantile of the normal distribution for a two-sided confidence of 95%.
 pub(super) const Z_95: f64 = 1.959_963_985;
-/// For 99%.
-pub(super) const Z_99: f64 = 2.575_829_304;
+/// For 99.9%.
+pub(super) const Z_999: f64 = 3.290_526_731;
 
 /// Outcomes with weights: the weights of all, those of the helpful ones, and the squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

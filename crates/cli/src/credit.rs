@@ -34,8 +34,8 @@ pub(crate) fn effect(global: &Global, lesson: &str, out: &mut Output) -> Done {
         Effect::Measured { uplift, claim, shown, withheld } => {
             sides(&shown, &withheld, out)?;
             let claim = match claim {
-                Claim::Helps => "the lesson helps (99% sure)",
-                Claim::Harms => "the lesson does harm (99% sure)",
+                Claim::Helps => "the lesson helps (99.9% sure)",
+                Claim::Harms => "the lesson does harm (99.9% sure)",
                 Claim::Undecided => "it may help, do harm or do nothing",
             };
             let Estimate { value, low, high, .. } = uplift;
