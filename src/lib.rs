@@ -31,7 +31,8 @@
 //!   difference named, refused, or awaits review.
 //! - **Retrieving.** A [`Request`] is about a task or a cold start, for a project and a role. The [`Context`] has the text for the prompt,
 //!   each lesson with distance and score, the reason when nothing is shown, and a receipt.
-//! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay.
+//! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay. With [`credit`], `effect`
+//!   says what showing a lesson did.
 //! - **Taking back.** `remove` is permanent, `undo` reverts a recorded change, `changes` lists them.
 //! - **Other memories.** A [`VectorMemory`] keeps a host's own documents, found by meaning under a metadata filter.
 //! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks the host's language model.
@@ -70,6 +71,7 @@ pub mod calibrate;
 mod capture;
 mod clock;
 pub mod config;
+pub mod credit;
 pub mod difference;
 mod document;
 pub mod embed;

@@ -42,6 +42,7 @@
 //! ```
 
 mod capture;
+mod credit;
 mod learn;
 mod retrieval;
 pub(crate) mod seconds;
@@ -56,6 +57,7 @@ use serde_json::Value;
 
 pub use crate::error::config::Error;
 pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
+pub use credit::CreditConfig;
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
 pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
@@ -102,6 +104,8 @@ pub struct Config {
     pub curation: CurationConfig,
     /// Which skills come with every context.
     pub skills: SkillsConfig,
+    /// What is recorded of showings, and withheld by chance.
+    pub credit: CreditConfig,
 }
 
 impl Default for Config {
@@ -120,6 +124,7 @@ impl Default for Config {
             auto_save: AutoSaveConfig::default(),
             curation: CurationConfig::default(),
             skills: SkillsConfig::default(),
+            credit: CreditConfig::default(),
         }
     }
 }
@@ -192,6 +197,7 @@ impl Config {
             matching,
             auto_save: _,
             curation,
+            credit,
         } = self;
         let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
         let share = (0.0..=1.0, "in [0, 1]");
@@ -205,6 +211,7 @@ impl Config {
             ("retrieval.answer_from", f64::from(retrieval.answer_from.unwrap_or_default()), &share),
             ("feedback.helpful_step", feedback.helpful_step, &share),
             ("feedback.harmful_step", feedback.harmful_step, &share),
+            ("credit.dropout", credit.dropout, &(0.0..=0.9, "in [0, 0.9]")),
             ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
             ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
         ];
@@ -227,8 +234,12 @@ impl Config {
             ("matching.max_tokens", matching.max_tokens),
             ("curation.min_shared_topics", curation.min_shared_topics),
         ];
-        // One command is no run, and once is no repetition.
-        let plurals = [("capture.min_run", capture.min_run), ("capture.min_repeats", capture.min_repeats)];
+        // One command is no run, once is no repetition, and of one receipt there is no newest half.
+        let plurals = [
+            ("capture.min_run", capture.min_run),
+            ("capture.min_repeats", capture.min_repeats),
+            ("credit.max_receipts", credit.max_receipts),
+        ];
         // Escaped in JSON, a turn at most doubles: the last correction always fits.
         let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
         let expected = "at least 1,000 and four times extract.max_user_turn_chars";

@@ -17,8 +17,11 @@ fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 26] = [
+    let bad: [(&str, Spoil); 29] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
+        ("credit.dropout", |config| config.credit.dropout = 0.95),
+        ("credit.dropout", |config| config.credit.dropout = f64::NAN),
+        ("credit.max_receipts", |config| config.credit.max_receipts = 1),
         ("matching.threshold", |config| config.matching.threshold = 0),
         ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
         ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),

@@ -10,6 +10,7 @@ use super::trusting::own_config;
 use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
+use crate::credit::Chance;
 use crate::embed::{Embedder, bundled};
 use crate::error::folder::FolderError;
 use crate::error::{Result, with_causes};
@@ -143,9 +144,11 @@ impl PlaybookBuilder {
         let global_notes = self.global_notes.map(absolute).transpose()?;
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
-        let (store, snapshot, recovery) = Store::open(folder, guard, Arc::clone(&clock), config.feedback.clone())?;
+        let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
+        let (store, snapshot, recovery) = Store::open(folder, guard, Arc::clone(&clock), feedback, credit)?;
         Ok(Playbook(Arc::new(Inner {
             store,
+            chance: Chance::new(config.credit.seed),
             config,
             clock,
             embedder: self.embedder,

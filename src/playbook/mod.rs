@@ -19,6 +19,7 @@ mod calibrating;
 #[cfg(test)]
 mod carried;
 mod commit;
+mod crediting;
 mod editing;
 mod embedding;
 mod examined;
@@ -52,6 +53,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::credit::Chance;
 use crate::embed::Embedder;
 use crate::error::{FolderError, Result};
 use crate::exchange::ExportKey;
@@ -107,6 +109,8 @@ struct Inner {
     store: Store,
     config: Config,
     clock: Arc<dyn Clock>,
+    /// Decides what is withheld.
+    chance: Chance,
     embedder: Option<Arc<dyn Embedder>>,
     /// The newest state this handle knows, prepared for questions.
     view: RwLock<Arc<View>>,

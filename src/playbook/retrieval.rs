@@ -7,6 +7,7 @@ use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
+use super::crediting::Showing;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Role, embed_units};
@@ -27,7 +28,8 @@ impl Playbook {
     /// their `SKILL.md`, promoted where they need it, three at most by default.
     ///
     /// What is shown is counted, and the receipt of it handed out, unless the request is a peek. Counting appends one line to
-    /// the folder and never fails or delays the answer. Secrets in a query are redacted before it is embedded.
+    /// the folder and never fails or delays the answer. Where `config().credit` says so, chance withholds some of it, and the
+    /// receipt is logged. Secrets in a query are redacted before it is embedded.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io); [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on
@@ -39,10 +41,11 @@ impl Playbook {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
         let view = inner.view()?;
-        let (ranked, rendered) = inner.answer(&view, &request, &inner.config.retrieval)?;
-        let shown: Vec<Text> = rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect();
-        let is_counted = !request.is_peek && !shown.is_empty();
-        let receipt = if is_counted { inner.record(&view, shown, inner.clock.now()) } else { None };
+        let (ranked, mut rendered) = inner.answer(&view, &request, &inner.config.retrieval)?;
+        let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
+        let is_counted = !request.is_peek && !rendered.shown.is_empty();
+        let showing = Showing { view: &view, request: &request, ranked: &ranked, max_tokens };
+        let receipt = if is_counted { inner.count(showing, &mut rendered) } else { None };
         let is_empty_start = request.query == Query::ColdStart && view.recall.book.lessons.is_empty();
         let lessons = rendered.shown.into_iter().map(|hit| Shown {
             id: hit.lesson.id,
@@ -94,7 +97,7 @@ impl Inner {
     /// What is found, with the lessons before it whose patterns match.
     fn rank(&self, view: &View, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
         let limit = request.limit.unwrap_or(config.limit);
-        let is_explained = request.is_explained;
+        let is_explained = request.is_explained || self.is_logged(view, request);
         let search = Search { recall: &view.recall, realm: &request.realm, limit, is_explained, config };
         Ok(search.with_matched(request, self.find(view, request, search)?))
     }
@@ -180,8 +183,14 @@ impl Inner {
         view.recall.vectors(text, dimension, &self.config.index, make_known, &vector_of)
     }
 
-    /// Notes a showing: at once, or with the next call when somebody is committing.
-    pub(super) fn record(&self, view: &View, shown: Vec<Text>, at: DateTime<FixedOffset>) -> Option<ReceiptId> {
+    /// Notes a showing: at once, or with the next call when somebody is committing. `log` makes the line of its receipt, if that is
+    /// logged.
+    pub(super) fn record(
+        &self,
+        view: &View,
+        shown: Vec<Text>,
+        log: impl FnOnce(ReceiptId, DateTime<FixedOffset>) -> Option<Vec<u8>>,
+    ) -> Option<ReceiptId> {
         if !self.store.may_append(&view.snapshot) {
             return None;
         }
@@ -190,8 +199,10 @@ impl Inner {
                 tracing::debug!(%id, source = lesson.source, challenge = lesson.source_challenge_hash, "retrieved");
             }
         }
+        let at = self.clock.now();
         let receipt = ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()]));
-        if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }) {
+        let log = log(receipt, at);
+        if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }, log) {
             tracing::warn!(%error, "a retrieval could not be counted, so it has no receipt");
             return None;
         }

@@ -25,6 +25,7 @@ mod render;
 mod report;
 mod tiers;
 mod tokens;
+mod withheld;
 
 use std::fmt;
 
@@ -45,6 +46,7 @@ pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, Showing, Trial};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
+pub(crate) use withheld::{passed_over, withhold};
 
 /// What is asked. A query about something can never be answered by what happens to be new.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +189,7 @@ pub struct Context {
     pub skills: Vec<String>,
     /// Why nothing is shown, when nothing is.
     pub none_because: Option<NoMatchReason>,
-    /// To be handed to `record_outcome`; none for a peek, and when nothing is shown.
+    /// To be handed to `record_outcome`; none for a peek, and when nothing was found to be shown.
     pub receipt: Option<ReceiptId>,
     /// Everything that was looked at, best first; filled when the request asks for an explanation.
     pub considered: Vec<Scored>,
@@ -304,6 +306,12 @@ pub enum NoMatchReason {
         needed: usize,
         /// The budget.
         max_tokens: usize,
+    },
+    /// There are relevant lessons, and chance withheld all of them; the receipt counts all the same.
+    #[error("{n_lessons} relevant lessons are withheld by chance, so that their effect can be measured")]
+    Withheld {
+        /// How many would have been shown.
+        n_lessons: usize,
     },
     /// The request asks for no lessons at all.
     #[error("the limit is 0")]

@@ -8,6 +8,7 @@ use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
 };
+use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
@@ -40,8 +41,12 @@ impl Store {
         if let Some((cache, fingerprint)) = vectors {
             self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
         }
+        if forgets_vectors {
+            self.receipt_file().forget_removed(&file.book)?;
+        }
         self.replace_file(&mut snapshot, file)?;
         self.drop_spent_segments(&mut snapshot);
+        self.shorten_receipts(&snapshot);
         drop(lock);
         Ok((snapshot, value))
     }
@@ -69,6 +74,8 @@ impl Store {
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
             self.usage_files().append(snapshot.log.end, &event.line())?;
+            self.log_outcome(&event);
+            self.shorten_receipts(&snapshot);
             self.read_usage(&mut snapshot)?;
         }
         drop(lock);
@@ -78,12 +85,30 @@ impl Store {
     /// Writes down what recalls left in memory; the caller holds the lock. What cannot be written stays there.
     fn append_pending_locked(&self, known: &Snapshot) {
         let mut pending = self.pending.lock();
-        if pending.is_empty() || !self.may_append(known) {
+        if pending.usage.is_empty() || !self.may_append(known) {
             return;
         }
-        match self.usage_files().append(known.log.end, &pending) {
-            Ok(()) => pending.clear(),
-            Err(error) => tracing::warn!(%error, "retrievals wait in memory to be counted"),
+        if let Err(error) = self.append_lines(known, &mut pending) {
+            tracing::warn!(%error, "retrievals wait in memory to be counted");
+        }
+    }
+
+    /// Logs how the task of a receipt went. The outcome counts whether it can be logged or not.
+    fn log_outcome(&self, event: &Event) {
+        if let Event::Settled { outcome, verdict, at } = event
+            && self.credit.log_receipts
+            && let Err(error) = self.receipt_file().append(&outcome_line(*outcome, *verdict, *at))
+        {
+            tracing::warn!(%error, "an outcome is not in the log of receipts");
+        }
+    }
+
+    /// A failure leaves it for the next commit.
+    fn shorten_receipts(&self, snapshot: &Snapshot) {
+        if self.credit.log_receipts
+            && let Err(error) = self.receipt_file().shorten(snapshot.book())
+        {
+            tracing::warn!(%error, "the log of receipts stays longer than it may be");
         }
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod inbox_targets;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
 mod playbook_file;
+mod receipts;
 mod recover;
 pub(crate) mod sections;
 pub(crate) mod skill_files;
@@ -33,13 +34,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use crate::clock::Clock;
-use crate::config::FeedbackConfig;
+use crate::config::{CreditConfig, FeedbackConfig};
+use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
+use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
 use usage_files::UsageFiles;
@@ -106,8 +109,17 @@ pub(crate) struct Store {
     pub(crate) guard: Guard,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
-    /// Events of recalls that found the folder busy.
-    pending: Mutex<Vec<u8>>,
+    credit: CreditConfig,
+    receipt_count: ReceiptCount,
+    /// What recalls left that found the folder busy.
+    pending: Mutex<Pending>,
+}
+
+/// Lines that wait to be appended.
+#[derive(Default)]
+struct Pending {
+    usage: Vec<u8>,
+    receipts: Vec<u8>,
 }
 
 impl Store {
@@ -118,8 +130,10 @@ impl Store {
         guard: Guard,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
+        credit: CreditConfig,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
-        let store = Self { folder, guard, clock, feedback, pending: Mutex::default() };
+        let receipt_count = ReceiptCount::default();
+        let store = Self { folder, guard, clock, feedback, credit, receipt_count, pending: Mutex::default() };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
             return Ok((store, nothing, None));
@@ -181,11 +195,13 @@ impl Store {
         }
     }
 
-    /// Notes an event of a recall: written at once, or with a later call when somebody is committing.
-    pub(crate) fn note(&self, known: &Snapshot, event: &Event) -> Result<()> {
+    /// Notes an event of a recall, and the line of its receipt if that is logged: written at once, or with a later call when
+    /// somebody is committing.
+    pub(crate) fn note(&self, known: &Snapshot, event: &Event, receipt: Option<Vec<u8>>) -> Result<()> {
         let mut pending = self.pending.lock();
-        if pending.len() < MAX_PENDING {
-            pending.extend(event.line());
+        if pending.usage.len() < MAX_PENDING {
+            pending.usage.extend(event.line());
+            pending.receipts.extend(receipt.unwrap_or_default());
         }
         self.append_pending(known, &mut pending)
     }
@@ -194,17 +210,33 @@ impl Store {
     pub(crate) fn flush(&self, known: &Snapshot) -> Result<bool> {
         let mut pending = self.pending.lock();
         self.append_pending(known, &mut pending)?;
-        Ok(pending.is_empty())
+        Ok(pending.usage.is_empty())
     }
 
-    fn append_pending(&self, known: &Snapshot, pending: &mut Vec<u8>) -> Result<()> {
-        if pending.is_empty() || !self.may_append(known) {
+    fn append_pending(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
+        if pending.usage.is_empty() || !self.may_append(known) {
             return Ok(());
         }
         let Some(_lock) = self.folder.try_lock_shared()? else { return Ok(()) };
-        self.usage_files().append(known.log.end, pending)?;
-        pending.clear();
+        self.append_lines(known, pending)
+    }
+
+    /// Writes what waits; the caller holds the folder's lock. A receipt that cannot be logged is forgotten.
+    fn append_lines(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
+        self.usage_files().append(known.log.end, &pending.usage)?;
+        pending.usage.clear();
+        let receipts = std::mem::take(&mut pending.receipts);
+        if !receipts.is_empty()
+            && let Err(error) = self.receipt_file().append(&receipts)
+        {
+            tracing::warn!(%error, "receipts are not in the log");
+        }
         Ok(())
+    }
+
+    /// The receipts on record, without the lessons that were removed.
+    pub(crate) fn receipts(&self, snapshot: &Snapshot) -> Result<ReceiptLog> {
+        self.receipt_file().read(snapshot.book())
     }
 
     /// False for a handle that only reads, one that stopped writing, and a folder of a newer version.
@@ -271,6 +303,10 @@ impl Store {
 
     fn usage_files(&self) -> UsageFiles<'_> {
         UsageFiles(self.files())
+    }
+
+    fn receipt_file(&self) -> ReceiptFile<'_> {
+        ReceiptFile { folder: &self.folder, config: &self.credit, count: &self.receipt_count }
     }
 
     fn vector_file(&self) -> VectorFile<'_> {

@@ -32,6 +32,7 @@ struct Acknowledged {
 fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
     let mut config = Config::default();
     config.retention.capacity = 3;
+    config.credit.log_receipts = true;
     let clock = Arc::new(ManualClock::new(at(0)));
     Playbook::builder(folder)
         .with_disk(disk)

@@ -14,6 +14,7 @@ mod agent;
 mod bench;
 mod calibrating;
 mod contention;
+mod credit;
 mod curation;
 mod doc_links;
 mod evidence;

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::calibrate::Calibrate;
 use crate::change::{FEEDBACK, VERIFICATION};
 use crate::choice::choice;
+use crate::credit::Replay;
 use crate::curate::Curate;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
@@ -77,6 +78,10 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
+    /// Say what showing a lesson did to how tasks went, by the receipts that chance decided (settings: credit)
+    Effect { lesson: String },
+    /// Say what another gate would have come to, by a log of receipts
+    Replay(Replay),
     /// Print the most recent mistakes
     Failures {
         /// Maximum number of mistakes

@@ -4,6 +4,7 @@ mod args;
 mod calibrate;
 mod change;
 mod choice;
+mod credit;
 mod curate;
 mod diff;
 mod editor;
@@ -86,6 +87,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
+        Command::Effect { lesson } => credit::effect(&global, &lesson, &mut out),
+        Command::Replay(asked) => credit::replay(&asked, &mut out),
         Command::Failures { limit } => show::failures(&global, limit, &mut out),
         Command::Stats => show::stats(&global, &mut out),
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),

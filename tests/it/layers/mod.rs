@@ -24,7 +24,7 @@ const LAYERS: [&[&str]; 7] = [
     // What stages read, and what files are written through.
     &["difference", "folder", "state", "trust"],
     // Stages: values in, values out.
-    &["capture", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
+    &["capture", "credit", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
     &["store"],
     // The façade.
     &["playbook", "vector_memory"],

@@ -1,0 +1,95 @@
+//! What showing lessons did, by the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
+
+use super::{Inner, Playbook, View};
+use crate::credit::{Effect, LoggedLesson, LoggedReceipt, ReceiptLog};
+use crate::error::Result;
+use crate::lesson::{LessonId, LessonRef, ReceiptId};
+use crate::retrieve::{NoMatchReason, Ranked, Rendered, Request, passed_over, render, withhold};
+use crate::store::Text;
+
+/// What a request is about to be shown.
+#[derive(Clone, Copy)]
+pub(super) struct Showing<'a> {
+    pub(super) view: &'a View,
+    pub(super) request: &'a Request,
+    pub(super) ranked: &'a Ranked,
+    pub(super) max_tokens: usize,
+}
+
+impl Playbook {
+    /// The receipts on record, where `config().credit.log_receipts` had them logged; none otherwise. Lessons that were removed are
+    /// not in them.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn receipts(&self) -> Result<ReceiptLog> {
+        self.flush()?;
+        let view = self.0.view()?;
+        Ok(self.0.store.receipts(&view.snapshot)?)
+    }
+
+    /// What showing a lesson did to the outcomes of tasks: the rate of helpful ones with it minus that without, over the receipts
+    /// in which chance decided between the two (`config().credit.dropout`). Receipts of an earlier text of the lesson do not count.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous),
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn effect(&self, lesson: impl Into<LessonRef>) -> Result<Effect> {
+        let view = self.0.view()?;
+        let lesson = view.snapshot.book().resolve(&lesson.into())?;
+        Ok(self.receipts()?.effect(lesson.id, lesson.text_hash()))
+    }
+}
+
+impl Inner {
+    /// Counts what is shown, and returns its receipt. Where receipts are logged, chance withholds some of it before.
+    pub(super) fn count(&self, showing: Showing<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
+        let Showing { view, request, .. } = showing;
+        if !self.is_logged(view, request) {
+            return self.record(view, texts(rendered), |_, _| None);
+        }
+        let lessons = withhold(&rendered.shown, self.chance.draw(), &self.config.credit);
+        let rest = showing.without_withheld(rendered, &lessons);
+        let receipt = self.record(view, texts(&rest), |receipt, at| {
+            let probabilities = showing.ranked.considered.iter().filter_map(|scored| scored.probability);
+            let logged = LoggedReceipt {
+                receipt,
+                at,
+                realm: request.realm.clone(),
+                // What any lesson has is shared out among all.
+                answer: probabilities.reduce(|sum, probability| sum + probability),
+                min_share: self.config.retrieval.min_share,
+                limit: request.limit.unwrap_or(self.config.retrieval.limit),
+                lessons: [lessons, showing.passed_over()].concat(),
+                outcome: None,
+            };
+            Some(logged.line())
+        })?;
+        *rendered = rest;
+        Some(receipt)
+    }
+
+    /// True when the receipt of a request is logged.
+    pub(super) fn is_logged(&self, view: &View, request: &Request) -> bool {
+        self.config.credit.log_receipts && !request.is_peek && self.store.may_append(&view.snapshot)
+    }
+}
+
+impl Showing<'_> {
+    /// The same context without the lessons that chance withholds.
+    fn without_withheld(&self, rendered: &Rendered, lessons: &[LoggedLesson]) -> Rendered {
+        let is_shown = |id: LessonId| lessons.iter().any(|lesson| lesson.id == id && lesson.shown);
+        let mut hits = rendered.shown.clone();
+        hits.retain(|hit| is_shown(hit.lesson.id));
+        let none_because = hits.is_empty().then_some(NoMatchReason::Withheld { n_lessons: lessons.len() });
+        render(&Ranked { hits, none_because, ..self.ranked.clone() }, self.max_tokens)
+    }
+
+    fn passed_over(&self) -> Vec<LoggedLesson> {
+        passed_over(&self.ranked.considered, &self.ranked.hits, &self.view.recall.book)
+    }
+}
+
+fn texts(rendered: &Rendered) -> Vec<Text> {
+    rendered.shown.iter().map(|hit| (hit.lesson.id, hit.lesson.text_hash())).collect()
+}

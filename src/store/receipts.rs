@@ -1,0 +1,110 @@
+//! The log of receipts, `receipts.jsonl`: opt-in, bounded, appended to like the usage files (docs/spec/folder-format.md, 3.1).
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+
+use super::is_missing;
+use crate::config::CreditConfig;
+use crate::credit::ReceiptLog;
+use crate::error::folder::Result;
+use crate::folder::{Folder, Stamp};
+use crate::lesson::LessonId;
+use crate::state::Book;
+
+const RECEIPTS: &str = "receipts.jsonl";
+
+/// How the line of a receipt begins.
+const RECEIPT: &[u8] = b"{\"receipt\"";
+
+/// For each receipt that the log may hold, so many bytes: a log that nobody shortens stops growing there.
+const MAX_BYTES: u64 = 2 * 1024;
+
+/// What a handle knows of the log's length.
+#[derive(Debug, Default)]
+pub(super) struct ReceiptCount(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// The file, and up to where its lines were counted.
+    inode: u64,
+    end: u64,
+    n_receipts: usize,
+    n_lines: usize,
+}
+
+/// The log in a folder.
+#[derive(Clone, Copy)]
+pub(super) struct ReceiptFile<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) config: &'a CreditConfig,
+    pub(super) count: &'a ReceiptCount,
+}
+
+impl ReceiptFile<'_> {
+    /// Appends lines. One that is too long is left as it is until somebody shortens it.
+    pub(super) fn append(self, lines: &[u8]) -> Result<()> {
+        if self.length()? > self.max_bytes() {
+            return Ok(());
+        }
+        self.folder.files().append(RECEIPTS, lines)
+    }
+
+    /// The log without what was removed; empty when there is none.
+    pub(super) fn read(self, book: &Book) -> Result<ReceiptLog> {
+        let mut log = ReceiptLog::parse(&self.folder.files().read_in_place(RECEIPTS, 0)?);
+        let removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
+        log.forget(|id| removed.contains(&id));
+        Ok(log)
+    }
+
+    /// Writes the log again without the lessons that were removed; the caller holds the folder's lock.
+    pub(super) fn forget_removed(self, book: &Book) -> Result<()> {
+        if is_missing(self.folder.files(), RECEIPTS)? {
+            return Ok(());
+        }
+        self.replace(&self.read(book)?)
+    }
+
+    /// Keeps the newest half of a log that is over its bound; the caller holds the folder's lock.
+    pub(super) fn shorten(self, book: &Book) -> Result<()> {
+        if !self.is_over()? {
+            return Ok(());
+        }
+        let mut log = self.read(book)?;
+        log.keep_newest(log.receipts().len().min(self.config.max_receipts) / 2);
+        self.replace(&log)
+    }
+
+    fn replace(self, log: &ReceiptLog) -> Result<()> {
+        let files = self.folder.files();
+        let temporary = self.folder.write_temporary("receipts", &log.render())?;
+        files.rename(temporary, RECEIPTS)?;
+        *self.count.0.lock() = Counted::default();
+        Ok(())
+    }
+
+    /// Counts the lines that were appended since the last look.
+    fn is_over(self) -> Result<bool> {
+        let Some(Stamp { inode, length, .. }) = self.folder.files().stamp(RECEIPTS)? else { return Ok(false) };
+        let mut counted = self.count.0.lock();
+        if inode != counted.inode || length < counted.end {
+            *counted = Counted { inode, ..Counted::default() };
+        }
+        let new = self.folder.files().read_in_place(RECEIPTS, counted.end)?;
+        let lines = || new.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        counted.n_lines += lines().count();
+        counted.n_receipts += lines().filter(|line| line.starts_with(RECEIPT)).count();
+        counted.end += new.len() as u64;
+        let max = self.config.max_receipts;
+        Ok(counted.n_receipts > max || counted.n_lines > max.saturating_mul(2) || length > self.max_bytes())
+    }
+
+    fn length(self) -> Result<u64> {
+        Ok(self.folder.files().stamp(RECEIPTS)?.map_or(0, |stamp| stamp.length))
+    }
+
+    fn max_bytes(self) -> u64 {
+        MAX_BYTES.saturating_mul(self.config.max_receipts as u64)
+    }
+}
