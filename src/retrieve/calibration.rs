@@ -98,8 +98,8 @@ impl Calibration {
 
     /// all-MiniLM-L6-v2.
     const MINILM: Self = Self {
-        rank: Weights { trigger: 1.0, whole: 4.0, mistake: 2.0, words: 0.0, covered_words: 3.0, grams: 0.75 },
-        sharpness: 3.25,
+        rank: Weights { trigger: 1.0, whole: 5.0, mistake: 1.0, words: 0.0, covered_words: 3.0, grams: 0.75 },
+        sharpness: 3.1,
         gate: Weights { trigger: 2.45, whole: 9.8, mistake: 4.9, words: 0.0, covered_words: 7.35, grams: 1.8375 },
         query_words: 2.0,
         none: 10.71,
