@@ -53,15 +53,16 @@ struct Lessons {
     easy: LessonId,
 }
 
+/// Counts of lessons, of one effect.
 #[derive(Default)]
 struct Tally {
-    n_measured: usize,
-    n_covered: usize,
-    n_claims: usize,
-    n_wrong_claims: usize,
+    measured: usize,
+    covered: usize,
+    claims: usize,
+    wrong_claims: usize,
     /// Lessons whose hit rate, against that of all tasks, says the opposite of the truth.
-    n_wrong_hit_rates: usize,
-    n_hit_rates: usize,
+    wrong_hit_rates: usize,
+    hit_rates: usize,
 }
 
 /// Of one gate.
@@ -149,8 +150,8 @@ impl World {
             let found = playbook.find(lesson)?;
             let raw = found.helpful_retrievals as f64 / found.retrievals as f64 - rate_of_all;
             if truth != 0.0 {
-                tally.n_hit_rates += 1;
-                tally.n_wrong_hit_rates += usize::from(raw * truth < 0.0);
+                tally.hit_rates += 1;
+                tally.wrong_hit_rates += usize::from(raw * truth < 0.0);
             }
         }
         let log = playbook.receipts()?;
@@ -184,27 +185,27 @@ fn learn(playbook: &Playbook, clock: &ManualClock) -> Result<Lessons, Failure> {
 impl Tally {
     fn take(&mut self, effect: Effect, truth: f64) {
         let Effect::Measured { uplift, claim, .. } = effect else { return };
-        self.n_measured += 1;
-        self.n_covered += usize::from(uplift.covers(truth));
+        self.measured += 1;
+        self.covered += usize::from(uplift.covers(truth));
         let is_right = match claim {
             Claim::Undecided => return,
             Claim::Helps => truth > 0.0,
             Claim::Harms => truth < 0.0,
         };
-        self.n_claims += 1;
+        self.claims += 1;
         // Where there is no effect, neither sign is right.
-        self.n_wrong_claims += usize::from(!is_right);
+        self.wrong_claims += usize::from(!is_right);
     }
 
     fn print(&self, effect: f64) {
         let share = |part: usize, all: usize| if all == 0 { "–".to_owned() } else { percent(part, all) };
         println!(
             "| ±{effect:.2} | {} | {} | {} | {} | {} |",
-            self.n_measured,
-            share(self.n_covered, self.n_measured),
-            self.n_claims,
-            self.n_wrong_claims,
-            share(self.n_wrong_hit_rates, self.n_hit_rates),
+            self.measured,
+            share(self.covered, self.measured),
+            self.claims,
+            self.wrong_claims,
+            share(self.wrong_hit_rates, self.hit_rates),
         );
     }
 }

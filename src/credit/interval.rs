@@ -111,9 +111,9 @@ mod tests {
         assert_eq!(doubled.wilson(Z_95), counts(4, 10).wilson(Z_95));
         // (1 + 1 + 4)² / (1 + 1 + 16) = 2.
         let mut uneven = Weighted::default();
-        [(1.0, false), (1.0, false), (4.0, true)]
-            .into_iter()
-            .for_each(|(weight, is_helpful)| uneven.add(weight, is_helpful));
+        for (weight, is_helpful) in [(1.0, false), (1.0, false), (4.0, true)] {
+            uneven.add(weight, is_helpful);
+        }
         assert!((uneven.effective_size() - 2.0).abs() < 1e-12);
         assert!((uneven.rate().unwrap() - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(Weighted::default().wilson(Z_95), None);

@@ -157,7 +157,9 @@ impl ReceiptLog {
         }
         let n_receipts = cases.len() + n_outside;
         let mut weighted = Weighted::default();
-        cases.iter().for_each(|case| weighted.add(case.weight, case.is_helpful));
+        for case in &cases {
+            weighted.add(case.weight, case.is_helpful);
+        }
         let effective_size = weighted.effective_size();
         let is_enough = effective_size >= MIN_EFFECTIVE && n_outside as f64 <= MAX_OUTSIDE * n_receipts as f64;
         match (weighted.wilson(Z_95), all.wilson(Z_95)) {
