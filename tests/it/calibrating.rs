@@ -46,9 +46,9 @@ fn log_odds(probability: f64) -> f64 {
 fn a_fit_foretells_queries_that_it_has_not_seen_and_is_used_under_its_key() {
     let bench = Bench::new();
     let playbook = open(&bench, Config::default());
-    three().into_iter().for_each(|draft| {
+    for draft in three() {
         learn(&playbook, draft);
-    });
+    }
     let report = playbook.calibrate(&pairs(25), &Realm::default()).unwrap();
     let CalibrationReport { before, after, fit, n_wanting, n_wanting_none, .. } = &report;
     assert_eq!((*n_wanting, *n_wanting_none, fit.n_pairs), (25, 25, 50));
