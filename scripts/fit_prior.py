@@ -16,7 +16,7 @@ import json
 
 import numpy as np
 
-from fit_gate import VECTORS, WANTED, read
+from fit_gate import PER_WORDS, VECTORS, WANTED, read
 
 SIZES = (20, 40, 100)
 NUMBERS = ("vectors", "words", "unknown")
@@ -32,8 +32,8 @@ KINDS = {"all": None, "plain": {"plain", "near", "far"}, "oblique": {"oblique", 
 def log_odds(group):
     """The largest log odds of each question by the shipped numbers: with vectors, by words, for an unknown embedder."""
     filled = np.nan_to_num(group.evidence, nan=-1e9)
-    vectors = (filled @ (2.9 * VECTORS[1])).max(1) + 2.88 * group.log_words - 1.06 * group.log_n - 12.92
-    words = (filled @ np.array([0, 0, 0, 16.0, 8.0])).max(1) - 1.48 * group.log_n - 6.05
+    vectors = (filled @ (2.45 * VECTORS[1])).max(1) + PER_WORDS * group.log_words - 0.96 * group.log_n - 10.71
+    words = (filled @ np.array([0, 0, 0, 0, 16.0, 8.0])).max(1) - 1.48 * group.log_n - 6.05
     near = 40 * (filled[:, :, 0].max(1) - 0.55) + np.log(0.7 / 0.3)
     return {"vectors": vectors, "words": words, "unknown": np.maximum(words, near)}
 
