@@ -12,11 +12,13 @@
 
 mod agent;
 mod bench;
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod calibrating;
 mod contention;
 mod credit;
 mod curation;
 mod doc_links;
+#[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod evidence;
 mod exchange;
 mod extract;
