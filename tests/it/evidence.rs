@@ -124,7 +124,7 @@ fn lessons_for_a_file_or_a_command_come_first() {
         bench.advance(1);
         learn(&playbook, draft);
     }
-    let touching = || Request::about("parsing CSV exports").touching("/work/shop/db/migrations/7.sql").peek();
+    let touching = || Request::about("parsing CSV exports").touching("/srv/shop/db/migrations/7.sql").peek();
     // Two at most, the longer pattern first; then what was found.
     assert_eq!(shown(&ask(&playbook, touching())), ["a migration", "old migrations", "parsing CSV exports"]);
     assert_eq!(shown(&ask(&playbook, touching().limit(1))), ["a migration"]);
