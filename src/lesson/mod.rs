@@ -51,7 +51,7 @@ pub const SCHEMA_VERSION: u64 = 2;
 /// playbook.learn_lesson(build_lesson("reviewing a schema migration", "Ask for the rollback.").in_realm(&reviewer))?;
 /// playbook.learn_lesson(build_lesson("testing a schema migration", "Use a copy of the data.").project("shop"))?;
 ///
-/// let n_shown = |realm| playbook.get_playbook_context(Request::about("a schema migration").in_realm(realm)).map(|c| c.lessons.len());
+/// let n_shown = |realm| playbook.get_playbook_context(Request::cold_start().in_realm(realm)).map(|c| c.lessons.len());
 /// assert_eq!(n_shown(&reviewer)?, 2); // its own, and the project's
 /// assert_eq!(n_shown(&implementer)?, 1); // the project's
 /// assert_eq!(n_shown(&Realm::new("bank", "reviewer"))?, 0);
