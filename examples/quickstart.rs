@@ -116,7 +116,7 @@ fn retrieve(playbook: &Playbook) -> Result<Vec<Duration>> {
     let mut block = String::new();
     for (query, trigger) in RELATED {
         let start = Instant::now();
-        let context = playbook.get_playbook_context(query)?;
+        let context = playbook.get_playbook_context(Request::about(query).limit(1))?;
         times.push(start.elapsed());
         let Some((first, distance)) = context.lessons.first().and_then(|first| Some((first, first.distance?))) else {
             return Err(format!("nothing was found for {query:?}").into());
@@ -140,7 +140,7 @@ fn stay_silent(playbook: &Playbook) -> Result {
     heading("STAY SILENT", "where nothing is likely enough: no filler, but the reason");
     let mut reasons = Vec::new();
     for query in UNRELATED {
-        let context = playbook.get_playbook_context(query)?;
+        let context = playbook.get_playbook_context(Request::about(query).limit(1))?;
         let Some(reason @ NoMatchReason::Unlikely { probability, answer_from, .. }) = context.none_because else {
             return Err(format!("{query:?} was answered: {context}").into());
         };
@@ -469,7 +469,7 @@ const REWORDED: [(Row, &str); 2] = [
         [
             "sql postgres",
             "Creating an index on a PostgreSQL table in heavy use",
-            "An ordinary CREATE INDEX blocked every write until it had finished.",
+            "A plain CREATE INDEX blocked every write until it had finished.",
             "Create it with CREATE INDEX CONCURRENTLY, and not inside a transaction block.",
         ],
         "Creating an index on a busy PostgreSQL table",
@@ -519,7 +519,11 @@ const OUTCOMES: [(&str, &str, Feedback); 3] = [
     // All of them at once was too much for the server.
     ("fetch 5000 URLs with await in JavaScript", "Awaiting many requests one by one in JavaScript", Feedback::Harmful),
     // Neither parser is there in JavaScript.
-    ("parse an HTML page in JavaScript", "Parsing HTML with a regular expression", Feedback::Harmful),
+    (
+        "get the links of an HTML page by a regular expression",
+        "Parsing HTML with a regular expression",
+        Feedback::Harmful,
+    ),
 ];
 
 const VERIFIED: &str = "A URL with a long list of ids in its query fails";
