@@ -1,6 +1,6 @@
 //! One score out of all evidence, and the probability that a lesson is an answer (docs/spec/playbook.md, 5.1).
 //!
-//! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `examples/evaluate --features` writes.
+//! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `--example evaluate -- --features` writes.
 
 use super::evidence::Evidence;
 use crate::config::CalibrationFit;

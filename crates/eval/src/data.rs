@@ -6,48 +6,74 @@ use std::path::Path;
 use adage::{LessonDraft, build_lesson};
 use serde_json::Value;
 
-use super::Failure;
+use crate::Error;
 
-/// A lesson with the name that questions know it by.
-#[derive(Clone)]
-pub(crate) struct Lesson {
-    pub(crate) id: String,
-    pub(crate) draft: LessonDraft,
+/// A lesson, with the name that questions know it by.
+#[derive(Clone, Debug)]
+pub struct Lesson {
+    /// Its name in the data.
+    pub id: String,
+    /// What is learned.
+    pub draft: LessonDraft,
 }
 
 /// A question, and the lessons that answer it.
-#[derive(Clone)]
-pub(crate) struct Question {
-    pub(crate) id: String,
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Its name in the data.
+    pub id: String,
     /// `related`, `plain`, `oblique`; of those that want no lesson, `far`, `near`, or the name of their file.
-    pub(crate) kind: String,
-    pub(crate) text: String,
-    pub(crate) right: BTreeSet<String>,
+    pub kind: String,
+    /// What is asked.
+    pub text: String,
+    /// Names of the lessons that answer it; none if no lesson does.
+    pub right: BTreeSet<String>,
 }
 
-/// What is measured on.
-#[derive(Clone, Default)]
-pub(crate) struct Data {
-    pub(crate) lessons: Vec<Lesson>,
-    pub(crate) questions: Vec<Question>,
+/// What retrieval is measured on.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    /// All lessons.
+    pub lessons: Vec<Lesson>,
+    /// All questions, those that want no lesson too.
+    pub questions: Vec<Question>,
 }
 
-pub(crate) fn rows(file: &Path) -> Result<Vec<Value>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect::<Result<_, _>>()?)
+/// The rows of a file of JSON lines; empty lines are left out.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Json`] names the line.
+pub fn rows(file: &Path) -> Result<Vec<Value>, Error> {
+    let text = std::fs::read_to_string(file).map_err(Error::io(file))?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let row = |(line, text)| {
+        serde_json::from_str(text).map_err(|source| Error::Json { path: file.to_path_buf(), line, source })
+    };
+    lines.map(row).collect()
 }
 
 pub(crate) fn text<'a>(row: &'a Value, key: &str) -> &'a str {
-    row[key].as_str().unwrap_or_default()
+    row.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Data {
-    /// `corpus.jsonl` with `queries.jsonl` and `qrels.jsonl`, or `lessons.jsonl` with `none.jsonl`.
-    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+    /// Whether a folder has lessons and questions.
+    #[must_use]
+    pub fn is_in(folder: &Path) -> bool {
+        ["corpus.jsonl", "lessons.jsonl"].iter().any(|name| folder.join(name).is_file())
+    }
+
+    /// Reads a folder: `corpus.jsonl` (`id`, `trigger`, `why`, `anti_pattern`, `correct_pattern`, or `id`, `title`, `text`) with
+    /// `queries.jsonl` (`id`, `text`) and `qrels.jsonl` (`query`, `doc`); or `lessons.jsonl` (`id`, `trigger`, `mistake`,
+    /// `solution`, `anti_pattern`, with the questions `plain`, `plain2`, `oblique`) with `none.jsonl` (`id`, `kind`, `text`).
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Json`].
+    pub fn read(folder: &Path) -> Result<Self, Error> {
         if folder.join("corpus.jsonl").exists() { Self::read_corpus(folder) } else { Self::read_tasks(folder) }
     }
 
-    fn read_corpus(folder: &Path) -> Result<Self, Failure> {
+    fn read_corpus(folder: &Path) -> Result<Self, Error> {
         let lessons = rows(&folder.join("corpus.jsonl"))?.iter().map(lesson).collect();
         let mut right: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for row in rows(&folder.join("qrels.jsonl"))? {
@@ -62,7 +88,7 @@ impl Data {
         Ok(Self { lessons, questions: questions.collect() })
     }
 
-    fn read_tasks(folder: &Path) -> Result<Self, Failure> {
+    fn read_tasks(folder: &Path) -> Result<Self, Error> {
         let lessons = rows(&folder.join("lessons.jsonl"))?;
         let mut questions: Vec<Question> = Vec::new();
         for row in &lessons {
@@ -76,8 +102,11 @@ impl Data {
         Ok(Self { lessons: lessons.iter().map(lesson).collect(), questions })
     }
 
-    /// Adds questions that no lesson answers.
-    pub(crate) fn add_unrelated(&mut self, file: &Path) -> Result<(), Failure> {
+    /// Adds questions (`id`, `text`) that no lesson answers; their kind is the file's name.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Json`].
+    pub fn add_unrelated(&mut self, file: &Path) -> Result<(), Error> {
         let kind = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         self.questions.extend(rows(file)?.iter().map(|row| question(row, &kind)));
         Ok(())

@@ -14,48 +14,31 @@
 //!
 //! Printed for the classic rule, by vectors and by words, and for the default: nDCG@10, recall@5, MRR@10 of the ranking with the
 //! gate open; the share of questions whose right lesson the gate cuts; the share of unrelated ones answered; latency of a recall,
-//! embedding included for the classic rule. For the default also how often the right lesson is among the first three, lessons
-//! shown per answer, the share of questions that would lose their lesson if 2% and 5% of all unrelated ones were answered, and
-//! the calibration error. With `--books N` lessons are drawn at random, `--draws` times, and the sums are over all books.
+//! embedding excluded. For the default also how often the right lesson is among the first three, lessons shown per answer, the
+//! share of questions that would lose their lesson if 2% and 5% of all unrelated ones were answered, and the calibration error.
+//! With `--books N` lessons are drawn at random, `--draws` times, and the sums are over all books.
 
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    clippy::indexing_slicing,
     clippy::disallowed_methods,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
     reason = "a program of its own, whose input has the shape that its head describes"
 )]
 
-mod books;
-mod classic;
-mod data;
-mod default_tier;
-mod embedder;
-mod features;
-
-use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs::OpenOptions;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::{Config, LearnOutcome, LessonId, Playbook, build_lesson};
+use adage::embed::{Engine, Model};
+use adage::{Config, Embedder, OnnxEmbedder};
+use adage_eval::{
+    CachedEmbedder, ClassicTally, Data, DefaultTally, Sampling, measure_duplicates, rows, write_features,
+};
+use serde::Serialize;
 use serde_json::json;
-
-use books::Sampling;
-use classic::Classic;
-use data::{Data, rows, text};
-use default_tier::Measured;
-use embedder::Kept;
-
-/// Ranks that count for nDCG and MRR.
-const DEPTH: usize = 10;
-/// Ranks that count for recall.
-const RECALL_DEPTH: usize = 5;
 
 type Failure = Box<dyn Error>;
 
@@ -115,66 +98,44 @@ impl Options {
     fn draws(&self) -> Sampling {
         Sampling { n_lessons: self.books, n_draws: self.draws.unwrap_or(1), seed: self.seed }
     }
-}
 
-/// Sums over questions.
-#[derive(Clone, Default)]
-struct Scores {
-    ndcg: f64,
-    recall: f64,
-    mrr: f64,
-    cut: f64,
-    micros: Vec<f64>,
-    answered: BTreeMap<String, f64>,
-}
-
-impl Scores {
-    fn add_ranking(&mut self, ranking: &[LessonId], right: &BTreeSet<LessonId>) {
-        let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-        let hits: Vec<usize> = (ranking.iter().take(DEPTH).enumerate())
-            .filter(|(_, id)| right.contains(id))
-            .map(|(rank, _)| rank)
-            .collect();
-        let ideal: f64 = (0..right.len().min(DEPTH)).map(gain).sum();
-        self.ndcg += hits.iter().map(|rank| gain(*rank)).sum::<f64>() / ideal;
-        self.recall += hits.iter().filter(|rank| **rank < RECALL_DEPTH).count() as f64 / right.len() as f64;
-        self.mrr += hits.first().map_or(0.0, |rank| 1.0 / (*rank as f64 + 1.0));
+    fn embedder(&self) -> Result<Arc<CachedEmbedder>, Failure> {
+        Ok(Arc::new(CachedEmbedder::new(model(), self.vectors.as_deref())?))
     }
 
-    fn percentile(&self, share: f64) -> f64 {
-        let mut sorted = self.micros.clone();
-        sorted.sort_by(f64::total_cmp);
-        let place = ((sorted.len().saturating_sub(1)) as f64 * share).round() as usize;
-        sorted.get(place).copied().unwrap_or_default()
+    /// The data, with all questions that want no lesson.
+    fn data(&self, folder: &Path) -> Result<Data, Failure> {
+        let mut data = Data::read(folder)?;
+        for file in &self.unrelated {
+            data.add_unrelated(file)?;
+        }
+        Ok(data)
+    }
+
+    fn print(&self, report: &impl Serialize) {
+        let report = json!(report);
+        if self.json { println!("{report}") } else { println!("{report:#}") }
     }
 }
 
-/// The data, with all questions that want no lesson.
-fn read(folder: &Path, options: &Options) -> Result<Data, Failure> {
-    let mut data = Data::read(folder)?;
-    for file in &options.unrelated {
-        data.add_unrelated(file)?;
-    }
-    Ok(data)
+fn model() -> Arc<dyn Embedder> {
+    Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable))
 }
 
 /// Writes the evidence of all candidates to a file, and measures nothing.
 fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure> {
-    let data = read(folder, options)?;
-    let embedder = Arc::new(Kept::open(options.vectors.as_deref())?);
+    let (data, embedder) = (options.data(folder)?, options.embedder()?);
     let set = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(file)?);
     for (number, book) in (0..).zip(options.draws().books(&data, &embedder)) {
-        features::write(&book?, &set, options.seed + number, &mut out)?;
+        write_features(&book?, &set, options.seed + number, &mut out)?;
     }
-    Ok(())
+    Ok(out.flush()?)
 }
 
 fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
-    let data = read(folder, options)?;
-    let embedder = Arc::new(Kept::open(options.vectors.as_deref())?);
-    let draws = options.draws();
-    let (mut default, mut classic, mut n_lessons) = (Measured::default(), Classic::default(), 0);
+    let (data, embedder, draws) = (options.data(folder)?, options.embedder()?, options.draws());
+    let (mut default, mut classic, mut n_lessons) = (DefaultTally::default(), ClassicTally::default(), 0);
     for book in draws.books(&data, &embedder) {
         let book = book?;
         n_lessons = book.ids.len();
@@ -183,49 +144,30 @@ fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
             classic.add(&book)?;
         }
     }
-    classic.report(options.json);
-    default.report(n_lessons, draws.n_draws, options.json);
+    for report in classic.reports() {
+        options.print(&report);
+    }
+    options.print(&default.report(n_lessons, draws.n_draws));
     Ok(())
 }
 
-fn round(value: f64) -> f64 {
-    (value * 1e4).round() / 1e4
-}
-
-/// Learns both texts of each pair, each pair in a project of its own, and sees whether they merged.
+/// Learns both texts of each pair, and sees whether they merged.
 fn duplicates(file: &Path, options: &Options) -> Result<(), Failure> {
     let pairs = rows(file)?;
     for (name, policy) in [("plain", DedupPolicy::Plain), ("guarded", DedupPolicy::Guarded)] {
-        let home = tempfile::tempdir()?;
         let mut config = Config::default();
         config.learn.dedup = policy;
-        let playbook = Playbook::builder(home.path()).with_config(config).open()?;
-        let drafts = pairs.iter().enumerate().flat_map(|(number, row)| {
-            ["a", "b"].map(|side| build_lesson(text(row, side), text(row, side)).project(format!("pair {number}")))
-        });
-        let learned = playbook.learn_lessons(drafts)?;
-        let (mut merged, mut right, mut duplicates) = (0.0, 0.0, 0.0);
-        for (row, learned) in pairs.iter().zip(learned.chunks(2)) {
-            let is_duplicate = row["dup"].as_i64() == Some(1);
-            duplicates += f64::from(u8::from(is_duplicate));
-            let is_merged = matches!(learned, [_, LearnOutcome::Merged { .. }]);
-            if is_merged {
-                merged += 1.0;
-                right += f64::from(u8::from(is_duplicate));
-            }
-            if options.show && is_merged != is_duplicate {
-                let what = learned.get(1).map(|learned| format!("{learned:?}")).unwrap_or_default();
-                eprintln!("{name}: dup {} {what}\n   a: {}\n   b: {}", row["dup"], text(row, "a"), text(row, "b"));
-            }
+        let (report, outcomes) = measure_duplicates(&pairs, &config, &model())?;
+        for outcome in outcomes.iter().filter(|outcome| options.show && !outcome.is_right) {
+            eprintln!("{name}: {} {}: {}", outcome.kind, outcome.id, outcome.outcome);
         }
-        let (precision, recall) = (right / f64::max(merged, 1.0), right / f64::max(duplicates, 1.0));
         if options.json {
             println!(
                 "{}",
-                json!({"dedup": name, "pairs": pairs.len(), "merged": merged, "precision": precision, "recall": recall})
+                json!({"dedup": name, "pairs": report.pairs, "precision": report.precision, "recall": report.recall})
             );
         } else {
-            println!("{name:8} merged {merged} of {} pairs: precision {precision:.3}, recall {recall:.3}", pairs.len());
+            println!("{name:8} {} pairs: precision {:.3}, recall {:.3}", report.pairs, report.precision, report.recall);
         }
     }
     Ok(())

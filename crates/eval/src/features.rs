@@ -6,9 +6,9 @@ use std::io::Write;
 use adage::{Request, TextHash};
 use serde_json::{Value, json};
 
-use super::Failure;
-use super::books::{Book, Random};
-use super::data::Question;
+use crate::books::Book;
+use crate::data::Question;
+use crate::{Error, Random};
 
 /// Candidates per question: the best by the product's own score, and the right ones.
 const CANDIDATES: usize = 40;
@@ -16,8 +16,11 @@ const CANDIDATES: usize = 40;
 /// Questions of one kind that want no lesson, per book.
 const UNRELATED: usize = 150;
 
-/// Writes the lines of one book.
-pub(crate) fn write(book: &Book, set: &str, seed: u64, out: &mut impl Write) -> Result<(), Failure> {
+/// Writes the lines of one book; `set` is the name of the data, and the seed draws among unrelated questions.
+///
+/// # Errors
+/// [`Error::Playbook`]; [`Error::Io`] with the name of the set for what cannot be written.
+pub fn write_features(book: &Book, set: &str, seed: u64, out: &mut impl Write) -> Result<(), Error> {
     let playbook = book.open(|config| config.retrieval.candidates = 50)?;
     let mut by_kind: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
     for question in &book.questions {
@@ -45,12 +48,12 @@ pub(crate) fn write(book: &Book, set: &str, seed: u64, out: &mut impl Write) -> 
                 })
                 .collect();
             let split_by = question.right.first().map_or(question.id.as_str(), String::as_str);
-            let half = TextHash::of(&[split_by]).as_bytes()[0] % 2;
+            let half = TextHash::of(&[split_by]).as_bytes().first().map_or(0, |byte| byte % 2);
             let line = json!({
                 "query": question.id, "kind": question.kind, "set": set, "n": book.ids.len(), "half": half,
                 "n_words": question.text.split_whitespace().count(), "candidates": candidates,
             });
-            writeln!(out, "{line}")?;
+            writeln!(out, "{line}").map_err(Error::io(set))?;
         }
     }
     Ok(())

@@ -1,0 +1,88 @@
+//! Measures what learning makes of pairs of lessons, through the playbook as a host uses it.
+//!
+//! ```text
+//! cargo run --release --example merging -- [--pairs FILE]... [--dups FILE]... [--classic] [--show]
+//! ```
+//!
+//! FILE of `--pairs` holds `id`, `kind` and two lessons, `a` and `b`, of which `b` is learned later: `exchanged` (they differ in a
+//! word or two), `reworded` (they say the same), `correction` (`b` takes `a` back), `adds` (another mistake in the same situation),
+//! `unrelated-near`. FILE of `--dups` holds two texts, `a` and `b`, and `dup`, 0 or 1. Each pair is in a project of its own.
+//! `--classic` measures `Config::classic()`; `--show` prints what became of each pair.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program of its own, whose input has the shape that its head describes"
+)]
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use adage::embed::{Engine, Model};
+use adage::{Config, Embedder, OnnxEmbedder};
+use adage_eval::{PairOutcome, measure_duplicates, measure_pairs, rows};
+
+type Failure = Box<dyn Error>;
+
+#[derive(Default)]
+struct Options {
+    pairs: Vec<String>,
+    dups: Vec<String>,
+    is_classic: bool,
+    shows: bool,
+}
+
+fn main() -> Result<(), Failure> {
+    let mut options = Options::default();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut file = || arguments.next().ok_or(format!("{argument} needs a file"));
+        match argument.as_str() {
+            "--pairs" => options.pairs.push(file()?),
+            "--dups" => options.dups.push(file()?),
+            "--classic" => options.is_classic = true,
+            "--show" => options.shows = true,
+            other => return Err(format!("unknown option {other}").into()),
+        }
+    }
+    if options.pairs.is_empty() && options.dups.is_empty() {
+        return Err("NOTHING MEASURED: give a file with --pairs or --dups".into());
+    }
+    let config = if options.is_classic { Config::classic() } else { Config::default() };
+    let embedder: Arc<dyn Embedder> = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable));
+    for file in &options.pairs {
+        let (reports, outcomes) = measure_pairs(&rows(Path::new(file))?, &config, &embedder)?;
+        show(&outcomes, options.shows);
+        println!(
+            "| kind | pairs | merged | merged or asked | both shown | newer first | … and the older marked | … or not shown |\n|---|---|---|---|---|---|---|---|"
+        );
+        for report in reports {
+            let shares = [
+                report.merged,
+                report.merged_or_asked,
+                report.both_shown,
+                report.newer_first,
+                report.older_marked,
+                report.older_marked_or_not_shown,
+            ];
+            let shares = shares.map(|share| format!(" {:.1}% |", 100.0 * share)).concat();
+            println!("| {} | {} |{shares}", report.kind, report.pairs);
+        }
+    }
+    for file in &options.dups {
+        let (report, outcomes) = measure_duplicates(&rows(Path::new(file))?, &config, &embedder)?;
+        show(&outcomes, options.shows);
+        println!("{} pairs, {} duplicates", report.pairs, report.duplicates);
+        println!("merged: precision {:.3}, recall {:.3}", report.precision, report.recall);
+        println!("merged or asked: precision {:.3}, recall {:.3}", report.asked_precision, report.asked_recall);
+    }
+    Ok(())
+}
+
+fn show(outcomes: &[PairOutcome], shows: bool) {
+    for outcome in outcomes.iter().filter(|_| shows) {
+        let mark = if outcome.is_right { "right" } else { "WRONG" };
+        println!("{mark} {} {}: {}", outcome.kind, outcome.id, outcome.outcome);
+    }
+}

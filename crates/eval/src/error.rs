@@ -1,0 +1,63 @@
+//! Why nothing could be measured.
+
+use std::io;
+use std::path::PathBuf;
+
+use adage::embed::EmbedError;
+
+/// Why nothing could be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read or written.
+    #[error("{}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is not JSON.
+    #[error("{}:{line}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Its line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A file or folder holds nothing that can be measured.
+    #[error(
+        "{}: expected a folder with lessons.jsonl and none.jsonl, or corpus.jsonl, queries.jsonl and qrels.jsonl; or a file of \
+         pairs (kind, a, b), of duplicates (dup, a, b) or of unrelated questions (text)",
+        path.display()
+    )]
+    NoData {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A file of vectors was made for another dimension, or is cut.
+    #[error("{}: {found} bytes, which is not a multiple of {record}", path.display())]
+    Vectors {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        found: usize,
+        /// Bytes per vector.
+        record: usize,
+    },
+    /// The playbook failed.
+    #[error(transparent)]
+    Playbook(#[from] adage::Error),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Io { path, source }
+    }
+}
