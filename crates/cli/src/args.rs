@@ -10,6 +10,7 @@ use crate::change::{FEEDBACK, VERIFICATION};
 use crate::choice::choice;
 use crate::credit::Replay;
 use crate::curate::Curate;
+use crate::eval::Eval;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
 use crate::inbox::{Inbox, Roots};
@@ -121,6 +122,8 @@ pub(crate) enum Command {
     Curate(Curate),
     /// Fit when to answer and when to be silent to queries of your own, each with the lesson that answers it or none
     Calibrate(Calibrate),
+    /// Measure retrieval and merging on folders of data: a table, and a page with plots
+    Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
     /// Make the folder, kept out of repositories unless it is shared

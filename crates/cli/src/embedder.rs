@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use adage::{HashingEmbedder, PlaybookBuilder};
+use adage::{Embedder, HashingEmbedder, PlaybookBuilder};
 
 use crate::global::Global;
 use crate::result::Usage;
@@ -14,12 +14,21 @@ pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<Playbo
         "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
         // The library's default.
         "bundled" if global.onnxruntime.is_none() => Ok(builder),
-        model => with_model(global, builder, model),
+        model => Ok(builder.with_embedder(load(global, model)?)),
+    }
+}
+
+/// The embedder itself, for what needs one.
+pub(crate) fn any(global: &Global) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
+    match global.embedder.as_str() {
+        "none" => Err(Usage("this needs an embedder".to_owned()).into()),
+        "hashing" => Ok(Arc::new(HashingEmbedder)),
+        model => load(global, model),
     }
 }
 
 #[cfg(any(feature = "rten", feature = "ort"))]
-fn with_model(global: &Global, builder: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
+fn load(global: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     use adage::OnnxEmbedder;
     use adage::embed::Model;
     let engine = engine(global)?;
@@ -28,11 +37,11 @@ fn with_model(global: &Global, builder: PlaybookBuilder, model: &str) -> Result<
         "bundled" => Model::bundled(),
         folder => Model::from_dir(folder)?,
     };
-    Ok(builder.with_embedder(Arc::new(OnnxEmbedder::new(model, engine))))
+    Ok(Arc::new(OnnxEmbedder::new(model, engine)))
 }
 
 #[cfg(not(any(feature = "rten", feature = "ort")))]
-fn with_model(_: &Global, _: PlaybookBuilder, model: &str) -> Result<PlaybookBuilder, Box<dyn Error>> {
+fn load(_: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     Err(Usage(format!("this build runs no models, so it cannot use {model}")).into())
 }
 

@@ -9,6 +9,7 @@ mod curate;
 mod diff;
 mod editor;
 mod embedder;
+mod eval;
 mod exchange;
 mod export_key;
 mod global;
@@ -102,6 +103,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Skills { command } => skills::run(&global, command, &mut out),
         Command::Calibrate(asked) => calibrate::calibrate(&global, &asked, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
+        Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Init(asked) => trust::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),

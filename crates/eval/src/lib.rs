@@ -30,8 +30,10 @@ mod data;
 mod error;
 mod features;
 mod merging;
+mod page;
 mod random;
 mod ranking;
+mod report;
 mod standard;
 mod vectors;
 
@@ -42,5 +44,6 @@ pub use error::Error;
 pub use features::write_features;
 pub use merging::{DuplicatesReport, PairOutcome, PairsReport, measure_duplicates, measure_pairs};
 pub use random::Random;
+pub use report::{DataReport, DuplicateFileReport, PairFileReport, Report, Settings, SizeReport, Sources};
 pub use standard::{DefaultReport, DefaultTally, Loss, ReliabilityClass, RiskPoint};
 pub use vectors::CachedEmbedder;

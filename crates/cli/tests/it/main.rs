@@ -13,6 +13,7 @@
 mod calibrate_cli;
 mod cli;
 mod cli_mine;
+mod eval_cli;
 mod inbox_cli;
 mod processes;
 mod red;

@@ -1,0 +1,275 @@
+//! A report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
+
+mod plot;
+
+use std::fmt::Write;
+
+use adage::redact::printable_line;
+
+use crate::merging::{DuplicatesReport, PairOutcome, PairsReport};
+use crate::report::{DataReport, DuplicateFileReport, PairFileReport, Report, SizeReport};
+use crate::standard::{Loss, ReliabilityClass};
+use plot::{Axis, Dot, Series, figure};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The share of answered unrelated questions up to which risk is drawn.
+const MOST_RISK: f64 = 0.4;
+
+/// Pairs that went wrong, per file.
+const LOST_PAIRS: usize = 20;
+
+impl Report {
+    /// The report as a page; `made` is the command and the versions that made it, for its end.
+    #[must_use]
+    pub fn to_html(&self, made: &str) -> String {
+        let mut body = String::from(
+            "<h1>What adage remembers, and when it stays silent</h1>\n<p>Measured through the calls that a host makes, at the default settings. Every plot has its losses; what went wrong is listed below each set of data.</p>\n",
+        );
+        self.data.iter().for_each(|data| retrieval(&mut body, data));
+        self.pairs.iter().for_each(|file| pairs(&mut body, file));
+        if !self.duplicates.is_empty() {
+            duplicates(&mut body, &self.duplicates);
+        }
+        let _ = write!(body, "<footer><code>{}</code></footer>", escape(made));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>adage: evaluation</title>\n<style>\n{STYLE}</style>\n{body}\n</html>\n"
+        )
+    }
+}
+
+/// Text from outside, as text of a page.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in printable_line(text).chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+fn retrieval(body: &mut String, data: &DataReport) {
+    let _ = write!(
+        body,
+        "<h2>Retrieval: {}</h2>\n<p>{} lessons, {} questions. Books of a size are drawn at random; a question is asked of a book that has its lesson, an unrelated one of every book.</p>\n<div class=\"plots\">{}{}{}</div>\n",
+        escape(&data.name),
+        data.n_lessons,
+        data.n_questions,
+        risk_coverage(data),
+        reliability(data),
+        recall_by_latency(data)
+    );
+    retrieval_table(body, data);
+    if let Some(size) = data.sizes.last() {
+        losses(body, size);
+    }
+}
+
+fn size_name(size: &SizeReport) -> String {
+    format!("{} lessons", size.default.lessons)
+}
+
+/// The kind of unrelated questions that the shipped gate answers most often.
+fn hardest(data: &DataReport) -> Option<&str> {
+    let last = data.sizes.last()?;
+    let risk = |kind: &String| last.default.answered.get(kind).copied().unwrap_or_default();
+    last.risk_coverage.keys().max_by(|a, b| risk(a).total_cmp(&risk(b))).map(String::as_str)
+}
+
+/// Of each size: a curve against the hardest unrelated questions, with a dot for the gate as it is.
+fn risk_coverage(data: &DataReport) -> String {
+    let Some(kind) = hardest(data) else { return String::new() };
+    let series = |size: &SizeReport| {
+        let curve = size.risk_coverage.get(kind).map(Vec::as_slice).unwrap_or_default();
+        let line = curve.iter().map(|point| (point.coverage, point.risk)).take_while(|(_, risk)| *risk <= MOST_RISK);
+        let risk = size.default.answered.get(kind).copied().unwrap_or_default();
+        let coverage = 1.0 - size.default.cut;
+        let title = format!("as shipped: {} get their lesson, {} answered", percent(coverage), percent(risk));
+        let dot = Dot { x: coverage, y: risk, title, radius: 5.0 };
+        Series { name: size_name(size), line: line.collect(), dots: vec![dot] }
+    };
+    let axes =
+        [Axis::shares("questions that get their lesson", 1.0), Axis::shares("unrelated questions answered", MOST_RISK)];
+    let caption = format!(
+        "Each line is the gate from strict to open, against the unrelated questions of the kind “{kind}”, the hardest here; the dot is the gate as shipped. Further right and lower is better."
+    );
+    figure(
+        "Risk and coverage",
+        &caption,
+        [&axes[0], &axes[1]],
+        &data.sizes.iter().map(series).collect::<Vec<_>>(),
+        false,
+    )
+}
+
+/// Stated probability against what was found; a dot's area is the share of questions.
+fn reliability(data: &DataReport) -> String {
+    let series = |size: &SizeReport| {
+        let classes = size.reliability.iter().filter(|class| class.weight > 0.0);
+        let dot = |class: &ReliabilityClass| Dot {
+            x: class.stated,
+            y: class.found,
+            title: format!(
+                "stated {}, found {}; {} of the questions",
+                percent(class.stated),
+                percent(class.found),
+                percent(class.weight)
+            ),
+            radius: 2.0 + 14.0 * class.weight.sqrt(),
+        };
+        Series { name: size_name(size), dots: classes.map(dot).collect(), ..Series::default() }
+    };
+    let errors: Vec<String> = data.sizes.iter().map(|size| format!("{:.3}", size.default.calibration_error)).collect();
+    let axes =
+        [Axis::shares("stated probability of the best lesson", 1.0), Axis::shares("how often it was right", 1.0)];
+    let caption = format!(
+        "On the dashed line a probability means what it says. Questions that want a lesson weigh as much as those that want none; a dot's area is their share. Calibration error: {}.",
+        errors.join(", ")
+    );
+    figure("Reliability", &caption, [&axes[0], &axes[1]], &data.sizes.iter().map(series).collect::<Vec<_>>(), true)
+}
+
+/// Recall of the ranking against the time of a recall, for the default and the classic rules.
+fn recall_by_latency(data: &DataReport) -> String {
+    let mut series: Vec<Series> = ["default", "classic, by vectors", "classic, by words"]
+        .map(|name| Series { name: name.to_owned(), ..Series::default() })
+        .into();
+    let place = |tier: &str| match tier {
+        "vector" => 1,
+        "lexical" => 2,
+        _ => 0,
+    };
+    let dots = data.sizes.iter().flat_map(|size| {
+        let classic = size.classic.iter().map(|report| (report.tier, report.p50_us, report.recall5));
+        let default = [("default", size.default.p50_us, size.default.recall5)];
+        classic.chain(default).map(move |row| (size, row))
+    });
+    let mut times = Vec::new();
+    for (size, (tier, micros, recall)) in dots {
+        times.push(micros);
+        let title = format!("{}: {} at {micros:.0} µs", size_name(size), percent(recall));
+        if let Some(series) = series.get_mut(place(tier)) {
+            series.line.push((micros, recall));
+            series.dots.push(Dot { x: micros, y: recall, title, radius: 4.0 });
+        }
+    }
+    let axes = [
+        Axis::micros("median time of a recall, embedding excluded", times.into_iter()),
+        Axis::shares("recall@5, gate open", 1.0),
+    ];
+    let caption = "A dot is a size of book, the smallest at the left. Further left and higher is better.";
+    figure("Recall by latency", caption, [&axes[0], &axes[1]], &series, false)
+}
+
+/// A table of these headings; cells are HTML.
+fn table(body: &mut String, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
+    let heads = headings.iter().map(|heading| format!("<th>{}</th>", escape(heading))).collect::<Vec<_>>().concat();
+    let _ = write!(body, "<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>");
+    for cells in rows {
+        let _ = write!(body, "<tr>{}</tr>", cells.concat());
+    }
+    body.push_str("</tbody></table></div>\n");
+}
+
+fn cell(text: &str) -> String {
+    format!("<td>{}</td>", escape(text))
+}
+
+fn words(text: &str) -> String {
+    format!("<td class=\"text\">{}</td>", escape(text))
+}
+
+/// A share with a bar of its length.
+fn bar(share: f64) -> String {
+    format!("<td class=\"bar\" style=\"--share: {share:.3}\">{}</td>", percent(share))
+}
+
+fn retrieval_table(body: &mut String, data: &DataReport) {
+    let kinds: Vec<&String> = data.sizes.first().map(|size| size.default.answered.keys().collect()).unwrap_or_default();
+    let is_unrelated = |kind: &str| data.sizes.first().is_some_and(|size| size.risk_coverage.contains_key(kind));
+    let mut headings: Vec<String> = ["lessons", "books", "nDCG@10", "recall@5"].map(str::to_owned).into();
+    headings.extend(kinds.iter().map(|kind| {
+        if is_unrelated(kind) { format!("{kind}: answered") } else { format!("{kind}: lesson in the first 3") }
+    }));
+    headings.extend(["calibration error", "lessons per answer", "median"].map(str::to_owned));
+    let rows = data.sizes.iter().map(|size| {
+        let report = &size.default;
+        let share = |kind: &String| {
+            let of = if is_unrelated(kind) { &report.answered } else { &report.among_three };
+            bar(of.get(kind).copied().unwrap_or_default())
+        };
+        let first = [report.lessons.to_string(), report.books.to_string()];
+        let first = first.into_iter().chain([report.ndcg10, report.recall5].map(|value| format!("{value:.3}")));
+        let last = [
+            format!("{:.3}", report.calibration_error),
+            format!("{:.2}", report.shown),
+            format!("{:.0} µs", report.p50_us),
+        ];
+        let last = last.iter().map(|text| cell(text));
+        first.map(|text| cell(&text)).chain(kinds.iter().map(|kind| share(kind))).chain(last).collect()
+    });
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    table(body, &headings, rows);
+}
+
+fn losses(body: &mut String, size: &SizeReport) {
+    let row = |loss: &Loss| {
+        let shown = if loss.shown.is_empty() { "nothing".to_owned() } else { loss.shown.join("; ") };
+        let wanted = loss.wanted.as_deref().unwrap_or("nothing");
+        let texts = [&loss.question, wanted, &shown].map(words).concat();
+        vec![cell(&loss.kind), texts, cell(&percent(loss.probability))]
+    };
+    let _ = write!(body, "<details><summary>What went wrong with {}</summary>", escape(&size_name(size)));
+    table(body, &["kind", "question", "wanted", "shown", "probability"], size.losses.iter().map(row));
+    body.push_str("</details>\n");
+}
+
+fn pairs(body: &mut String, file: &PairFileReport) {
+    let _ = write!(
+        body,
+        "<h2>Merging: {}</h2>\n<p>Of each pair the second lesson is learned 30 days after the first, and then asked for. Exchanged values must not merge; rewordings should; a correction comes first and marks what it takes back; additions are both shown.</p>\n",
+        escape(&file.name)
+    );
+    let headings =
+        ["kind", "pairs", "merged", "merged or asked", "both shown", "newer first", "older marked", "… or not shown"];
+    let row = |kind: &PairsReport| {
+        let shares = [
+            kind.merged,
+            kind.merged_or_asked,
+            kind.both_shown,
+            kind.newer_first,
+            kind.older_marked,
+            kind.older_marked_or_not_shown,
+        ];
+        [cell(&kind.kind), cell(&kind.pairs.to_string())].into_iter().chain(shares.map(bar)).collect()
+    };
+    table(body, &headings, file.kinds.iter().map(row));
+    let _ =
+        write!(body, "<details><summary>Pairs that did not become what they should ({})</summary>", file.losses.len());
+    let row = |loss: &PairOutcome| vec![cell(&loss.kind), cell(&loss.id), words(&loss.outcome)];
+    table(body, &["kind", "pair", "what happened"], file.losses.iter().take(LOST_PAIRS).map(row));
+    body.push_str("</details>\n");
+}
+
+fn duplicates(body: &mut String, files: &[DuplicateFileReport]) {
+    body.push_str("<h2>Duplicates</h2>\n");
+    let rows =
+        files.iter().flat_map(|file| [("default", &file.default), ("classic", &file.classic)].map(|row| (file, row)));
+    let row = |(file, (rule, report)): (&DuplicateFileReport, (&str, &DuplicatesReport))| {
+        let counts = [&file.name, rule, &report.pairs.to_string(), &report.duplicates.to_string()].map(cell).concat();
+        let shares = [report.precision, report.recall, report.asked_precision, report.asked_recall].map(bar).concat();
+        vec![counts, shares]
+    };
+    let headings =
+        ["file", "rule", "pairs", "duplicates", "precision", "recall", "precision with “asked”", "recall with “asked”"];
+    table(body, &headings, rows.map(row));
+}
