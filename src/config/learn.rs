@@ -62,8 +62,10 @@ pub const PLAYBOOK_MAX: usize = 50;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UtilityPolicy {
-    /// The formula of [`utility`](crate::utility).
+    /// Use over time times usefulness: [`utility::aging`](crate::utility::aging).
     #[default]
+    Aging,
+    /// The earlier system's formula: [`utility::standard`](crate::utility::standard).
     Standard,
     /// The host's own: a pure function; NaN counts as worthless. It cannot be written as JSON.
     #[serde(skip)]
@@ -90,7 +92,7 @@ impl Default for RetentionConfig {
     fn default() -> Self {
         Self {
             capacity: PLAYBOOK_MAX,
-            utility: UtilityPolicy::Standard,
+            utility: UtilityPolicy::Aging,
             prune_min_retrievals: 5,
             prune_max_fraction: 0.25,
             max_waiting: 200,

@@ -131,12 +131,13 @@ impl Default for Config {
 
 impl Config {
     /// The earlier system's rules. Retrieval: by the distance of triggers below 0.45. Merging: by a distance below 0.15 or the same
-    /// task and trigger, and the longer solution is kept.
+    /// task and trigger, and the longer solution is kept. Retention: by [`utility::standard`](crate::utility::standard).
     #[must_use]
     pub fn classic() -> Self {
         let retrieval = RetrievalConfig { rule: RetrievalRule::Classic, ..RetrievalConfig::default() };
         let learn = LearnConfig { dedup: DedupPolicy::Classic, ..LearnConfig::default() };
-        Self { learn, retrieval, ..Self::default() }
+        let retention = RetentionConfig { utility: UtilityPolicy::Standard, ..RetentionConfig::default() };
+        Self { learn, retention, retrieval, ..Self::default() }
     }
 
     /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by

@@ -16,6 +16,7 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     lesson.source_challenge_hash.clear();
     (lesson.graduated, lesson.verified, lesson.verification_attempted) = (false, false, false);
     (lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals, lesson.frequency) = (0, 0, 0, 1);
+    lesson.settled_retrievals = 0;
     (lesson.last_retrieved_at, lesson.last_credited_at) = (None, None);
     lesson.near.clear();
     lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };

@@ -27,8 +27,9 @@ pub enum Verification {
     Failed,
 }
 
-/// Counts a showing.
-pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>) {
+/// Counts a showing, by the recall of its realm that this one is.
+pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>, recalls: u64) {
+    lesson.shown_at_recall = lesson.shown_at_recall.max(recalls);
     lesson.retrievals = lesson.retrievals.saturating_add(1);
     lesson.last_retrieved_at = lesson.last_retrieved_at.max(Some(at));
 }
@@ -46,7 +47,16 @@ pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<Fixed
             lesson.confidence = (lesson.confidence - config.harmful_step).max(0.0);
         }
     }
+    lesson.settled_retrievals = lesson.settled_retrievals.saturating_add(1);
     lesson.last_credited_at = lesson.last_credited_at.max(Some(at));
+}
+
+/// Takes a blind credit back: an explicit outcome takes its place. A confidence that the credit raised to less than a step below 1
+/// ends lower than it was.
+pub(crate) fn taken_back(lesson: &mut Lesson, config: &FeedbackConfig) {
+    lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_sub(1);
+    lesson.settled_retrievals = lesson.settled_retrievals.saturating_sub(1);
+    lesson.confidence = (lesson.confidence - config.helpful_step).max(0.0);
 }
 
 /// Records a check. A failed one takes the mark away and leaves the confidence.
@@ -83,9 +93,9 @@ mod tests {
     #[test]
     fn a_retrieval_counts_and_never_moves_the_time_back() {
         let mut lesson = lesson("t", "s");
-        retrieved(&mut lesson, at(9));
-        retrieved(&mut lesson, at(5));
-        assert_eq!((lesson.retrievals, lesson.last_retrieved_at), (2, Some(at(9))));
+        retrieved(&mut lesson, at(9), 2);
+        retrieved(&mut lesson, at(5), 1);
+        assert_eq!((lesson.retrievals, lesson.last_retrieved_at, lesson.shown_at_recall), (2, Some(at(9)), 2));
     }
 
     #[test]

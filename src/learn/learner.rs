@@ -299,7 +299,9 @@ impl<'a> Learner<'a> {
     fn merge(&mut self, duplicate: &Duplicate, incoming: Lesson) -> LearnOutcome {
         let backing = incoming.backing();
         let existing = Arc::clone(&duplicate.lesson);
-        let merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
+        let mut merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
+        // Learned again: as fresh as if it had just been shown.
+        merged.shown_at_recall = self.plan.book.recalls(&merged.realm).max(merged.shown_at_recall);
         let whole = merged.whole_text();
         let vector = (self.vector_of)(&whole);
         if vector.is_none() && duplicate.distance.is_some() {
@@ -316,10 +318,11 @@ impl<'a> Learner<'a> {
         }];
         self.put(merged.clone(), vector.as_ref());
         self.is_changed = true;
-        let evicted = match retention::trim(&self.dedup.ranking, &merged, backing, &self.config.retention) {
-            Trim::Evict(ids) => self.evict(ids, &mut edits),
-            Trim::NoRoomForHead => Vec::new(),
-        };
+        let evicted =
+            match retention::trim(&self.plan.book, &self.dedup.ranking, &merged, backing, &self.config.retention) {
+                Trim::Evict(ids) => self.evict(ids, &mut edits),
+                Trim::NoRoomForHead => Vec::new(),
+            };
         let change = self.record(edits);
         LearnOutcome::Merged { into, distance: duplicate.distance, evicted, change }
     }
@@ -332,10 +335,12 @@ impl<'a> Learner<'a> {
         let linked: BTreeSet<LessonId> = near.into_iter().chain(related.linked()).collect();
         lesson.near.extend(linked.iter().filter(|near| !lesson.near.contains(near)).copied().collect::<Vec<_>>());
         let mut edits = vec![Edit::added(Why::Inserted, &lesson)];
-        let evicted = match retention::trim(&self.dedup.ranking, &lesson, backing, &self.config.retention) {
-            Trim::Evict(ids) => self.evict(ids, &mut edits),
-            Trim::NoRoomForHead => return self.await_review(lesson, ReviewReason::WouldEvictTrusted, near),
-        };
+        let evicted =
+            match retention::trim(&self.plan.book, &self.dedup.ranking, &lesson, backing, &self.config.retention) {
+                Trim::Evict(ids) => self.evict(ids, &mut edits),
+                Trim::NoRoomForHead => return self.await_review(lesson, ReviewReason::WouldEvictTrusted, near),
+            };
+        self.plan.book.begin(&mut lesson);
         self.put(lesson, whole.as_ref());
         self.is_changed = true;
         for near in linked {
@@ -377,7 +382,9 @@ impl<'a> Learner<'a> {
 
     fn evict(&mut self, ids: Vec<LessonId>, edits: &mut Vec<Edit>) -> Vec<LessonId> {
         for id in &ids {
-            edits.extend(self.take(*id).map(|lesson| Edit::gone(Why::Evicted, lesson)));
+            let Some(lesson) = self.take(*id) else { continue };
+            self.plan.book.remember_evicted(&lesson, self.config.retention.capacity);
+            edits.push(Edit::gone(Why::Evicted, lesson));
         }
         ids
     }

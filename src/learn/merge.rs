@@ -51,6 +51,7 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merged.retrievals = existing.retrievals.saturating_add(incoming.retrievals);
     merged.helpful_retrievals = existing.helpful_retrievals.saturating_add(incoming.helpful_retrievals);
     merged.harmful_retrievals = existing.harmful_retrievals.saturating_add(incoming.harmful_retrievals);
+    merged.settled_retrievals = existing.settled_retrievals.saturating_add(incoming.settled_retrievals);
     merged.last_retrieved_at = existing.last_retrieved_at.max(incoming.last_retrieved_at);
     merged.last_credited_at = existing.last_credited_at.max(incoming.last_credited_at);
     if !existing.is_promoted() {

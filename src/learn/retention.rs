@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::config::RetentionConfig;
+use crate::config::{RetentionConfig, UtilityPolicy};
 use crate::lesson::{Backing, ChangeId, Lesson, LessonId};
 use crate::state::{Action, Book, Edit, Plan, Planned, Ranking, Why, utility};
 
@@ -25,13 +25,22 @@ pub(crate) enum Trim {
 /// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
 /// and verified ones exceed the room, the verified ones of least utility are evicted. Only lessons of at most `backing` make
 /// room: what a person wrote is never evicted for anything else.
-pub(crate) fn trim(ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
+pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
     let ranks = ranking.of(&head.realm);
     let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
     let excess = (n_others + 1).saturating_sub(config.capacity);
     let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
     let others = ranks.up_to(backing).map(|rank| rank.id).filter(|id| *id != head.id);
-    let victims: Vec<LessonId> = others.take(excess).collect();
+    let victims: Vec<LessonId> = if ranking.ages() {
+        let mut aged: Vec<(bool, f64, LessonId)> = others
+            .filter_map(|id| book.get(id))
+            .map(|lesson| (lesson.verified, book.utility(config.utility, lesson), lesson.id))
+            .collect();
+        aged.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        aged.into_iter().take(excess).map(|(_, _, id)| id).collect()
+    } else {
+        others.take(excess).collect()
+    };
     if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
@@ -51,8 +60,9 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
     if lessons.is_empty() {
         return Planned::Nothing(Pruned { lessons, change: None });
     }
-    let taken = lessons.iter().filter_map(|id| plan.book.take(*id));
-    let edits = taken.map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
+    let taken: Vec<Arc<Lesson>> = lessons.iter().filter_map(|id| plan.book.take(*id)).collect();
+    taken.iter().for_each(|lesson| plan.book.remember_evicted(lesson, config.capacity));
+    let edits = taken.into_iter().map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
     let change = Some(plan.record(Action::Prune, edits));
     Planned::Commit(plan, Pruned { lessons, change })
 }
@@ -60,7 +70,7 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
 /// The lessons that a prune takes.
 ///
 /// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
-/// that were shown at least `prune_min_retrievals` times, are neither verified, by hand nor quarantined and have a hit rate under 0.35; least first, never
+/// that were judged at least `prune_min_retrievals` times, are neither verified, by hand nor quarantined and have a hit rate under 0.35; least first, never
 /// more than the fraction. None when there are fewer than 10 lessons.
 pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
@@ -68,7 +78,7 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
         return Vec::new();
     }
     let mut ranked: Vec<(f64, &Arc<Lesson>)> =
-        book.lessons.iter().map(|lesson| (utility::under(config.utility, lesson), lesson)).collect();
+        book.lessons.iter().map(|lesson| (book.utility(config.utility, lesson), lesson)).collect();
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
     let cutoff = ranked.get(n_lessons / 4).map_or(f64::NEG_INFINITY, |(utility, _)| *utility);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count, not negative")]
@@ -77,15 +87,28 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
         .into_iter()
         .take_while(|(utility, _)| *utility <= cutoff)
         .filter(|(_, lesson)| {
-            lesson.retrievals >= config.prune_min_retrievals
+            let (shown, hit_rate) = judged(config.utility, lesson);
+            shown >= config.prune_min_retrievals
                 && !lesson.verified
                 && !lesson.is_by_hand()
                 && !lesson.is_quarantined()
-                && utility::hit_rate(lesson) < utility::STALE_HIT_RATE
+                && hit_rate < utility::STALE_HIT_RATE
         })
         .take(most)
         .map(|(_, lesson)| lesson.id)
         .collect()
+}
+
+/// The showings by which a lesson is judged, and the share of them that helped: those with a helpful or harmful outcome; by the
+/// earlier system's formula all of them, where one without an outcome did not help.
+fn judged(policy: UtilityPolicy, lesson: &Lesson) -> (u64, f64) {
+    match policy {
+        UtilityPolicy::Aging => {
+            let judged = lesson.helpful_retrievals.saturating_add(lesson.harmful_retrievals);
+            (judged, utility::judged_hit_rate(lesson))
+        }
+        UtilityPolicy::Standard | UtilityPolicy::Custom(_) => (lesson.retrievals, utility::hit_rate(lesson)),
+    }
 }
 
 #[cfg(test)]
@@ -93,10 +116,14 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::config::UtilityPolicy;
-    use crate::lesson::{Origin, Provenance};
+    use crate::config::FeedbackConfig;
+    use crate::lesson::{Origin, Provenance, Realm};
     use crate::testing::{at, lesson};
     use proptest::prelude::*;
+
+    fn standard() -> RetentionConfig {
+        RetentionConfig { utility: UtilityPolicy::Standard, ..RetentionConfig::default() }
+    }
 
     fn book(lessons: impl IntoIterator<Item = Lesson>) -> Book {
         let mut book = Book::default();
@@ -121,12 +148,12 @@ mod tests {
     /// The triggers that go when `head` has just been learned.
     fn check(capacity: usize, head: &Lesson, others: &[Lesson], expected: Option<&[&str]>) {
         let book = book(others.iter().cloned().chain([head.clone()]));
-        let config = RetentionConfig { capacity, ..RetentionConfig::default() };
+        let config = RetentionConfig { capacity, ..standard() };
         let mut ranking = Ranking::new(config.utility);
         for lesson in book.lessons.iter() {
             ranking.enter(lesson);
         }
-        let evicted = match trim(&ranking, head, head.backing(), &config) {
+        let evicted = match trim(&book, &ranking, head, head.backing(), &config) {
             Trim::Evict(ids) => Some(ids.iter().map(|id| book.get(*id).unwrap().trigger.clone()).collect::<Vec<_>>()),
             Trim::NoRoomForHead => None,
         };
@@ -156,7 +183,9 @@ mod tests {
         let mut victims: Vec<(bool, f64, LessonId)> = others
             .into_iter()
             .filter(|lesson| lesson.backing() <= head.backing())
-            .map(|lesson| (lesson.verified, utility::under(config.utility, lesson), lesson.id))
+            .map(|lesson| {
+                (lesson.verified, utility::under(config.utility, lesson, book.recalls(&lesson.realm)), lesson.id)
+            })
             .collect();
         if victims.len() < excess {
             return Trim::NoRoomForHead;
@@ -176,6 +205,7 @@ mod tests {
         let trigger = format!("lesson {number}");
         let mut lesson = if is_mined { mined(&trigger, f64::from(sure) / 4.0) } else { sure_of(&trigger, sure) };
         (lesson.verified, lesson.retrievals, lesson.helpful_retrievals) = (proven == 0, shown, helped.min(shown));
+        lesson.shown_at_recall = shown;
         if is_elsewhere {
             lesson.realm.project = "elsewhere".into();
         }
@@ -192,20 +222,23 @@ mod tests {
            fn a_trim_takes_whom_the_naive_one_takes(
                lessons in prop::collection::vec(any_lesson(), 1..14),
                capacity in 1_usize..12,
+               recalls in 0..9_u64,
+               policy in prop::sample::select(vec![UtilityPolicy::Aging, UtilityPolicy::Standard]),
            ) {
                let lessons: Vec<Lesson> =
                    lessons.into_iter().enumerate().map(|(number, lesson)| of(number, lesson)).collect();
-               let config = RetentionConfig { capacity, ..RetentionConfig::default() };
-               let book = book(lessons.iter().cloned());
+               let config = RetentionConfig { capacity, utility: policy, ..RetentionConfig::default() };
+               let mut book = book(lessons.iter().cloned());
+               book.recalls.insert(Realm::default(), recalls);
                let mut ranking = Ranking::new(config.utility);
                for lesson in &lessons {
     ranking.enter(lesson);
     }
                for head in &lessons {
                    let expected = naive_trim(&book, head, &config);
-                   prop_assert_eq!(&trim(&ranking, head, head.backing(), &config), &expected);
+                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &expected);
                    ranking.leave(head);
-                   prop_assert_eq!(&trim(&ranking, head, head.backing(), &config), &expected);
+                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &expected);
                    ranking.enter(head);
                }
            }
@@ -268,7 +301,7 @@ mod tests {
     }
 
     fn with_fraction(prune_max_fraction: f64) -> RetentionConfig {
-        RetentionConfig { prune_max_fraction, ..RetentionConfig::default() }
+        RetentionConfig { prune_max_fraction, ..standard() }
     }
 
     fn pruned(lessons: impl IntoIterator<Item = Lesson>, max_fraction: f64) -> usize {
@@ -326,9 +359,53 @@ mod tests {
         let failed =
             (0..8).map(|number| Lesson { confidence: 1.0, frequency: 50, ..shown(&format!("failed {number}"), 5, 0) });
         let lessons: Vec<Lesson> = untried.chain(failed).collect();
-        let config = RetentionConfig::default();
-        let worth: Vec<f64> = lessons.iter().map(utility::standard).collect();
+        let worth: Vec<f64> = lessons.iter().map(|lesson| utility::under(UtilityPolicy::Standard, lesson, 0)).collect();
         assert!(worth[..4].iter().all(|low| worth[4..].iter().all(|high| low < high)), "{worth:?}");
-        assert!(prunable(&book(lessons), &config).is_empty());
+        assert!(prunable(&book(lessons), &standard()).is_empty());
+    }
+
+    #[test]
+    fn by_default_the_least_used_goes_and_a_showing_keeps_a_lesson() {
+        let aged = |trigger: &str, shown_at_recall: u64, helpful_retrievals: u64| Lesson {
+            retrievals: 2,
+            helpful_retrievals,
+            shown_at_recall,
+            ..sure(trigger, 0.9)
+        };
+        let (head, stale, used) = (sure("head", 0.0), aged("stale", 1, 0), aged("used", 9, 0));
+        let mut book = book([head.clone(), stale, used, aged("helpful", 1, 2)]);
+        book.recalls.insert(Realm::default(), 9);
+        let config = RetentionConfig { capacity: 2, ..RetentionConfig::default() };
+        let mut ranking = Ranking::new(config.utility);
+        book.lessons.iter().for_each(|lesson| ranking.enter(lesson));
+        let Trim::Evict(ids) = trim(&book, &ranking, &head, head.backing(), &config) else { panic!() };
+        let evicted: Vec<&str> = ids.iter().map(|id| book.get(*id).unwrap().trigger.as_str()).collect();
+        assert_eq!(evicted, ["stale", "helpful"]);
+    }
+
+    #[test]
+    fn by_default_a_showing_without_an_outcome_prunes_nothing() {
+        let config = RetentionConfig { prune_max_fraction: 1.0, ..RetentionConfig::default() };
+        let pruned = |lessons| prunable(&book(lessons), &config).len();
+        assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 99, 0))), 0);
+        let harmed = |trigger: &str| Lesson { harmful_retrievals: 5, ..shown(trigger, 9, 0) };
+        assert_eq!(pruned(numbered(12, harmed)), 12);
+        let mixed = |trigger: &str| Lesson { harmful_retrievals: 3, ..shown(trigger, 9, 2) };
+        assert_eq!(pruned(numbered(12, mixed)), 0, "(2 + 1) / (5 + 2) is not under .35");
+    }
+
+    proptest! {
+        #[test]
+        fn a_neutral_outcome_moves_no_lesson(shown in 0..9_u64, helpful in 0..3_u64, harmful in 0..3_u64, at_recall in 0..9_u64) {
+            let lesson = Lesson {
+                retrievals: shown, helpful_retrievals: helpful, harmful_retrievals: harmful, shown_at_recall: at_recall,
+                ..sure("t", 0.5)
+            };
+            let mut settled = lesson.clone();
+            crate::learn::feedback::settled(&mut settled, crate::learn::Feedback::Neutral, at(1), &FeedbackConfig::default());
+            let value = |lesson: &Lesson| utility::under(UtilityPolicy::Aging, lesson, 9);
+            prop_assert_eq!(value(&lesson), value(&settled));
+            prop_assert_eq!(settled.settled_retrievals, lesson.settled_retrievals + 1);
+        }
     }
 }

@@ -151,6 +151,15 @@ pub struct Lesson {
     pub helpful_retrievals: u64,
     /// How often showing it did harm.
     pub harmful_retrievals: u64,
+    /// How many showings have an outcome: helpful, harmful or neutral.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub settled_retrievals: u64,
+    /// Recalls that its realm had counted when it was learned (docs/spec/playbook.md, 4.1).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub learned_at_recall: u64,
+    /// Recalls that its realm had counted when it was last shown or learned.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shown_at_recall: u64,
     /// How often it was learned, at least 1.
     pub frequency: u64,
     /// When it was last shown.
@@ -242,6 +251,11 @@ impl Lesson {
     pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
         other.timestamp.cmp(&self.timestamp).then(other.id.cmp(&self.id))
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Who backs a lesson. A lesson evicts others of at most its own backing.

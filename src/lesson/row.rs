@@ -30,7 +30,7 @@ const CODE_STARTS: [&str; 16] = [
 ];
 
 /// The keys of a row; all others are kept as they are.
-pub(crate) const KEYS: [&str; 29] = [
+pub(crate) const KEYS: [&str; 32] = [
     "schema_version",
     "id",
     "timestamp",
@@ -55,6 +55,9 @@ pub(crate) const KEYS: [&str; 29] = [
     "retrievals",
     "helpful_retrievals",
     "harmful_retrievals",
+    "settled_retrievals",
+    "learned_at_recall",
+    "shown_at_recall",
     "frequency",
     "last_retrieved_at",
     "last_credited_at",
@@ -105,6 +108,9 @@ impl Lesson {
             retrievals: take_count(&mut row, "retrievals"),
             helpful_retrievals: take_count(&mut row, "helpful_retrievals"),
             harmful_retrievals: take_count(&mut row, "harmful_retrievals"),
+            settled_retrievals: take_count(&mut row, "settled_retrievals"),
+            learned_at_recall: take_count(&mut row, "learned_at_recall"),
+            shown_at_recall: take_count(&mut row, "shown_at_recall"),
             frequency: take_count(&mut row, "frequency").max(1),
             last_retrieved_at: take_time(&mut row, "last_retrieved_at", clock),
             last_credited_at: take_time(&mut row, "last_credited_at", clock),
@@ -113,6 +119,9 @@ impl Lesson {
             source: take_text(&mut row, "source"),
             extra: row,
         };
+        // Rows from before the count was kept: neutral outcomes are not known.
+        let judged = lesson.helpful_retrievals.saturating_add(lesson.harmful_retrievals);
+        lesson.settled_retrievals = lesson.settled_retrievals.max(judged);
         lesson.complete()?;
         if given_id.is_none() {
             lesson.id = LessonId::at(time.unwrap_or_default(), lesson.text_hash());
@@ -388,7 +397,8 @@ mod tests {
     #[test]
     fn the_known_keys_are_those_that_are_written() {
         let lesson = read(json!({
-            "trigger": "t", "solution": "s", "project": "p", "role": "r", "paths": ["*.rs"], "commands": "git *"
+            "trigger": "t", "solution": "s", "project": "p", "role": "r", "paths": ["*.rs"], "commands": "git *",
+            "settled_retrievals": 1, "learned_at_recall": 2, "shown_at_recall": 3
         }));
         let Value::Object(row) = serde_json::to_value(&lesson).unwrap() else { panic!() };
         let written: BTreeSet<&str> = row.keys().map(String::as_str).collect();

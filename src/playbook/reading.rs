@@ -6,7 +6,7 @@ use super::Playbook;
 use crate::error::Result;
 use crate::lesson::{Lesson, LessonRef, Realm};
 use crate::retrieve::recent_failures;
-use crate::state::{Waiting, utility};
+use crate::state::Waiting;
 use adage_redact::strip_invisible;
 use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
 
@@ -93,10 +93,11 @@ impl Playbook {
         Ok(recent_failures(failed.take(limit)))
     }
 
-    /// What the lesson is worth under the playbook's policy.
+    /// What the lesson is worth under the playbook's policy, after the recalls that were counted when the playbook was last read.
     #[must_use]
     pub fn utility(&self, lesson: &Lesson) -> f64 {
-        utility::under(self.0.config.retention.utility, lesson)
+        let view = Arc::clone(&self.0.view.read());
+        view.snapshot.book().utility(self.0.config.retention.utility, lesson)
     }
 
     /// The lessons that wait for review, oldest first.

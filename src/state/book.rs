@@ -1,5 +1,6 @@
 //! The playbook as a value: what is decided on.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -7,9 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
+use super::evicted::Evicted;
 use super::lessons_by_time::LessonsByTime;
+use super::utility;
+use crate::config::UtilityPolicy;
 use crate::error::{Error, Result};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 
 /// A lesson that a person removed; it is remembered so that it stays removed (docs/spec/playbook.md, 7).
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +83,10 @@ pub(crate) struct Book {
     pub(crate) mined_texts: Vec<TextHash>,
     /// Suggestions that a person skipped.
     pub(crate) skips: Vec<SkippedSuggestion>,
+    /// Recalls that showed a lesson of a realm: the clock by which its lessons age.
+    pub(crate) recalls: BTreeMap<Realm, u64>,
+    /// What evicted and pruned lessons had earned, the latest last.
+    pub(crate) evicted: Vec<Evicted>,
 }
 
 /// A suggestion that a person skipped. It is not made again for a while.
@@ -97,6 +105,25 @@ pub struct SkippedSuggestion {
 const MAX_MINED_TEXTS: usize = 10_000;
 
 impl Book {
+    /// Recalls that showed a lesson of this realm.
+    pub(crate) fn recalls(&self, realm: &Realm) -> u64 {
+        self.recalls.get(realm).copied().unwrap_or_default()
+    }
+
+    /// What a lesson of this book is worth now.
+    pub(crate) fn utility(&self, policy: UtilityPolicy, lesson: &Lesson) -> f64 {
+        utility::under(policy, lesson, self.recalls(&lesson.realm))
+    }
+
+    /// Counts one recall in each realm of the lessons that it showed.
+    pub(crate) fn count_recall(&mut self, shown: impl Iterator<Item = LessonId>) {
+        let realms = shown.filter_map(|id| self.lessons.get(id)).map(|lesson| lesson.realm.clone());
+        for realm in realms.collect::<BTreeSet<Realm>>() {
+            let recalls = self.recalls.entry(realm).or_default();
+            *recalls = recalls.saturating_add(1);
+        }
+    }
+
     pub(crate) fn get(&self, id: LessonId) -> Option<&Arc<Lesson>> {
         self.lessons.get(id)
     }
@@ -169,6 +196,7 @@ impl Book {
     /// Remembers that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text_hash) = (lesson.id, lesson.text_hash());
+        self.forget_evicted(&lesson);
         self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
     }
 

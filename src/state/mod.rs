@@ -3,6 +3,7 @@
 pub(crate) mod book;
 pub(crate) mod change;
 pub(crate) mod dedup_index;
+mod evicted;
 mod id_map;
 mod lazy;
 pub(crate) mod lesson_vectors;
@@ -18,6 +19,7 @@ pub(crate) use book::{Book, Removed, SkippedSuggestion};
 pub use book::{ReviewReason, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
+pub(crate) use evicted::Evicted;
 pub(crate) use lazy::Lazy;
 pub(crate) use lesson_vectors::{EmbeddedText, LessonVectors};
 pub(crate) use lessons_by_time::Changed;

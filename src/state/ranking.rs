@@ -1,6 +1,7 @@
 //! The lessons of each realm by utility, kept in order from state to state (docs/spec/playbook.md, 3.6, 4).
 //!
-//! A utility depends on the lesson alone, never on the time: a lesson's rank changes only when the lesson does.
+//! What is kept in order depends on the lesson alone: its rank changes only when it does. Values that age with recalls do not, so
+//! under that policy all lessons of a kind are of one utility here, and a trim computes their values.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -87,7 +88,13 @@ impl Ranking {
     }
 
     pub(crate) fn rank(&self, lesson: &Lesson) -> Rank {
-        Rank { verified: lesson.verified, utility: utility::under(self.policy, lesson), id: lesson.id }
+        let utility = if self.ages() { 0.0 } else { utility::under(self.policy, lesson, 0) };
+        Rank { verified: lesson.verified, utility, id: lesson.id }
+    }
+
+    /// Whether the order has to be computed when it is asked for.
+    pub(crate) fn ages(&self) -> bool {
+        matches!(self.policy, UtilityPolicy::Aging)
     }
 
     #[cfg(test)]

@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Removed, ReviewReason, SkippedSuggestion, Waiting};
+use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,6 +82,18 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) ->
     for row in take_list(&mut keys, "skips") {
         match SkippedSuggestion::deserialize(&row) {
             Ok(skip) => book.skips.push(skip),
+            Err(_) => book.unread.push(row),
+        }
+    }
+    for row in take_list(&mut keys, "recalls") {
+        match Recalls::deserialize(&row) {
+            Ok(recalls) => drop(book.recalls.insert(recalls.realm, recalls.n)),
+            Err(_) => book.unread.push(row),
+        }
+    }
+    for row in take_list(&mut keys, "evicted") {
+        match Evicted::deserialize(&row) {
+            Ok(evicted) => book.evicted.push(evicted),
             Err(_) => book.unread.push(row),
         }
     }
@@ -156,8 +168,20 @@ struct File<'a> {
     drawn: &'a [TextHash],
     #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
     skips: &'a [SkippedSuggestion],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recalls: Vec<Recalls>,
+    #[serde(skip_serializing_if = "<[Evicted]>::is_empty")]
+    evicted: &'a [Evicted],
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
+}
+
+/// The recalls of a realm.
+#[derive(Serialize, Deserialize)]
+struct Recalls {
+    #[serde(flatten)]
+    realm: Realm,
+    n: u64,
 }
 
 #[derive(Serialize)]
@@ -182,7 +206,7 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips } = file.book.as_ref();
+    let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips, recalls, evicted } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
         text_hash: removed.text_hash,
@@ -202,6 +226,8 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
         unread,
         drawn: mined_texts,
         skips,
+        recalls: recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect(),
+        evicted,
         extra: &file.extra,
     };
     let mut bytes = serde_json::to_vec_pretty(&rows)?;
@@ -296,6 +322,8 @@ mod tests {
                 && !book.remember_mined(TextHash::of(&["session", "text"]))
         );
         book.skips.push(SkippedSuggestion { name: "error-pip".into(), at: at(9), times: 2 });
+        book.recalls = [(Realm::default(), 7), (Realm::new("shop", "reviewer"), 2)].into();
+        book.remember_evicted(&lesson("evicted", "s"), 50);
         file.extra.insert("note".into(), json!({"by": "hand"}));
         assert_eq!(read(&render(&file).unwrap()), file);
     }

@@ -61,6 +61,8 @@ pub(crate) struct Receipt {
     pub(crate) outcome: Option<Feedback>,
     /// Lessons whose showing was credited one by one.
     settled: BTreeSet<LessonId>,
+    /// Lessons whose showing was credited blindly, with all others of a window, and when; an explicit outcome overrules that.
+    credited: BTreeMap<LessonId, DateTime<FixedOffset>>,
 }
 
 impl Receipt {
@@ -74,8 +76,14 @@ impl Receipt {
         now - self.at > TimeDelta::days(RECEIPT_DAYS)
     }
 
+    /// Whether an explicit outcome would count.
     fn is_open_for(&self, lesson: &Text) -> bool {
         self.outcome.is_none() && self.shown.contains(lesson) && !self.settled.contains(&lesson.0)
+    }
+
+    /// Whether a blind credit would count.
+    fn is_unsettled_for(&self, lesson: &Text) -> bool {
+        self.is_open_for(lesson) && !self.credited.contains_key(&lesson.0)
     }
 }
 
@@ -85,6 +93,8 @@ pub(crate) struct UsageLog {
     /// Up to where the segments were read.
     pub(crate) end: Mark,
     receipts: BTreeMap<ReceiptId, Arc<Receipt>>,
+    /// Blind credits that an explicit outcome overruled.
+    overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
     /// The last event of each segment.
     last_event: BTreeMap<u64, DateTime<FixedOffset>>,
     /// Lines that could not be read.
@@ -123,12 +133,14 @@ impl UsageLog {
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
         match event {
             Event::Shown { receipt, shown, at } => {
-                for (id, _) in &shown {
-                    if let Some(book) = &mut book {
-                        book.update(*id, |lesson| feedback::retrieved(lesson, at));
+                if let Some(book) = &mut book {
+                    book.count_recall(shown.iter().map(|(id, _)| *id));
+                    for (id, _) in &shown {
+                        let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
+                        book.update(*id, |lesson| feedback::retrieved(lesson, at, recalls));
                     }
                 }
-                let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new() };
+                let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new(), credited: BTreeMap::new() };
                 self.receipts.insert(receipt, Arc::new(entry));
             }
             Event::Settled { outcome, verdict, at } => {
@@ -138,19 +150,49 @@ impl UsageLog {
                 }
                 let open: Vec<Text> = receipt.shown.iter().filter(|text| receipt.is_open_for(text)).copied().collect();
                 receipt.outcome = Some(verdict);
+                let blind: Vec<_> =
+                    open.iter().filter_map(|text| Some((*text, *receipt.credited.get(&text.0)?))).collect();
+                for (text, credited_at) in blind {
+                    self.overrule(text, credited_at, book.as_deref_mut(), config);
+                }
                 credit(book, &open, verdict, at, config);
             }
-            Event::Credited { credit: texts, verdict, at, since } => {
-                let is_meant = |receipt: &&mut Arc<Receipt>| since.is_none_or(|since| receipt.at >= since);
-                for receipt in self.receipts.values_mut().filter(is_meant) {
-                    for text in &texts {
-                        if receipt.is_open_for(text) {
-                            Arc::make_mut(receipt).settled.insert(text.0);
-                        }
+            Event::Credited { credit: texts, verdict, at, since: Some(since) } => {
+                for receipt in self.receipts.values_mut().filter(|receipt| receipt.at >= since) {
+                    for text in texts.iter().filter(|text| receipt.is_unsettled_for(text)).collect::<Vec<_>>() {
+                        Arc::make_mut(receipt).credited.insert(text.0, at);
                     }
                 }
                 credit(book, &texts, verdict, at, config);
             }
+            Event::Credited { credit: texts, verdict, at, since: None } => {
+                for text in &texts {
+                    let open = self.receipts.values_mut().filter(|receipt| receipt.is_open_for(text));
+                    let mut last_blind = None;
+                    for receipt in open {
+                        last_blind = last_blind.max(receipt.credited.get(&text.0).copied());
+                        Arc::make_mut(receipt).settled.insert(text.0);
+                    }
+                    if let Some(credited_at) = last_blind {
+                        self.overrule(*text, credited_at, book.as_deref_mut(), config);
+                    }
+                }
+                credit(book, &texts, verdict, at, config);
+            }
+        }
+    }
+
+    /// Takes a blind credit back, once, if the lesson still has the text that was credited.
+    fn overrule(
+        &mut self,
+        text: Text,
+        credited_at: DateTime<FixedOffset>,
+        book: Option<&mut Book>,
+        config: &FeedbackConfig,
+    ) {
+        let is_first = self.overruled.insert((text.0, credited_at));
+        if let Some(book) = book.filter(|book| is_first && is_still(book, &text)) {
+            book.update(text.0, |lesson| feedback::taken_back(lesson, config));
         }
     }
 
@@ -162,7 +204,7 @@ impl UsageLog {
         let mut open = BTreeSet::new();
         for receipt in self.receipts.values().filter(|receipt| receipt.at >= from) {
             known.extend(receipt.shown.iter().map(|text| text.0));
-            open.extend(receipt.shown.iter().filter(|text| receipt.is_open_for(text) && is_still(book, text)));
+            open.extend(receipt.shown.iter().filter(|text| receipt.is_unsettled_for(text) && is_still(book, text)));
         }
         for lesson in book.lessons.iter().filter(|lesson| !known.contains(&lesson.id)) {
             let shown = lesson.last_retrieved_at.filter(|shown| *shown >= from);
@@ -281,6 +323,42 @@ mod tests {
         let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Feedback::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (2, 1));
         assert!(log.unsettled_since(at(0), &book).is_empty());
+    }
+
+    #[test]
+    fn an_explicit_outcome_overrules_a_blind_credit_once() {
+        let blind = || Event::Credited {
+            credit: vec![text(&lesson("t", "s"))],
+            verdict: Feedback::Helpful,
+            at: at(5),
+            since: Some(at(0)),
+        };
+        let check = |later: &[Event], expected: (u64, u64, u64)| {
+            let events = [&[shown(1), shown(2), blind()], later].concat();
+            let (log, book, lesson) = replay(&events, 0);
+            let counts = (lesson.helpful_retrievals, lesson.harmful_retrievals, lesson.settled_retrievals);
+            assert_eq!(counts, expected, "{later:?}");
+            assert!(log.unsettled_since(at(0), &book).is_empty());
+        };
+        check(&[], (1, 0, 1));
+        check(&[settled(1, Feedback::Harmful)], (0, 1, 1));
+        check(&[settled(1, Feedback::Neutral)], (0, 0, 1));
+        check(&[settled(1, Feedback::Helpful)], (1, 0, 1));
+        check(&[settled(1, Feedback::Harmful), settled(2, Feedback::Harmful)], (0, 2, 2));
+        let by_name = Event::Credited {
+            credit: vec![text(&lesson("t", "s"))],
+            verdict: Feedback::Harmful,
+            at: at(6),
+            since: None,
+        };
+        check(&[by_name], (0, 1, 1));
+    }
+
+    #[test]
+    fn each_recall_counts_once_in_each_realm_that_it_showed() {
+        let (_, book, lesson) = replay(&[shown(1), shown(2), settled(1, Feedback::Neutral)], 0);
+        assert_eq!((book.recalls(&lesson.realm), lesson.shown_at_recall, lesson.learned_at_recall), (2, 2, 0));
+        assert_eq!(lesson.settled_retrievals, 1);
     }
 
     #[test]
