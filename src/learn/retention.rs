@@ -61,7 +61,9 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
         return Planned::Nothing(Pruned { lessons, change: None });
     }
     let taken: Vec<Arc<Lesson>> = lessons.iter().filter_map(|id| plan.book.take(*id)).collect();
-    taken.iter().for_each(|lesson| plan.book.remember_evicted(lesson, config.capacity));
+    for lesson in &taken {
+        plan.book.remember_evicted(lesson, config.capacity);
+    }
     let edits = taken.into_iter().map(|lesson| Edit::gone(Why::Pruned, lesson)).collect();
     let change = Some(plan.record(Action::Prune, edits));
     Planned::Commit(plan, Pruned { lessons, change })

@@ -157,13 +157,15 @@ fn the_window_counts_lessons_and_passes_over_settled_ones() {
 }
 
 #[test]
-fn what_the_window_credited_is_not_credited_by_its_receipt_again() {
+fn an_outcome_takes_the_place_of_what_the_window_credited() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 1);
-    assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[]));
     assert_eq!(counts(&playbook, csv), (1, 1, 0, 55));
+    assert_eq!(playbook.record_outcome(receipt, Feedback::Harmful).unwrap(), now_for(&[csv]));
+    assert_eq!(counts(&playbook, csv), (1, 0, 1, 40));
+    assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);
 }
 
 /// Playbook 6.4 speaks of the retrievals in the window; 6.3 credits what a receipt showed, once.

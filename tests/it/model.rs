@@ -1,7 +1,7 @@
 //! Everything that can be done to a playbook, in random order, against a plain list that does the same by the book.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance, Refusal};
@@ -126,7 +126,7 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(pick, by_name, helped)| Op::Credit { pick, by_name, helped }),
         2 => (pick.clone(), any::<bool>(), any::<bool>())
             .prop_map(|(pick, by_name, passed)| Op::Verify { pick, by_name, passed }),
-        1 => Just(Op::Prune),
+        3 => Just(Op::Prune),
         2 => (pick.clone(), any::<bool>()).prop_map(|(pick, by_name)| Op::Remove { pick, by_name }),
         4 => pick.prop_map(|pick| Op::Undo { pick }),
         1 => Just(Op::Reopen),
@@ -186,11 +186,17 @@ struct Receipt {
     shown: Vec<(LessonId, Text)>,
     outcome: Option<Feedback>,
     credited: BTreeSet<LessonId>,
+    /// Credited by a window, and when.
+    by_window: BTreeMap<LessonId, DateTime<FixedOffset>>,
 }
 
 impl Receipt {
     fn is_open_for(&self, shown: &(LessonId, Text)) -> bool {
         self.outcome.is_none() && self.shown.contains(shown) && !self.credited.contains(&shown.0)
+    }
+
+    fn is_unsettled_for(&self, shown: &(LessonId, Text)) -> bool {
+        self.is_open_for(shown) && !self.by_window.contains_key(&shown.0)
     }
 }
 
@@ -263,6 +269,8 @@ struct Model {
     now: DateTime<FixedOffset>,
     rows: Vec<Row>,
     receipts: Vec<Receipt>,
+    /// Credits by a window that an outcome overruled.
+    overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
     changes: Vec<Change>,
     removed: Vec<Removed>,
     tally: Tally,
@@ -307,6 +315,7 @@ impl Model {
             now: start(),
             rows: Vec::new(),
             receipts: Vec::new(),
+            overruled: BTreeSet::new(),
             changes: Vec::new(),
             removed: Vec::new(),
             tally: Tally::default(),
@@ -469,7 +478,14 @@ impl Model {
             row.retrieved_at = Some(now);
             texts.push((*id, row.text()));
         }
-        self.receipts.push(Receipt { id, at: now, shown: texts, outcome: None, credited: BTreeSet::new() });
+        self.receipts.push(Receipt {
+            id,
+            at: now,
+            shown: texts,
+            outcome: None,
+            credited: BTreeSet::new(),
+            by_window: BTreeMap::new(),
+        });
     }
 
     /// Playbook 6.2.
@@ -500,38 +516,58 @@ impl Model {
         self.tally.count(Seen::TextChanged, changed.len());
         let lessons: Vec<LessonId> = lessons.into_iter().map(|(id, _)| *id).collect();
         for id in &lessons {
+            if let Some(at) = receipt.by_window.get(id) {
+                self.overrule(*id, *at);
+            }
             self.move_by(*id, outcome);
+        }
+        for (id, _) in &changed {
+            self.overruled.extend(receipt.by_window.get(id).map(|at| (*id, *at)));
         }
         self.receipts[place].outcome = Some(outcome);
         Credited::Recorded { lessons }
+    }
+
+    /// An outcome takes the place of a credit by a window, once.
+    fn overrule(&mut self, id: LessonId, at: DateTime<FixedOffset>) {
+        if self.overruled.insert((id, at)) {
+            let row = self.row(id).unwrap();
+            row.helpful -= 1;
+            row.confidence = (row.confidence - 0.05).max(0.0);
+        }
     }
 
     /// Playbook 6.4.
     fn credit_window(&mut self) -> usize {
         let from = self.now - TimeDelta::seconds(300);
         let recent = self.receipts.iter().filter(|receipt| receipt.at >= from);
-        let open = recent.flat_map(|receipt| receipt.shown.iter().filter(|shown| receipt.is_open_for(shown)));
+        let open = recent.flat_map(|receipt| receipt.shown.iter().filter(|shown| receipt.is_unsettled_for(shown)));
         let open: BTreeSet<(LessonId, Text)> = open.filter(|shown| self.is_still(shown)).cloned().collect();
         for shown in &open {
             self.move_by(shown.0, Feedback::Helpful);
-            for receipt in self.receipts.iter_mut().filter(|receipt| receipt.at >= from && receipt.is_open_for(shown)) {
-                receipt.credited.insert(shown.0);
+            let now = self.now;
+            let recent = self.receipts.iter_mut().filter(|receipt| receipt.at >= from);
+            for receipt in recent.filter(|receipt| receipt.is_unsettled_for(shown)) {
+                receipt.by_window.insert(shown.0, now);
             }
         }
-        // Retrievals before the window are looked at elsewhere.
-        self.receipts.retain(|receipt| receipt.at >= from);
         self.tally.count(Seen::Credited, open.len());
         open.len()
     }
 
     fn credit_by_name(&mut self, id: LessonId, outcome: Feedback) {
-        self.move_by(id, outcome);
         let shown = (id, self.row(id).unwrap().text());
+        let mut last = None;
         for receipt in &mut self.receipts {
             if receipt.is_open_for(&shown) {
+                last = last.max(receipt.by_window.get(&id).copied());
                 receipt.credited.insert(id);
             }
         }
+        if let Some(at) = last {
+            self.overrule(id, at);
+        }
+        self.move_by(id, outcome);
     }
 
     /// Playbook 6.6.

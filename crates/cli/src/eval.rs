@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use adage_eval::retention::Policy;
 use adage_eval::{CachedEmbedder, DataReport, Report, Settings, Sources};
 use clap::Args;
 use serde_json::json;
@@ -18,7 +19,7 @@ use crate::result::Done;
 #[derive(Args)]
 pub(crate) struct Eval {
     /// Folders of lessons with questions, files of pairs, of duplicates or of questions that no lesson answers; or folders of such
-    #[arg(required = true)]
+    #[arg(required_unless_present = "streams")]
     data: Vec<PathBuf>,
     /// Lessons per book; books are drawn at random
     #[arg(long, value_name = "N", value_delimiter = ',')]
@@ -29,6 +30,9 @@ pub(crate) struct Eval {
     /// The same seed draws the same books
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Simulate retention too, on so many streams per setting
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    streams: u64,
     /// Write the report as one HTML page
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -41,7 +45,8 @@ pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
     let sources = Sources::read(&asked.data)?;
     embedder::check_library(global)?;
     let embedder = Arc::new(CachedEmbedder::new(embedder::any(global)?, asked.vectors.as_deref())?);
-    let settings = Settings { sizes: asked.books.clone(), n_draws: asked.draws, seed: asked.seed };
+    let settings =
+        Settings { sizes: asked.books.clone(), n_draws: asked.draws, seed: asked.seed, n_streams: asked.streams };
     let bar = progress(sources.n_steps(&settings), "measured");
     let report = sources.measure(&settings, &embedder, &mut || bar.inc(1))?;
     bar.finish_and_clear();
@@ -60,8 +65,9 @@ fn made(global: &Global, asked: &Eval) -> String {
     let books: Vec<String> = asked.books.iter().map(ToString::to_string).collect();
     let books = if books.is_empty() { String::new() } else { format!(" --books {}", books.join(",")) };
     let draws = asked.draws.map(|draws| format!(" --draws {draws}")).unwrap_or_default();
+    let streams = if asked.streams > 0 { format!(" --streams {}", asked.streams) } else { String::new() };
     format!(
-        "adage {} eval {}{books}{draws} --seed {}; embedder: {}",
+        "adage {} eval {}{books}{draws}{streams} --seed {}; embedder: {}",
         env!("CARGO_PKG_VERSION"),
         names.join(" "),
         asked.seed,
@@ -107,6 +113,19 @@ fn print(report: &Report, out: &mut Output) -> io::Result<()> {
             [rule.to_owned()].into_iter().chain(shares.map(percent)).collect()
         });
         out.table(&["rule", "precision", "recall", "precision with asked", "recall with asked"], rows)?;
+        out.line("")?;
+    }
+    if !report.retention.is_empty() {
+        out.line("retention: hits as a share of the clairvoyant's, mean over all streams and feedback")?;
+        let rows = Policy::ALL.map(|policy| {
+            let mean = |size: usize| {
+                let of = report.retention.iter().filter(|row| row.policy == policy.name() && row.capacity == size);
+                let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
+                format!("{:.3}", sum / f64::max(n, 1.0))
+            };
+            [policy.name().to_owned()].into_iter().chain([20, 50, 200].map(mean)).collect()
+        });
+        out.table(&["policy", "20 lessons", "50", "200"], rows)?;
         out.line("")?;
     }
     Ok(())

@@ -34,6 +34,7 @@ mod page;
 mod random;
 mod ranking;
 mod report;
+pub mod retention;
 mod standard;
 mod vectors;
 

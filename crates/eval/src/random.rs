@@ -5,13 +5,22 @@
 pub struct Random(pub u64);
 
 impl Random {
+    /// A number in [0, 1).
+    pub fn share(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.bits() % n.max(1) as u64).unwrap_or_default()
+    }
+
+    fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((x ^ (x >> 31)) % n.max(1) as u64).unwrap_or_default()
+        x ^ (x >> 31)
     }
 
     /// `n` of the items, in the order in which they are drawn; all if there are fewer.

@@ -14,6 +14,7 @@ use crate::books::Sampling;
 use crate::classic::{ClassicReport, ClassicTally};
 use crate::data::{Data, rows};
 use crate::merging::{DuplicatesReport, PairOutcome, PairsReport, measure_duplicates, measure_pairs};
+use crate::retention::{RetentionRow, Setting, simulate};
 use crate::standard::{DefaultReport, DefaultTally, Loss, ReliabilityClass, RiskPoint};
 use crate::vectors::CachedEmbedder;
 
@@ -22,6 +23,9 @@ const SIZES: [usize; 3] = [5, 20, 50];
 
 /// Lessons that are drawn per size: so many books are drawn, but at least one and at most 40.
 const LESSONS_PER_SIZE: usize = 800;
+
+/// Tasks in a simulated stream.
+const TASKS: usize = 12_000;
 
 /// Questions of each kind that are kept of what went wrong.
 const LOSSES: usize = 8;
@@ -44,8 +48,10 @@ pub struct Settings {
     pub sizes: Vec<usize>,
     /// Books per size; if there is no number, as many as draw 800 lessons, between 1 and 40.
     pub n_draws: Option<usize>,
-    /// The same seed draws the same books.
+    /// The same seed draws the same books and streams.
     pub seed: u64,
+    /// Streams per setting that retention is simulated on; none if it is 0.
+    pub n_streams: u64,
 }
 
 /// What was measured.
@@ -58,6 +64,8 @@ pub struct Report {
     pub pairs: Vec<PairFileReport>,
     /// Of pairs of texts.
     pub duplicates: Vec<DuplicateFileReport>,
+    /// Of the simulated playbook, by setting and policy.
+    pub retention: Vec<RetentionRow>,
 }
 
 /// Retrieval on one set of data.
@@ -168,7 +176,9 @@ impl Sources {
     #[must_use]
     pub fn n_steps(&self, settings: &Settings) -> usize {
         let n_books = |data: &Data| settings.samplings(data).iter().map(|sampling| sampling.n_draws).sum::<usize>();
-        self.data.iter().map(|(_, data)| n_books(data)).sum::<usize>() + self.pairs.len() + self.duplicates.len()
+        let n_streams = usize::try_from(settings.n_streams).unwrap_or_default() * Setting::all().len();
+        let n_books = self.data.iter().map(|(_, data)| n_books(data)).sum::<usize>();
+        n_books + self.pairs.len() + self.duplicates.len() + n_streams
     }
 
     /// Measures everything; `step` is called after each step.
@@ -201,6 +211,10 @@ impl Sources {
                 .map(|config| measure_duplicates(pairs, &config, &embedder).map(|(report, _)| report));
             report.duplicates.push(DuplicateFileReport { name: name.clone(), default: default?, classic: classic? });
             step();
+        }
+        if settings.n_streams > 0 {
+            let seeds: Vec<u64> = (settings.seed..settings.seed.saturating_add(settings.n_streams)).collect();
+            report.retention = simulate(&Setting::all(), &seeds, TASKS, step);
         }
         Ok(report)
     }
@@ -262,7 +276,7 @@ mod tests {
     fn sizes(asked: &[usize], n_lessons: usize) -> Vec<(Option<usize>, usize)> {
         let lesson = crate::Lesson { id: String::new(), draft: adage::build_lesson("t", "s") };
         let data = Data { lessons: vec![lesson; n_lessons], ..Data::default() };
-        let settings = Settings { sizes: asked.to_vec(), n_draws: None, seed: 0 };
+        let settings = Settings { sizes: asked.to_vec(), ..Settings::default() };
         settings.samplings(&data).iter().map(|sampling| (sampling.n_lessons, sampling.n_draws)).collect()
     }
 

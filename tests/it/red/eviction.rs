@@ -277,6 +277,7 @@ fn unhelpful(bench: &Bench) -> Playbook {
     let mut file = bench.json();
     for row in file["lessons"].as_array_mut().unwrap() {
         row["retrievals"] = json!(99);
+        row["harmful_retrievals"] = json!(9);
     }
     bench.write(crate::bench::TRUTH, file.to_string());
     open(bench)
@@ -403,6 +404,7 @@ fn a_prune_takes_what_programs_learned_and_nobody_needs() {
     let mut file = bench.json();
     for row in file["lessons"].as_array_mut().unwrap() {
         row["retrievals"] = json!(99);
+        row["harmful_retrievals"] = json!(9);
     }
     bench.write(crate::bench::TRUTH, file.to_string());
     assert_eq!(open(&bench).prune_low_utility().unwrap().lessons.len(), 5);

@@ -8,8 +8,9 @@ use adage::redact::printable_line;
 
 use crate::merging::{DuplicatesReport, PairOutcome, PairsReport};
 use crate::report::{DataReport, DuplicateFileReport, PairFileReport, Report, SizeReport};
+use crate::retention::{Outcomes, Policy, RetentionRow, Stream};
 use crate::standard::{Loss, ReliabilityClass};
-use plot::{Axis, Dot, Series, figure};
+use plot::{Axis, Dot, Scale, Series, figure};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -30,6 +31,9 @@ impl Report {
         self.pairs.iter().for_each(|file| pairs(&mut body, file));
         if !self.duplicates.is_empty() {
             duplicates(&mut body, &self.duplicates);
+        }
+        if !self.retention.is_empty() {
+            retention(&mut body, &self.retention);
         }
         let _ = write!(body, "<footer><code>{}</code></footer>", escape(made));
         format!(
@@ -272,4 +276,42 @@ fn duplicates(body: &mut String, files: &[DuplicateFileReport]) {
     let headings =
         ["file", "rule", "pairs", "duplicates", "precision", "recall", "precision with “asked”", "recall with “asked”"];
     table(body, &headings, rows.map(row));
+}
+
+/// The simulated playbook: a table by policy, and what feedback does to each at the default capacity.
+fn retention(body: &mut String, rows: &[RetentionRow]) {
+    let mean = |policy: Policy, holds: &dyn Fn(&RetentionRow) -> bool| {
+        let of = rows.iter().filter(|row| row.policy == policy.name() && holds(row));
+        let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
+        sum / f64::max(n, 1.0)
+    };
+    body.push_str(
+        "<h2>Retention</h2>\n<p>Which lessons a full playbook keeps, simulated: hits as a share of what a clairvoyant would have. Streams of 12,000 tasks; a quarter of all lessons are useful; the lesson that is learned always stays.</p>\n",
+    );
+    let policies = Policy::ALL.into_iter().filter(|policy| *policy != Policy::Clairvoyant);
+    let series = |policy: Policy| {
+        let place = |(at, outcomes): (usize, Outcomes)| {
+            let share = mean(policy, &|row| row.capacity == 50 && row.outcomes == outcomes.name());
+            (at as f64, share, format!("{}, {}: {}", policy.name(), outcomes.name(), percent(share)))
+        };
+        let places: Vec<_> = Outcomes::ALL.into_iter().enumerate().map(place).collect();
+        let dots = places.iter().map(|(x, y, title)| Dot { x: *x, y: *y, title: title.clone(), radius: 4.0 });
+        let line = places.iter().map(|(x, y, _)| (*x, *y)).collect();
+        Series { name: policy.name().to_owned(), line, dots: dots.collect() }
+    };
+    let ticks = Outcomes::ALL.into_iter().enumerate().map(|(at, known)| (at as f64, known.name().to_owned()));
+    let known = Axis { label: "outcomes", from: -0.3, to: 3.3, scale: Scale::Linear, ticks: ticks.collect() };
+    let share = Axis::shares("share of the clairvoyant's hits", 1.0);
+    let plotted = policies.clone().filter(|policy| !matches!(policy, Policy::Fifo));
+    let caption =
+        "50 lessons, mean over all streams. The classic formula counts a showing without an outcome as a failure.";
+    let plot = figure("What feedback does", caption, [&known, &share], &plotted.map(series).collect::<Vec<_>>(), false);
+    let _ = writeln!(body, "<div class=\"plots\">{plot}</div>");
+    let row = |policy: Policy| {
+        let sizes = [20, 50, 200].map(|size| mean(policy, &|row| row.capacity == size));
+        let streams = Stream::ALL.map(|stream| mean(policy, &|row| row.capacity == 50 && row.stream == stream.name()));
+        [cell(policy.name())].into_iter().chain(sizes.into_iter().chain(streams).map(bar)).collect()
+    };
+    let headings = ["policy", "20 lessons", "50", "200", "50: still", "50: drift", "50: bursts", "50: one-off"];
+    table(body, &headings, policies.map(row));
 }
