@@ -144,9 +144,9 @@ fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
 fn restore_text(current: &Lesson, before: &Lesson) -> Lesson {
     Lesson {
         retrievals: current.retrievals.max(before.retrievals),
-        helpful_retrievals: current.helpful_retrievals.max(before.helpful_retrievals),
+        helpful_retrievals: current.helpful_retrievals,
         harmful_retrievals: current.harmful_retrievals.max(before.harmful_retrievals),
-        settled_retrievals: current.settled_retrievals.max(before.settled_retrievals),
+        settled_retrievals: current.settled_retrievals,
         shown_at_recall: current.shown_at_recall.max(before.shown_at_recall),
         last_retrieved_at: current.last_retrieved_at.max(before.last_retrieved_at),
         last_credited_at: current.last_credited_at.max(before.last_credited_at),
