@@ -28,6 +28,7 @@ mod tokens;
 mod withheld;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use adage_index::IndexKind;
 use serde::Serialize;
@@ -223,6 +224,8 @@ impl fmt::Display for Context {
 pub struct Shown {
     /// Its name.
     pub id: LessonId,
+    /// The memory folder that it is in.
+    pub folder: PathBuf,
     /// Its trigger.
     pub trigger: String,
     /// Cosine distance between query and trigger, in [0, 2], smaller is nearer; vector tier only.
