@@ -131,6 +131,8 @@ struct Inner {
     global_notes: Option<PathBuf>,
     /// The roots of skills that the host named as writable.
     writable_skills: Vec<PathBuf>,
+    /// The folders of the project whose memory this is.
+    own_roots: Vec<String>,
     /// Seals exports.
     export_key: Option<ExportKey>,
 }

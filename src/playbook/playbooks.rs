@@ -85,7 +85,7 @@ impl Playbooks {
     /// project is one of them, or a folder below one, are this project's; a request names it by the first.
     #[must_use]
     pub fn with_project_roots<T: Into<String>>(mut self, roots: impl IntoIterator<Item = T>) -> Self {
-        self.roots = roots.into_iter().map(Into::into).filter(|root: &String| !root.is_empty()).collect();
+        self.roots = roots.into_iter().map(Into::into).collect();
         self.union = Arc::default();
         self
     }
@@ -239,20 +239,14 @@ impl Playbooks {
             return Some(Arc::clone(lesson));
         }
         let named = Realm { project: realm.project.clone(), role: lesson.realm.role.clone() };
-        let is_it = self.is_this_project(&realm.project) && self.is_this_project(&lesson.realm.project);
+        let is_it = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
         (is_it && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
     }
 
     /// Where a lesson holds, by one name for this project.
     fn plain_realm(&self, lesson: &Lesson) -> Realm {
         let Realm { project, role } = &lesson.realm;
-        Realm::new(if self.is_this_project(project) { "" } else { project }, role)
-    }
-
-    fn is_this_project(&self, project: &str) -> bool {
-        self.roots.iter().any(|root| {
-            project.strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
-        })
+        Realm::new(if lesson.realm.is_project_of(&self.roots) { "" } else { project }, role)
     }
 }
 
