@@ -18,6 +18,8 @@ mod learn;
 mod mine;
 mod onnxruntime;
 mod output;
+mod place;
+mod repository;
 mod result;
 mod review;
 mod sessions;
@@ -35,6 +37,7 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use output::{Output, Warnings, print_usage, say};
+use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
 
 fn main() -> ExitCode {
@@ -46,6 +49,15 @@ fn main() -> ExitCode {
         Ok(user) => cli.global.user = user,
         Err(error) => {
             say(&chain(&error));
+            return ExitCode::FAILURE;
+        }
+    }
+    let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.global };
+    match Place::find(wanted) {
+        Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.to_init(cli.global.global),
+        Ok(place) => cli.global.place = place,
+        Err(error) => {
+            say(&error);
             return ExitCode::FAILURE;
         }
     }

@@ -103,7 +103,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
     let builder = global.builder_with(move |config| config.capture.selection = selection)?;
-    let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
+    let playbook = if is_dry { global::open(builder, Access::Read)? } else { global.create_with(builder)? };
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
     // A commit is atomic in any case; this lets the current session be finished and the run be recorded.

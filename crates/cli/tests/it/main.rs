@@ -13,7 +13,9 @@
 mod calibrate_cli;
 mod cli;
 mod cli_mine;
+mod home;
 mod inbox_cli;
+mod places;
 mod processes;
 mod red;
 #[cfg(feature = "http-llm")]
