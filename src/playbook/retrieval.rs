@@ -131,14 +131,25 @@ impl Inner {
     ) -> Result<(Ranked, Rendered)> {
         let mut ranked = self.rank(pool, request, config)?;
         let limit = request.limit.unwrap_or(config.limit);
-        ranked.hits = settle_conflicts(&ranked.hits, &pool.recall.book, &request.realm, limit);
+        let enough = limit.saturating_add(request.except.len());
+        ranked.hits = settle_conflicts(&ranked.hits, &pool.recall.book, &request.realm, enough);
+        let n_found = ranked.hits.len();
+        ranked.hits.retain(|hit| !request.except.contains(&hit.lesson.id));
+        ranked.hits.truncate(limit);
+        if ranked.hits.is_empty() && n_found > 0 && limit > 0 {
+            ranked.none_because = Some(NoMatchReason::LeftOut);
+        }
         let rendered = render(&ranked, request.max_tokens.unwrap_or(config.max_tokens));
         Ok((ranked, rendered))
     }
 
     /// What is found, with the lessons before it whose patterns match.
     fn rank(&self, pool: Pool<'_>, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
-        let limit = request.limit.unwrap_or(config.limit);
+        // Those that are left out take no places.
+        let limit = match request.limit.unwrap_or(config.limit) {
+            0 => 0,
+            limit => limit.saturating_add(request.except.len()),
+        };
         let is_explained = request.is_explained || self.is_logged(request);
         let Pool { recall, later, .. } = pool;
         let search = Search { recall, realm: &request.realm, limit, is_explained, config, later };

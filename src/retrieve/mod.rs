@@ -27,6 +27,7 @@ mod tiers;
 mod tokens;
 mod withheld;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -100,6 +101,7 @@ pub struct Request {
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
     pub(crate) run: Vec<String>,
+    pub(crate) except: BTreeSet<LessonId>,
 }
 
 impl Request {
@@ -119,6 +121,7 @@ impl Request {
             vector: None,
             touched: Vec::new(),
             run: Vec::new(),
+            except: BTreeSet::new(),
         }
     }
 
@@ -140,6 +143,13 @@ impl Request {
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
         self.run.push(command.into());
+        self
+    }
+
+    /// Leaves these lessons out: the prompt has them already. Others take their places.
+    #[must_use]
+    pub fn except(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
+        self.except.extend(lessons);
         self
     }
 
@@ -316,6 +326,9 @@ pub enum NoMatchReason {
         /// How many would have been shown.
         n_lessons: usize,
     },
+    /// There are relevant lessons, and the request leaves all of them out.
+    #[error("all relevant lessons are left out")]
+    LeftOut,
     /// The request asks for no lessons at all.
     #[error("the limit is 0")]
     LimitZero,

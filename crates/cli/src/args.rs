@@ -12,6 +12,7 @@ use crate::credit::Replay;
 use crate::curate::Curate;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
+use crate::hook::Hook;
 use crate::inbox::{Inbox, Roots};
 use crate::learn::{Edit, Learn};
 use crate::mine::Mine;
@@ -125,6 +126,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Make the folder, kept out of repositories unless it is shared
     Init(Init),
+    /// Answer an agent's hook: its JSON on standard input, the answer in its form on standard output; always exit code 0
+    Hook(Hook),
     /// Let the folder's lessons and skills be used: it was made by somebody else, or a pull brought some
     Trust(Trust),
     /// Print the lessons, or write them into a file for other programs

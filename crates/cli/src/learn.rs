@@ -57,6 +57,14 @@ struct Fields {
     /// Topics, separated by commas
     #[arg(long, allow_hyphen_values = true)]
     domains: Option<String>,
+    /// Pattern of files: the lesson is shown when one is touched, such as `src/**/*.sql`; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<String>,
+    /// Pattern of command lines: the lesson is shown when one is run, such as `git push*`; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<String>,
     /// Confidence, from 0 to 1
     #[arg(long)]
     confidence: Option<f64>,

@@ -13,6 +13,7 @@ mod exchange;
 mod export_key;
 mod global;
 mod health;
+mod hook;
 mod inbox;
 mod learn;
 mod mine;
@@ -41,6 +42,13 @@ use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
 
 fn main() -> ExitCode {
+    let code = run();
+    // To agents another exit code means that a hook refuses what they do.
+    let is_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    if is_hook { ExitCode::SUCCESS } else { code }
+}
+
+fn run() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
@@ -56,6 +64,8 @@ fn main() -> ExitCode {
     match Place::find(wanted) {
         Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.to_init(cli.global.global),
         Ok(place) => cli.global.place = place,
+        // A hook finds it by what the agent says.
+        Err(_) if matches!(cli.command, Command::Hook(_)) => {}
         Err(error) => {
             say(&error);
             return ExitCode::FAILURE;
@@ -115,6 +125,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Calibrate(asked) => calibrate::calibrate(&global, &asked, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
+        Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => trust::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),

@@ -157,7 +157,8 @@ pub(crate) fn user_memory() -> Option<PathBuf> {
     Some(if cfg!(windows) { folder.join("memory") } else { folder })
 }
 
-fn env_path(variable: &str) -> Option<PathBuf> {
+/// A path that a variable names.
+pub(crate) fn env_path(variable: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
     let value = std::env::var_os(variable);
     value.filter(|path| !path.is_empty()).map(PathBuf::from)

@@ -14,6 +14,7 @@ mod calibrate_cli;
 mod cli;
 mod cli_mine;
 mod home;
+mod hook;
 mod inbox_cli;
 mod places;
 mod processes;
