@@ -15,6 +15,7 @@ mod global;
 mod health;
 mod hook;
 mod inbox;
+mod init;
 mod learn;
 mod mine;
 mod onnxruntime;
@@ -126,7 +127,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
-        Command::Init(asked) => trust::init(&global, &asked, &mut out),
+        Command::Init(asked) => init::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
     }

@@ -28,13 +28,6 @@ pub(crate) struct Trust {
     lessons: Vec<String>,
 }
 
-#[derive(Args)]
-pub(crate) struct Init {
-    /// For a team: a repository may take the folder
-    #[arg(long)]
-    shared: bool,
-}
-
 /// Who says that a folder is trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
@@ -179,14 +172,14 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
-    let sharing = if asked.shared { Sharing::Shared } else { Sharing::Private };
+pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
+    let sharing = if shared { Sharing::Shared } else { Sharing::Private };
     let builder = with_state(global.dir(), global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
     let folder = playbook.folder();
     let object = json!({ "folder": folder, "shared": is_shared(folder) });
     let who = if is_shared(folder) { "a repository may take it" } else { "kept out of repositories by .gitignore" };
-    if asked.shared && !is_shared(folder) {
+    if shared && !is_shared(folder) {
         return Err(format!("{} is there already; remove its .gitignore to share it", folder.display()).into());
     }
     out.both(&object, &format!("{}: {who}", folder.display()))

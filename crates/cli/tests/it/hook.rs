@@ -225,13 +225,13 @@ fn a_session_that_ends_is_read_in_the_background() {
             )
     };
     let text = record("user", json!("Please install what the web app needs."))
-        + &call("a", "npm install lodahs", "npm error 404 Not Found: lodahs", true)
-        + &call("b", "npm install lodash", "added 1 package", false);
+        + &call("a", "pip install requets", "ERROR: No matching distribution found for requets", true)
+        + &call("b", "pip install requests", "Successfully installed requests-2.32.3", false);
     fs::write(home.path("session.jsonl"), text).unwrap();
     let begin = Instant::now();
     Agent::new(&home, "claude-code", &root).hook("session-end", "");
     assert!(begin.elapsed() < Duration::from_secs(5));
-    let is_read = || home.done(&root, &["inbox", "list", "--json"]).out.contains("lodash");
+    let is_read = || home.done(&root, &["inbox", "list", "--json"]).out.contains("pip install requests");
     while !is_read() {
         assert!(begin.elapsed() < Duration::from_mins(2), "nothing was read");
         std::thread::yield_now();

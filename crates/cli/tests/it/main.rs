@@ -16,6 +16,7 @@ mod cli_mine;
 mod home;
 mod hook;
 mod inbox_cli;
+mod init;
 mod places;
 mod processes;
 mod red;
