@@ -122,7 +122,7 @@ pub use error::{Error, FolderError, Result};
 pub use learn::{Feedback, LearnOutcome, Verification};
 pub use lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, ReceiptId, TextHash, build_lesson};
 pub use model::LanguageModel;
-pub use playbook::{Credited, Listing, Playbook, PlaybookBuilder};
+pub use playbook::{Credited, Listing, Playbook, PlaybookBuilder, Playbooks};
 pub use retrieve::{Context, NoMatchReason, Request, Scored, Shown, Tier};
 pub use state::utility;
 pub use vector_memory::{Filter, Hit, Lookup, VectorMemory};

@@ -90,6 +90,14 @@ impl Realm {
         Self { project: project.into(), role: role.into() }
     }
 
+    /// True when the project is one of these folders, or a folder below one.
+    pub(crate) fn is_project_of(&self, roots: &[String]) -> bool {
+        roots.iter().any(|root| {
+            let rest = self.project.strip_prefix(root.as_str());
+            !root.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+        })
+    }
+
     /// True when a request from this realm sees lessons of `other`: its own and the global ones (docs/spec/playbook.md, 5.3).
     #[must_use]
     pub fn sees(&self, other: &Self) -> bool {

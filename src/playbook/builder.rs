@@ -35,6 +35,7 @@ pub struct PlaybookBuilder {
     skill_roots: Vec<(SkillPlace, PathBuf)>,
     global_notes: Option<PathBuf>,
     writable_skills: Vec<PathBuf>,
+    own_roots: Vec<String>,
     export_key: Option<ExportKey>,
     trust: TrustRequest,
     finish: Option<Finish>,
@@ -52,6 +53,7 @@ impl PlaybookBuilder {
             skill_roots: Vec::new(),
             global_notes: None,
             writable_skills: Vec::new(),
+            own_roots: Vec::new(),
             export_key: None,
             trust: TrustRequest::default(),
             finish: None,
@@ -92,6 +94,14 @@ impl PlaybookBuilder {
     #[must_use]
     pub fn with_folder_config(mut self, finish: impl FnOnce(&mut Config) + Send + 'static) -> Self {
         self.finish = Some(Box::new(finish));
+        self
+    }
+
+    /// The folder is the memory of one project, with these folders: a repository's root and those of its worktrees. What is learned
+    /// for one of them, or for a folder below one, is learned without a project: for whoever reads this memory, wherever it moves.
+    #[must_use]
+    pub fn own_project<T: Into<String>>(mut self, roots: impl IntoIterator<Item = T>) -> Self {
+        self.own_roots = roots.into_iter().map(Into::into).collect();
         self
     }
 
@@ -161,6 +171,7 @@ impl PlaybookBuilder {
             skill_matcher: SkillMatcher::default(),
             global_notes,
             writable_skills,
+            own_roots: self.own_roots,
             export_key: self.export_key,
         })))
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::error::calibrate;
@@ -56,7 +57,8 @@ impl Inner {
         right: &BTreeSet<LessonId>,
         config: &RetrievalConfig,
     ) -> Result<Trial> {
-        let (ranked, rendered) = self.answer(view, request, config)?;
+        let members = [(self, view)];
+        let (ranked, rendered) = self.answer(Pool::of(&members, &view.recall), request, config)?;
         let shown = match rendered.shown.iter().any(|hit| right.contains(&hit.lesson.id)) {
             true => Showing::Right,
             false if rendered.shown.is_empty() => Showing::Nothing,

@@ -1,19 +1,23 @@
 //! What showing lessons did, by the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
-use super::{Inner, Playbook, View};
+use super::pool::Pool;
+use super::{Inner, Playbook};
 use crate::credit::{Effect, LoggedLesson, LoggedReceipt, ReceiptLog};
 use crate::error::Result;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::retrieve::{NoMatchReason, Ranked, Rendered, Request, passed_over, render, withhold};
 use crate::store::Text;
+use chrono::{DateTime, FixedOffset};
 
 /// What a request is about to be shown.
 #[derive(Clone, Copy)]
 pub(super) struct Showing<'a> {
-    pub(super) view: &'a View,
+    pub(super) pool: Pool<'a>,
     pub(super) request: &'a Request,
     pub(super) ranked: &'a Ranked,
     pub(super) max_tokens: usize,
+    /// The member of the pool that a lesson is of.
+    pub(super) place: &'a dyn Fn(LessonId) -> usize,
 }
 
 impl Playbook {
@@ -42,36 +46,64 @@ impl Playbook {
 }
 
 impl Inner {
-    /// Counts what is shown, and returns its receipt. Where receipts are logged, chance withholds some of it before.
+    /// Counts what is shown in the folders that it is of, and returns its receipt. Where receipts are logged, chance withholds some
+    /// of it before.
     pub(super) fn count(&self, showing: Showing<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
-        let Showing { view, request, .. } = showing;
-        if !self.is_logged(view, request) {
-            return self.record(view, texts(rendered), |_, _| None);
+        let (receipt, at) = self.new_receipt();
+        let is_logged = self.is_logged(showing.request) && showing.pool.may_append();
+        let mut logged = Vec::new();
+        let mut rest = None;
+        if is_logged {
+            let lessons = withhold(&rendered.shown, self.chance.draw(), &self.config.credit);
+            rest = Some(showing.without_withheld(rendered, &lessons));
+            logged = [lessons, showing.passed_over()].concat();
         }
-        let lessons = withhold(&rendered.shown, self.chance.draw(), &self.config.credit);
-        let rest = showing.without_withheld(rendered, &lessons);
-        let receipt = self.record(view, texts(&rest), |receipt, at| {
-            let probabilities = showing.ranked.considered.iter().filter_map(|scored| scored.probability);
-            let logged = LoggedReceipt {
-                receipt,
-                at,
-                realm: request.realm.clone(),
-                // What any lesson has is shared out among all.
-                answer: probabilities.reduce(|sum, probability| sum + probability),
-                min_share: self.config.retrieval.min_share,
-                limit: request.limit.unwrap_or(self.config.retrieval.limit),
-                lessons: [lessons, showing.passed_over()].concat(),
-                outcome: None,
-            };
-            Some(logged.line())
-        })?;
-        *rendered = rest;
+        let shown = texts(rest.as_ref().unwrap_or(rendered));
+        let mut is_recorded = false;
+        for (place, (inner, view)) in showing.pool.members.iter().enumerate() {
+            let is_here = |id: LessonId| (showing.place)(id) == place;
+            let shown: Vec<Text> = shown.iter().filter(|(id, _)| is_here(*id)).copied().collect();
+            let logged: Vec<LoggedLesson> = logged.iter().filter(|lesson| is_here(lesson.id)).cloned().collect();
+            if shown.is_empty() && logged.is_empty() {
+                continue;
+            }
+            let line = is_logged.then(|| self.logged(showing, receipt, at, logged).line());
+            is_recorded |= inner.record_as(receipt, at, view, shown, line);
+        }
+        if !is_recorded {
+            return None;
+        }
+        if let Some(rest) = rest {
+            *rendered = rest;
+        }
         Some(receipt)
     }
 
-    /// True when the receipt of a request is logged.
-    pub(super) fn is_logged(&self, view: &View, request: &Request) -> bool {
-        self.config.credit.log_receipts && !request.is_peek && self.store.may_append(&view.snapshot)
+    fn logged(
+        &self,
+        showing: Showing<'_>,
+        receipt: ReceiptId,
+        at: DateTime<FixedOffset>,
+        lessons: Vec<LoggedLesson>,
+    ) -> LoggedReceipt {
+        let Showing { request, ranked, .. } = showing;
+        let probabilities = ranked.considered.iter().filter_map(|scored| scored.probability);
+        LoggedReceipt {
+            receipt,
+            at,
+            realm: request.realm.clone(),
+            // What any lesson has is shared out among all.
+            answer: probabilities.reduce(|sum, probability| sum + probability),
+            min_share: self.config.retrieval.min_share,
+            limit: request.limit.unwrap_or(self.config.retrieval.limit),
+            lessons,
+            outcome: None,
+        }
+    }
+
+    /// True when the receipt of a request is logged, if its folder takes it.
+    pub(super) fn is_logged(&self, request: &Request) -> bool {
+        self.config.credit.log_receipts && !request.is_peek
     }
 }
 
@@ -86,7 +118,7 @@ impl Showing<'_> {
     }
 
     fn passed_over(&self) -> Vec<LoggedLesson> {
-        passed_over(&self.ranked.considered, &self.ranked.hits, &self.view.recall.book)
+        passed_over(&self.ranked.considered, &self.ranked.hits, &self.pool.recall.book)
     }
 }
 

@@ -74,7 +74,7 @@ impl Playbook {
         let reference = lesson.into();
         let view = self.0.view()?;
         let shown = text_of(&view.snapshot, &reference)?;
-        let receipt = self.0.record(&view, vec![shown], |_, _| None);
+        let receipt = self.0.record(&view, vec![shown]);
         Ok(receipt.ok_or_else(|| FolderError::ReadOnly { path: self.folder().to_owned() })?)
     }
 

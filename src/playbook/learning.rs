@@ -82,6 +82,9 @@ impl Inner {
             };
             let supersedes = draft.superseded();
             let mut lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
+            if lesson.realm.is_project_of(&self.own_roots) {
+                lesson.realm.project.clear();
+            }
             lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
             Ok(Newcomer { lesson, arrival, supersedes })
         };

@@ -30,6 +30,8 @@ pub(crate) mod inbox;
 mod inspect;
 mod learning;
 pub(crate) mod mining;
+mod playbooks;
+mod pool;
 mod promotion;
 mod proposing;
 mod reading;
@@ -76,6 +78,7 @@ pub use crate::store::Recovery;
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
+pub use playbooks::{FolderCredit, Playbooks};
 pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
 pub use trusting::{AwaitingTrust, lesson_for_person};
@@ -128,6 +131,8 @@ struct Inner {
     global_notes: Option<PathBuf>,
     /// The roots of skills that the host named as writable.
     writable_skills: Vec<PathBuf>,
+    /// The folders of the project whose memory this is.
+    own_roots: Vec<String>,
     /// Seals exports.
     export_key: Option<ExportKey>,
 }

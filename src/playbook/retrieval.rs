@@ -8,11 +8,12 @@ use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
 use super::crediting::Showing;
+use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
-use crate::embed::{Role, embed_units};
+use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
-use crate::lesson::{ReceiptId, TextHash};
+use crate::lesson::{LessonId, ReceiptId, TextHash};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Search, Shown, TierChoice,
     VectorQuery, estimated_tokens, render, settle_conflicts,
@@ -41,14 +42,35 @@ impl Playbook {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
         let view = inner.view()?;
-        let (ranked, mut rendered) = inner.answer(&view, &request, &inner.config.retrieval)?;
-        let max_tokens = request.max_tokens.unwrap_or(inner.config.retrieval.max_tokens);
-        let is_counted = !request.is_peek && !rendered.shown.is_empty();
-        let showing = Showing { view: &view, request: &request, ranked: &ranked, max_tokens };
-        let receipt = if is_counted { inner.count(showing, &mut rendered) } else { None };
-        let is_empty_start = request.query == Query::ColdStart && view.recall.book.lessons.is_empty();
+        let members = [(&**inner, &*view)];
+        let pool = Pool::of(&members, &view.recall);
+        let answer = inner.answer_counted(pool, &request, &|_| 0)?;
+        Ok(answer.into_context(&request, std::slice::from_ref(self), &|_| 0))
+    }
+}
+
+/// What a request comes to.
+pub(super) struct Answer {
+    ranked: Ranked,
+    rendered: Rendered,
+    receipt: Option<ReceiptId>,
+    /// A start without a task, of an empty memory.
+    is_empty_start: bool,
+}
+
+impl Answer {
+    /// The text for the prompt, with the skills that come with every context. `place` is the playbook, by its number, that a lesson is of.
+    pub(super) fn into_context(
+        self,
+        request: &Request,
+        playbooks: &[Playbook],
+        place: &dyn Fn(LessonId) -> usize,
+    ) -> Context {
+        let Self { ranked, rendered, receipt, is_empty_start } = self;
+        let folder = |id| playbooks.get(place(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
         let lessons = rendered.shown.into_iter().map(|hit| Shown {
             id: hit.lesson.id,
+            folder: folder(hit.lesson.id),
             trigger: hit.lesson.trigger.clone(),
             distance: hit.distance,
             score: hit.score,
@@ -57,52 +79,84 @@ impl Playbook {
             contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
-        let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));
-        let skills = self.skills().always_loaded(room).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the skills that come with every context are left out");
-            RenderedSkills::default()
-        });
-        if !skills.text.is_empty() {
-            text.extend((!text.is_empty()).then_some('\n'));
-            text.push_str(&skills.text);
+        let mut skills = Vec::new();
+        for playbook in playbooks {
+            let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));
+            let loaded = playbook.skills().always_loaded(room).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the skills that come with every context are left out");
+                RenderedSkills::default()
+            });
+            if !loaded.text.is_empty() {
+                text.extend((!text.is_empty()).then_some('\n'));
+                text.push_str(&loaded.text);
+            }
+            skills.extend(loaded.shown.into_iter().map(|name| name.to_string()));
         }
-        Ok(Context {
+        Context {
             text,
-            skills: skills.shown.into_iter().map(|name| name.to_string()).collect(),
+            skills,
             tier: ranked.tier,
             index: ranked.index,
             lessons: lessons.collect(),
             none_because: rendered.none_because,
             receipt,
             considered: if request.is_explained { ranked.considered } else { Vec::new() },
-        })
+        }
     }
 }
 
 impl Inner {
+    /// What is found, and counted unless the request is a peek.
+    pub(super) fn answer_counted(
+        &self,
+        pool: Pool<'_>,
+        request: &Request,
+        place: &dyn Fn(LessonId) -> usize,
+    ) -> Result<Answer> {
+        let (ranked, mut rendered) = self.answer(pool, request, &self.config.retrieval)?;
+        let max_tokens = request.max_tokens.unwrap_or(self.config.retrieval.max_tokens);
+        let is_counted = !request.is_peek && !rendered.shown.is_empty();
+        let showing = Showing { pool, request, ranked: &ranked, max_tokens, place };
+        let receipt = if is_counted { self.count(showing, &mut rendered) } else { None };
+        let is_empty_start = request.query == Query::ColdStart && pool.recall.book.lessons.is_empty();
+        Ok(Answer { ranked, rendered, receipt, is_empty_start })
+    }
+
     /// What is found by these settings, and what of it is shown.
     pub(super) fn answer(
         &self,
-        view: &View,
+        pool: Pool<'_>,
         request: &Request,
         config: &RetrievalConfig,
     ) -> Result<(Ranked, Rendered)> {
-        let mut ranked = self.rank(view, request, config)?;
+        let mut ranked = self.rank(pool, request, config)?;
         let limit = request.limit.unwrap_or(config.limit);
-        ranked.hits = settle_conflicts(&ranked.hits, &view.recall.book, &request.realm, limit);
+        let enough = limit.saturating_add(request.except.len());
+        ranked.hits = settle_conflicts(&ranked.hits, &pool.recall.book, &request.realm, enough);
+        let n_found = ranked.hits.len();
+        ranked.hits.retain(|hit| !request.except.contains(&hit.lesson.id));
+        ranked.hits.truncate(limit);
+        if ranked.hits.is_empty() && n_found > 0 && limit > 0 {
+            ranked.none_because = Some(NoMatchReason::LeftOut);
+        }
         let rendered = render(&ranked, request.max_tokens.unwrap_or(config.max_tokens));
         Ok((ranked, rendered))
     }
 
     /// What is found, with the lessons before it whose patterns match.
-    fn rank(&self, view: &View, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
-        let limit = request.limit.unwrap_or(config.limit);
-        let is_explained = request.is_explained || self.is_logged(view, request);
-        let search = Search { recall: &view.recall, realm: &request.realm, limit, is_explained, config };
-        Ok(search.with_matched(request, self.find(view, request, search)?))
+    fn rank(&self, pool: Pool<'_>, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
+        // Those that are left out take no places.
+        let limit = match request.limit.unwrap_or(config.limit) {
+            0 => 0,
+            limit => limit.saturating_add(request.except.len()),
+        };
+        let is_explained = request.is_explained || self.is_logged(request);
+        let Pool { recall, later, .. } = pool;
+        let search = Search { recall, realm: &request.realm, limit, is_explained, config, later };
+        Ok(search.with_matched(request, self.find(pool, request, search)?))
     }
 
-    fn find(&self, view: &View, request: &Request, search: Search<'_>) -> Result<Ranked> {
+    fn find(&self, pool: Pool<'_>, request: &Request, search: Search<'_>) -> Result<Ranked> {
         let config = search.config;
         let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
         if !(0.0..=2.0).contains(&threshold) {
@@ -115,12 +169,12 @@ impl Inner {
             let by_vector = || {
                 let vector = self.query_vector(query, request)?;
                 let dimension = vector.as_slice().len();
-                let triggers = self.lesson_vectors(view, EmbeddedText::Trigger, dimension)?;
+                let triggers = pool.vectors(self, EmbeddedText::Trigger, dimension)?;
                 if is_classic {
                     return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
                 }
-                let wholes = self.lesson_vectors(view, EmbeddedText::Whole, dimension)?;
-                let mistakes = self.lesson_vectors(view, EmbeddedText::Mistake, dimension)?;
+                let wholes = pool.vectors(self, EmbeddedText::Whole, dimension)?;
+                let mistakes = pool.vectors(self, EmbeddedText::Mistake, dimension)?;
                 let vectors =
                     QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
                 let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
@@ -171,9 +225,20 @@ impl Inner {
         dimension: usize,
     ) -> Result<Arc<LessonVectors>> {
         let embedder = self.embedder.as_ref().ok_or(Error::NoEmbedder)?;
+        self.lesson_vectors_by(embedder.as_ref(), view, text, dimension)
+    }
+
+    /// The same, by an embedder of the same model.
+    pub(super) fn lesson_vectors_by(
+        &self,
+        embedder: &dyn Embedder,
+        view: &View,
+        text: EmbeddedText,
+        dimension: usize,
+    ) -> Result<Arc<LessonVectors>> {
         let make_known = |texts: &[&str]| {
             self.vectors.write().settle_dimension(dimension);
-            self.ensure_vectors(embedder.as_ref(), texts)?;
+            self.ensure_vectors(embedder, texts)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
                 tracing::warn!(%error, "the vectors just made are not cached");
             }
@@ -183,29 +248,40 @@ impl Inner {
         view.recall.vectors(text, dimension, &self.config.index, make_known, &vector_of)
     }
 
-    /// Notes a showing: at once, or with the next call when somebody is committing. `log` makes the line of its receipt, if that is
-    /// logged.
-    pub(super) fn record(
+    /// Notes a showing, and returns its receipt; none where it could not be noted.
+    pub(super) fn record(&self, view: &View, shown: Vec<Text>) -> Option<ReceiptId> {
+        let (receipt, at) = self.new_receipt();
+        self.record_as(receipt, at, view, shown, None).then_some(receipt)
+    }
+
+    /// A name for a showing, and its time.
+    pub(super) fn new_receipt(&self) -> (ReceiptId, DateTime<FixedOffset>) {
+        let at = self.clock.now();
+        (ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()])), at)
+    }
+
+    /// Notes a showing: at once, or with the next call when somebody is committing. `log` is the line of its receipt, if that is
+    /// logged. False where it could not be noted.
+    pub(super) fn record_as(
         &self,
+        receipt: ReceiptId,
+        at: DateTime<FixedOffset>,
         view: &View,
         shown: Vec<Text>,
-        log: impl FnOnce(ReceiptId, DateTime<FixedOffset>) -> Option<Vec<u8>>,
-    ) -> Option<ReceiptId> {
+        log: Option<Vec<u8>>,
+    ) -> bool {
         if !self.store.may_append(&view.snapshot) {
-            return None;
+            return false;
         }
         for (id, _) in &shown {
             if let Some(lesson) = view.snapshot.book().get(*id) {
                 tracing::debug!(%id, source = lesson.source, challenge = lesson.source_challenge_hash, "retrieved");
             }
         }
-        let at = self.clock.now();
-        let receipt = ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()]));
-        let log = log(receipt, at);
         if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }, log) {
             tracing::warn!(%error, "a retrieval could not be counted, so it has no receipt");
-            return None;
+            return false;
         }
-        Some(receipt)
+        true
     }
 }

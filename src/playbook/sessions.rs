@@ -138,6 +138,12 @@ impl Sessions {
         Ok(SessionScan { entries: index(entries), left_out, max_lines: config.max_lines })
     }
 
+    /// A scan that finds nothing: a run over it reads what is queued.
+    #[must_use]
+    pub fn only_queued(&self) -> SessionScan {
+        SessionScan { entries: Vec::new(), left_out: Vec::new(), max_lines: self.config().max_lines }
+    }
+
     /// What a run would read now: first what is queued, whatever else; then, half an hour after the last run, the sessions
     /// of the scan that wait, at most 10 in all by default.
     ///

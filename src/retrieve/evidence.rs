@@ -74,7 +74,9 @@ impl Search<'_> {
         calibration: &Calibration,
     ) -> Ranked {
         let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
-        lessons.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.lesson.id.cmp(&b.lesson.id)));
+        lessons.sort_unstable_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| self.tie(a.lesson.id).cmp(&self.tie(b.lesson.id)))
+        });
         let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
         let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.evidence), asked);
         let any = calibration.any_is_answer(strongest);

@@ -29,8 +29,12 @@ impl Search<'_> {
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
         }
-        let mut matched: Vec<(&str, &Arc<Lesson>)> =
-            self.recall.visible(self.realm).filter_map(|lesson| Some((request.matching(lesson)?, lesson))).collect();
+        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
+            .recall
+            .visible(self.realm)
+            .filter(|lesson| !request.except.contains(&lesson.id))
+            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
+            .collect();
         // Stable: lessons are visited newest first.
         matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
         matched.truncate(MAX_MATCHED.min(self.limit));

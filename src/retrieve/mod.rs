@@ -27,7 +27,9 @@ mod tiers;
 mod tokens;
 mod withheld;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 
 use adage_index::IndexKind;
 use serde::Serialize;
@@ -99,6 +101,7 @@ pub struct Request {
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
     pub(crate) run: Vec<String>,
+    pub(crate) except: BTreeSet<LessonId>,
 }
 
 impl Request {
@@ -118,6 +121,7 @@ impl Request {
             vector: None,
             touched: Vec::new(),
             run: Vec::new(),
+            except: BTreeSet::new(),
         }
     }
 
@@ -139,6 +143,13 @@ impl Request {
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
         self.run.push(command.into());
+        self
+    }
+
+    /// Leaves these lessons out: the prompt has them already. Others take their places.
+    #[must_use]
+    pub fn except(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
+        self.except.extend(lessons);
         self
     }
 
@@ -223,6 +234,8 @@ impl fmt::Display for Context {
 pub struct Shown {
     /// Its name.
     pub id: LessonId,
+    /// The memory folder that it is in.
+    pub folder: PathBuf,
     /// Its trigger.
     pub trigger: String,
     /// Cosine distance between query and trigger, in [0, 2], smaller is nearer; vector tier only.
@@ -313,6 +326,9 @@ pub enum NoMatchReason {
         /// How many would have been shown.
         n_lessons: usize,
     },
+    /// There are relevant lessons, and the request leaves all of them out.
+    #[error("all relevant lessons are left out")]
+    LeftOut,
     /// The request asks for no lessons at all.
     #[error("the limit is 0")]
     LimitZero,

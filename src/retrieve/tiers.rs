@@ -8,7 +8,7 @@ use adage_index::{IndexKind, UnitVector};
 use super::calibration::Strongest;
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
-use crate::lesson::{Lesson, Realm};
+use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{self, content_words};
 use crate::state::{LessonVectors, Near, RecallIndex};
 
@@ -54,6 +54,8 @@ pub(crate) struct Search<'a> {
     /// Whether everything that is looked at is listed.
     pub(crate) is_explained: bool,
     pub(crate) config: &'a RetrievalConfig,
+    /// Of equal scores, these come after the others.
+    pub(crate) later: &'a BTreeSet<LessonId>,
 }
 
 /// What the triggers are compared with.
@@ -66,6 +68,11 @@ pub(crate) struct VectorQuery<'a> {
 }
 
 impl Search<'_> {
+    /// What decides between two lessons of equal scores.
+    pub(super) fn tie(&self, id: LessonId) -> (bool, LessonId) {
+        (self.later.contains(&id), id)
+    }
+
     /// Nearest triggers (tier 1, classic). A lesson without a vector is not found.
     pub(crate) fn by_vector(self, triggers: &LessonVectors, query: VectorQuery<'_>) -> Ranked {
         let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
@@ -74,7 +81,7 @@ impl Search<'_> {
         let threshold = query.threshold;
         let mut considered: Vec<Scored> =
             nearest.iter().filter_map(|near| self.score(*near, &words, threshold)).collect();
-        considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(self.tie(a.id).cmp(&self.tie(b.id))));
         let none_because = match nearest.first() {
             None => Some(NoMatchReason::NoLessons),
             Some(first) if first.distance >= threshold => {
@@ -204,9 +211,10 @@ mod tests {
 
     static CONFIG: LazyLock<RetrievalConfig> = LazyLock::new(RetrievalConfig::default);
     static GLOBAL: LazyLock<Realm> = LazyLock::new(Realm::default);
+    static NONE: BTreeSet<LessonId> = BTreeSet::new();
 
     fn search(recall: &RecallIndex, limit: usize) -> Search<'_> {
-        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG }
+        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG, later: &NONE }
     }
 
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {

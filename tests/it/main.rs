@@ -42,6 +42,7 @@ mod model;
 #[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
+mod playbooks;
 mod red;
 mod redaction;
 mod related;

@@ -641,3 +641,28 @@ fn a_query_is_about_something_or_a_cold_start() {
     assert_eq!(Request::about(" "), Request::cold_start());
     assert_ne!(Request::about("."), Request::cold_start());
 }
+
+#[test]
+fn lessons_that_are_left_out_make_room_for_others() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    for n in 1..=4 {
+        playbook
+            .learn_lesson(
+                build_lesson(format!("rotating SSH keys {n}"), format!("Step {n}."))
+                    .commands([format!("ssh-keygen {n}*")]),
+            )
+            .unwrap();
+    }
+    let all = playbook.get_playbook_context(Request::about("rotating SSH keys").limit(2).peek()).unwrap();
+    let known: Vec<_> = all.lessons.iter().map(|lesson| lesson.id).collect();
+    let request = Request::about("rotating SSH keys").limit(2).running("ssh-keygen 1").peek();
+    let others = playbook.get_playbook_context(request.clone().except(known.clone())).unwrap();
+    assert_eq!(others.lessons.len(), 2);
+    assert!(others.lessons.iter().all(|lesson| !known.contains(&lesson.id)));
+    let every: Vec<_> = known.into_iter().chain(others.lessons.iter().map(|lesson| lesson.id)).collect();
+    let nothing = playbook.get_playbook_context(request.except(every.clone())).unwrap();
+    assert_eq!((nothing.text.as_str(), nothing.none_because), ("", Some(NoMatchReason::LeftOut)));
+    let start = playbook.get_playbook_context(Request::cold_start().except(every).peek()).unwrap();
+    assert_eq!(start.none_because, Some(NoMatchReason::LeftOut));
+}

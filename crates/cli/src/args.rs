@@ -13,12 +13,14 @@ use crate::curate::Curate;
 use crate::eval::Eval;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
+use crate::hook::Hook;
 use crate::inbox::{Inbox, Roots};
+use crate::init::Init;
 use crate::learn::{Edit, Learn};
 use crate::mine::Mine;
 use crate::show::{Context, List};
 use crate::skills;
-use crate::trust::{Init, Trust};
+use crate::trust::Trust;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
@@ -126,8 +128,10 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
-    /// Make the folder, kept out of repositories unless it is shared
+    /// Make the memory, kept out of repositories unless it is shared; and set agents up to use it
     Init(Init),
+    /// Answer an agent's hook: its JSON on standard input, the answer in its form on standard output; always exit code 0
+    Hook(Hook),
     /// Let the folder's lessons and skills be used: it was made by somebody else, or a pull brought some
     Trust(Trust),
     /// Print the lessons, or write them into a file for other programs

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use adage::learn::Undone;
 use adage::redact::one_line;
-use adage::{ChangeId, Credited, Error, Feedback, ReceiptId, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, LessonRef, Playbook, ReceiptId, Verification};
 use serde_json::json;
 
-use crate::global::Global;
-use crate::output::Output;
+use crate::global::{Access, Global};
+use crate::output::{Output, counted};
 use crate::result::{Done, Usage};
 
 pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
@@ -18,25 +18,32 @@ pub(crate) const VERIFICATION: [(&str, Verification); 2] =
     [("passed", Verification::Passed), ("failed", Verification::Failed)];
 
 pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
-    match global.open()?.record_outcome(receipt, outcome)? {
-        Credited::Recorded { lessons } => {
-            let object = json!({"receipt": receipt, "settled": true, "lessons": lessons});
-            out.both(&object, &format!("recorded for {} lessons", lessons.len()))
-        }
-        Credited::AlreadyRecorded { outcome } => {
-            let text = format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default());
-            out.both(&json!({"receipt": receipt, "settled": false, "before": outcome}), &text)
+    let credits = global.books(Access::Write)?.spoken()?.record_outcome(receipt, outcome)?;
+    let (mut folders, mut lessons, mut before) = (Vec::new(), Vec::new(), None);
+    for credit in credits {
+        match credit.credited {
+            Credited::Recorded { lessons: recorded } => {
+                folders.push(json!({"folder": credit.folder, "lessons": recorded}));
+                lessons.extend(recorded);
+            }
+            Credited::AlreadyRecorded { outcome } => before = Some(outcome),
         }
     }
+    if let Some(outcome) = before.filter(|_| folders.is_empty()) {
+        let text = format!("was recorded before: {}", json!(outcome).as_str().unwrap_or_default());
+        return out.both(&json!({"receipt": receipt, "settled": false, "before": outcome}), &text);
+    }
+    let object = json!({"receipt": receipt, "settled": true, "lessons": lessons, "folders": folders});
+    out.both(&object, &format!("recorded for {}", counted(lessons.len(), "lesson")))
 }
 
 pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
-    let n_lessons = global.open()?.credit_recent_retrievals(Duration::from_secs(window))?;
+    let n_lessons = global.books(Access::Write)?.spoken()?.credit_recent_retrievals(Duration::from_secs(window))?;
     out.both(&json!({"credited": n_lessons}), &format!("credited {n_lessons} lessons"))
 }
 
 pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {
-    let playbook = global.open()?;
+    let playbook = global.holder(&global.lesson(lesson))?;
     let id = playbook.mark_verified(global.lesson(lesson), verification)?;
     let lesson = playbook.find(id)?;
     let verified = if lesson.verified { "verified" } else { "not verified" };
@@ -64,7 +71,7 @@ pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done
 }
 
 pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let removed = global.open()?.remove(global.lesson(lesson))?;
+    let removed = global.holder(&global.lesson(lesson))?.remove(global.lesson(lesson))?;
     let (id, change) = (removed.id, removed.change);
     let text = format!("removed {id}; undo within 30 days with: adage undo {change}");
     out.both(&json!({"removed": id, "change": change}), &text)
@@ -72,14 +79,7 @@ pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
 
 pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
     let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a change or a lesson")))?;
-    let playbook = global.open()?;
-    let undone = match playbook.undo(change) {
-        Err(Error::NoSuchChange { .. }) => match playbook.undo_merge(global.lesson(id)) {
-            Err(Error::NoSuchLesson { .. }) => return Err(Error::NoSuchChange { change }.into()),
-            undone => undone,
-        },
-        undone => undone,
-    }?;
+    let undone = undo_in(global.books(Access::Write)?.spoken()?.as_slice(), change, &global.lesson(id))?;
     let Undone { change, restored, withdrawn, .. } = undone;
     out.object(&json!({"change": change, "restored": restored, "withdrawn": withdrawn}))?;
     for (what, lessons) in [("restored", restored), ("withdrawn", withdrawn)] {
@@ -88,6 +88,23 @@ pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Undoes a change, or the last merge into a lesson, in the first playbook that knows it.
+fn undo_in(playbooks: &[Playbook], change: ChangeId, lesson: &LessonRef) -> Result<Undone, Error> {
+    for playbook in playbooks {
+        match playbook.undo(change) {
+            Err(Error::NoSuchChange { .. }) => {}
+            undone => return undone,
+        }
+    }
+    for playbook in playbooks {
+        match playbook.undo_merge(lesson.clone()) {
+            Err(Error::NoSuchLesson { .. }) => {}
+            undone => return undone,
+        }
+    }
+    Err(Error::NoSuchChange { change })
 }
 
 pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {

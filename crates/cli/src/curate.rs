@@ -7,7 +7,7 @@ use adage::skills::{CurationPlan, CurationStep};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::global::{self, Access, Global};
+use crate::global::{Access, Global};
 use crate::output::Output;
 use crate::result::Done;
 
@@ -35,10 +35,10 @@ pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done 
     let prunes = asked.prune;
     let builder = global.builder_with(move |config| config.curation.auto_prune |= prunes)?;
     let (plan, change) = if asked.apply && !asked.dry_run {
-        let curated = global::open(builder, Access::Write)?.skills().curate()?;
+        let curated = global.open_with(builder, Access::Write)?.skills().curate()?;
         (curated.plan, curated.change)
     } else {
-        (global::open(builder, Access::Read)?.skills().curation_plan()?, None)
+        (global.open_with(builder, Access::Read)?.skills().curation_plan()?, None)
     };
     out.object(&json!({ "steps": steps(&plan), "applied": asked.apply, "change": change }))?;
     for step in &plan.steps {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::export_key;
-use crate::global::{self, Access, Global};
+use crate::global::{Access, Global};
 use crate::output::{Output, say, with};
 use crate::result::{Done, exit_code};
 
@@ -73,7 +73,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     let mut tally = Tally::default();
     let drafts = drafts(global, asked, &mut tally)?;
     let Imported { outcomes, change, .. } =
-        if asked.dry_run { global.read()?.preview_import(drafts)? } else { global.open()?.import(drafts)? };
+        if asked.dry_run { global.preview()?.preview_import(drafts)? } else { global.create()?.import(drafts)? };
     let mut is_done = tally.unreadable == 0;
     for (place, learned) in outcomes.iter().enumerate() {
         tally.add(learned);
@@ -167,5 +167,5 @@ fn exporting(global: &Global, asked: &Export) -> Result<Playbook, Box<dyn std::e
     let access = if asked.into.is_some() { Access::Write } else { Access::Read };
     let builder = global.builder()?;
     let key = if asked.format == exchange::Format::JsonLines { export_key::for_export() } else { None };
-    global::open(key.into_iter().fold(builder, PlaybookBuilder::with_export_key), access)
+    global.open_with(key.into_iter().fold(builder, PlaybookBuilder::with_export_key), access)
 }

@@ -1,26 +1,30 @@
 //! The options that every command has, and the playbook that they describe.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
 use adage::inbox::Inbox;
-use adage::{Config, LessonRef, ManualClock, Playbook, PlaybookBuilder, Realm};
+use adage::{Config, FolderError, LessonRef, ManualClock, Playbook, PlaybookBuilder, Playbooks, Realm};
 use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
 use crate::choice::choice;
 use crate::output::say;
+use crate::place::{Origin, Place, has_memory};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
 #[derive(Args)]
 pub(crate) struct Global {
-    /// Playbook folder
-    #[arg(long, global = true, default_value = ".adage", value_name = "FOLDER")]
-    pub(crate) dir: PathBuf,
-    /// Project that the lessons apply to: a repository's root, or a name
+    /// Memory folder (also: `ADAGE_DIR`) [default: the nearest .adage up to the repository's root, with your own for all projects]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Use your own memory for all projects, and no other
+    #[arg(long, global = true, conflicts_with = "dir")]
+    pub(crate) global: bool,
+    /// Project that the lessons apply to: a path in its repository, or a name [default: this repository]
     #[arg(long, global = true, default_value = "", hide_default_value = true)]
     pub(crate) project: String,
     /// Role that the lessons apply to
@@ -59,6 +63,9 @@ pub(crate) struct Global {
     /// What the user has set in a file.
     #[arg(skip)]
     pub(crate) user: UserSettings,
+    /// Where the memory is.
+    #[arg(skip)]
+    pub(crate) place: Place,
 }
 
 const DEDUP: [(&str, DedupPolicy); 3] =
@@ -71,7 +78,15 @@ pub(crate) enum Access {
     Write,
 }
 
+/// The file with a folder's lessons.
+const PLAYBOOK: &str = "skills_playbook.json";
+
 impl Global {
+    /// The folder that is read first, and written to.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.place.dir
+    }
+
     pub(crate) fn builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
         self.builder_with(|_| ())
     }
@@ -81,40 +96,133 @@ impl Global {
         &self,
         change: impl FnOnce(&mut Config) + Send + 'static,
     ) -> Result<PlaybookBuilder, Box<dyn Error>> {
+        let builder = self.plain_builder()?.with_folder_config(self.finish(change));
+        Ok(trust::ask(self, self.dir(), builder))
+    }
+
+    /// What a command and the command line change of settings.
+    fn finish(&self, change: impl FnOnce(&mut Config) + Send + 'static) -> impl FnOnce(&mut Config) + Send + 'static {
         let (capacity, dedup) = (self.capacity, self.dedup);
-        let builder = self.plain_builder()?.with_folder_config(move |config| {
+        move |config| {
             change(config);
             config.retention.capacity = capacity.unwrap_or(config.retention.capacity);
             config.learn.dedup = dedup.unwrap_or(config.learn.dedup);
-        });
-        Ok(trust::ask(self, builder))
+        }
     }
 
     /// A builder that says nothing about trust, and does not read the folder's settings.
     pub(crate) fn plain_builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
-        let mut builder = Playbook::builder(&self.dir).with_config(self.user.config.clone());
-        if let Some(now) = self.now {
-            builder = builder.with_clock(Arc::new(ManualClock::new(now)));
+        let mut builder = self.builder_at(self.dir())?;
+        if self.place.is_own {
+            builder = builder.own_project(self.place.roots.clone());
         }
         builder = self.project_skills.iter().fold(builder, PlaybookBuilder::with_project_skills);
         let extra_skills = self.user.extra_skills.iter().chain(&self.extra_skills);
-        builder = extra_skills.fold(builder, PlaybookBuilder::with_extra_skills);
+        Ok(extra_skills.fold(builder, PlaybookBuilder::with_extra_skills))
+    }
+
+    fn builder_at(&self, dir: &Path) -> Result<PlaybookBuilder, Box<dyn Error>> {
+        let mut builder = Playbook::builder(dir).with_config(self.user.config.clone());
+        if let Some(now) = self.now {
+            builder = builder.with_clock(Arc::new(ManualClock::new(now)));
+        }
         embedder::check_library(self)?;
         embedder::choose(self, builder)
     }
 
-    /// The playbook, for commands that change it.
+    /// The playbook, for commands that change what is there. They make no folder.
     pub(crate) fn open(&self) -> Result<Playbook, Box<dyn Error>> {
-        open(self.builder()?, Access::Write)
+        self.open_with(self.builder()?, Access::Write)
+    }
+
+    /// The playbook that a builder describes, which has to be there to be changed.
+    pub(crate) fn open_with(&self, builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
+        self.expect_memory()?;
+        if access == Access::Write && !has_memory(self.dir()) {
+            return Err(self.none_yet().into());
+        }
+        open(builder, access)
+    }
+
+    /// The playbook, for commands that add to it. A folder that is made for it is said so.
+    pub(crate) fn create(&self) -> Result<Playbook, Box<dyn Error>> {
+        self.create_with(self.builder()?)
+    }
+
+    /// The same, by a builder.
+    pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
+        let is_new = !has_memory(self.dir());
+        let playbook = open(builder, Access::Write)?;
+        if is_new && self.place.origin != Origin::Named {
+            say(&format!("made the memory {} ({})", self.dir().display(), self.place.whose()));
+        }
+        Ok(playbook)
     }
 
     /// The playbook, for commands that only read it.
     pub(crate) fn read(&self) -> Result<Playbook, Box<dyn Error>> {
+        self.open_with(self.builder()?, Access::Read)
+    }
+
+    /// The playbook, for commands that need not have one to read: they show what they would do, or read something else too.
+    pub(crate) fn preview(&self) -> Result<Playbook, Box<dyn Error>> {
         open(self.builder()?, Access::Read)
     }
 
+    /// A folder that is named has to be there, unless something is added to it.
+    fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
+        if self.place.origin == Origin::Named && !has_memory(self.dir()) {
+            let dir = self.dir().display();
+            return Err(format!("there is no memory at {dir}; `adage init --dir {dir}` makes one").into());
+        }
+        Ok(())
+    }
+
+    fn none_yet(&self) -> String {
+        format!(
+            "there is no memory yet; the first `adage learn` makes {} ({})",
+            self.dir().display(),
+            self.place.whose()
+        )
+    }
+
+    /// All playbooks in sight: the one of the place, and the user's for all projects. Those of folders that are not trusted take no part
+    /// and are named.
+    pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
+        self.expect_memory()?;
+        let mut playbooks = vec![open_any(self.builder()?, access.in_folder(self.dir()))?];
+        if let Some(user) = self.place.user.as_deref().filter(|user| has_memory(user)) {
+            let builder = self.builder_at(user)?.with_folder_config(self.finish(|_| ()));
+            playbooks.push(open_any(trust::ask(self, user, builder), access.in_folder(user))?);
+        }
+        let silent: Vec<PathBuf> = playbooks
+            .iter()
+            .filter(|playbook| trust::is_unknown(playbook))
+            .map(|book| book.folder().to_owned())
+            .collect();
+        let all = Playbooks::new(playbooks).with_project_roots(self.place.roots.clone());
+        Ok(Books { all, silent })
+    }
+
+    /// The playbook that has a lesson, for commands that change it.
+    pub(crate) fn holder(&self, lesson: &LessonRef) -> Result<Playbook, Box<dyn Error>> {
+        let books = self.books(Access::Write)?.spoken()?;
+        let (playbook, _) = books.find(lesson.clone())?;
+        Ok(playbook)
+    }
+
+    /// What is asked for: lessons of the named project and role, by default of this repository.
     pub(crate) fn realm(&self) -> Realm {
-        Realm::new(&self.project, &self.role)
+        let here = || self.place.roots.first().cloned().unwrap_or_default();
+        let project = if self.project.is_empty() { here() } else { self.place.spelled(&self.project) };
+        Realm::new(project, &self.role)
+    }
+
+    /// Where a lesson that is learned holds. In a repository's own memory it need not name the repository.
+    pub(crate) fn learning_realm(&self) -> Realm {
+        let project = if self.project.is_empty() { String::new() } else { self.place.spelled(&self.project) };
+        let is_plain = self.place.is_own && self.place.is_here(&project);
+        Realm::new(if is_plain { String::new() } else { project }, &self.role)
     }
 
     /// The realm, when the command line names one.
@@ -132,6 +240,41 @@ impl Global {
     pub(crate) fn inbox(&self, playbook: &Playbook) -> Inbox {
         let inbox = playbook.inbox();
         self.named_realm().map_or_else(|| inbox.clone(), |realm| inbox.clone().within(realm))
+    }
+}
+
+/// The playbooks of a call.
+pub(crate) struct Books {
+    /// Those that are used.
+    pub(crate) all: Playbooks,
+    /// The folders that are not trusted.
+    pub(crate) silent: Vec<PathBuf>,
+}
+
+impl Books {
+    /// Those that are used; an error where a folder is not trusted and no other one is there. Each such folder is named.
+    pub(crate) fn spoken(self) -> Result<Playbooks, Box<dyn Error>> {
+        if self.all.as_slice().is_empty()
+            && let Some(path) = self.silent.first()
+        {
+            return Err(FolderError::NotTrusted { path: path.clone() }.into());
+        }
+        self.tell_of_silent();
+        Ok(self.all)
+    }
+
+    /// Names the folders that are not trusted.
+    pub(crate) fn tell_of_silent(&self) {
+        for path in &self.silent {
+            say(&FolderError::NotTrusted { path: path.clone() }.to_string());
+        }
+    }
+}
+
+impl Access {
+    /// Looking at a folder that has no lessons makes nothing in it.
+    fn in_folder(self, dir: &Path) -> Self {
+        if dir.join(PLAYBOOK).exists() { self } else { Self::Read }
     }
 }
 

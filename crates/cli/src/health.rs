@@ -66,8 +66,8 @@ impl Report<'_> {
 
     /// The folder and its lock; no playbook when it cannot be opened. A missing folder is not created.
     fn folder(&mut self, global: &Global) -> io::Result<Option<Playbook>> {
-        let exists = global.dir.is_dir();
-        let playbook = match if exists { global.open() } else { global.read() } {
+        let exists = global.dir().is_dir();
+        let playbook = match if exists { global.open() } else { global.preview() } {
             Ok(playbook) => playbook,
             Err(error) => {
                 self.add("folder", Err(chain(error.as_ref())))?;
@@ -75,7 +75,7 @@ impl Report<'_> {
             }
         };
         let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
-        self.add("folder", Ok(format!("{} {state}", global.dir.display())))?;
+        self.add("folder", Ok(format!("{} {state}", global.dir().display())))?;
         if exists {
             let lock = playbook.check_writable().map(|()| "free, and the folder is writable".to_owned());
             self.add("lock", lock.map_err(|error| chain(&error)))?;

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::choice::choice;
-use crate::global::{self, Access, Global};
+use crate::global::{Access, Global};
 use crate::output::{Output, say, with};
 use crate::result::{Done, chain, exit_code};
 
@@ -83,7 +83,7 @@ impl Roots {
         for root in &self.writable_skills {
             builder = builder.with_writable_skills(root);
         }
-        global::open(builder, access)
+        global.open_with(builder, access)
     }
 }
 

@@ -57,6 +57,14 @@ struct Fields {
     /// Topics, separated by commas
     #[arg(long, allow_hyphen_values = true)]
     domains: Option<String>,
+    /// Pattern of files: the lesson is shown when one is touched, such as `src/**/*.sql`; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<String>,
+    /// Pattern of command lines: the lesson is shown when one is run, such as `git push*`; may be repeated
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<String>,
     /// Confidence, from 0 to 1
     #[arg(long)]
     confidence: Option<f64>,
@@ -80,7 +88,7 @@ impl Fields {
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     if let Some(draft) = flags.fields.draft() {
         let draft = flags.supersedes.into_iter().fold(draft, LessonDraft::supersedes);
-        return Ok(exit_code(learn_one(global, &global.open()?, draft, out)?));
+        return Ok(exit_code(learn_one(global, &global.create()?, draft, out)?));
     }
     if flags.supersedes.is_some() {
         return Err(Usage("--supersedes goes with a lesson that is given as flags (see learn --help)".into()).into());
@@ -92,7 +100,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
         )
         .into());
     }
-    let playbook = global.open()?;
+    let playbook = global.create()?;
     let mut is_done = true;
     for (number, line) in input.lock().split(b'\n').enumerate() {
         let line = line?;
@@ -112,8 +120,8 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
 
 /// Changes a lesson by flags, or in an editor where there are none.
 pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
-    let playbook = global.open()?;
     let reference = LessonRef::from(asked.lesson.as_str());
+    let playbook = global.holder(&reference)?;
     let draft = match asked.fields.draft() {
         Some(draft) => draft,
         None if out.json || !is_terminal() => {
@@ -150,7 +158,7 @@ fn learn_one(
     draft: LessonDraft,
     out: &mut Output,
 ) -> Result<bool, Box<dyn Error>> {
-    let learned = playbook.learn_lesson(draft.in_realm(&global.realm()))?;
+    let learned = playbook.learn_lesson(draft.in_realm(&global.learning_realm()))?;
     tell(&learned, out)
 }
 

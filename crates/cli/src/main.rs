@@ -14,11 +14,15 @@ mod exchange;
 mod export_key;
 mod global;
 mod health;
+mod hook;
 mod inbox;
+mod init;
 mod learn;
 mod mine;
 mod onnxruntime;
 mod output;
+mod place;
+mod repository;
 mod result;
 mod review;
 mod sessions;
@@ -36,9 +40,17 @@ use clap::Parser;
 
 use args::{Cli, Command};
 use output::{Output, Warnings, print_usage, say};
+use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
 
 fn main() -> ExitCode {
+    let code = run();
+    // To agents another exit code means that a hook refuses what they do.
+    let is_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    if is_hook { ExitCode::SUCCESS } else { code }
+}
+
+fn run() -> ExitCode {
     let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
@@ -47,6 +59,17 @@ fn main() -> ExitCode {
         Ok(user) => cli.global.user = user,
         Err(error) => {
             say(&chain(&error));
+            return ExitCode::FAILURE;
+        }
+    }
+    let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.global };
+    match Place::find(wanted) {
+        Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.to_init(cli.global.global),
+        Ok(place) => cli.global.place = place,
+        // A hook finds it by what the agent says.
+        Err(_) if matches!(cli.command, Command::Hook(_)) => {}
+        Err(error) => {
+            say(&error);
             return ExitCode::FAILURE;
         }
     }
@@ -105,7 +128,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
-        Command::Init(asked) => trust::init(&global, &asked, &mut out),
+        Command::Hook(asked) => hook::hook(global, &asked, &mut out),
+        Command::Init(asked) => init::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
     }

@@ -10,7 +10,7 @@ use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
 use adage::redact::one_line;
-use adage::sessions::{DueSessions, Mined, NotDue, RunEnd, SkipSelection};
+use adage::sessions::{DueSessions, Mined, NotDue, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
@@ -32,6 +32,9 @@ pub(crate) struct Mine {
     /// Read the sessions below this folder that are due: at least 10 turns, ended 3 hours ago, not read yet; 10 of them every 30 minutes
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
     sessions: Option<PathBuf>,
+    /// Read only the sessions that are queued: those that hooks have seen end
+    #[arg(long, conflicts_with_all = ["paths", "sessions", "format"])]
+    queued: bool,
     /// auto, claude-code, codex, gemini, openai or anthropic
     #[arg(long, default_value = "auto")]
     format: Format,
@@ -97,13 +100,13 @@ struct Miner<'a> {
 }
 
 pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
-    if asked.paths.is_empty() && asked.sessions.is_none() {
+    if asked.paths.is_empty() && asked.sessions.is_none() && !asked.queued {
         return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
     }
     let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
     let builder = global.builder_with(move |config| config.capture.selection = selection)?;
-    let playbook = global::open(builder, if is_dry { Access::Read } else { Access::Write })?;
+    let playbook = if is_dry { global::open(builder, Access::Read)? } else { global.create_with(builder)? };
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
     // A commit is atomic in any case; this lets the current session be finished and the run be recorded.
@@ -122,7 +125,11 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
         is_done: true,
     };
     if let Some(folder) = &asked.sessions {
-        miner.read_due(folder)?;
+        let scan = miner.playbook.sessions().scan(folder)?;
+        miner.read_due(&scan)?;
+    } else if asked.queued {
+        let scan = miner.playbook.sessions().only_queued();
+        miner.read_due(&scan)?;
     } else {
         let files = miner.files_of(&asked.paths)?;
         miner.read_files(&files, asked.format);
@@ -162,12 +169,11 @@ impl Miner<'_> {
         }
     }
 
-    /// The sessions below a folder that are due, as a recorded run.
-    fn read_due(&mut self, folder: &Path) -> Result<(), Box<dyn Error>> {
+    /// The sessions of a scan that are due, as a recorded run.
+    fn read_due(&mut self, scan: &Scan) -> Result<(), Box<dyn Error>> {
         let sessions = self.playbook.sessions();
-        let scan = sessions.scan(folder)?;
         if self.is_dry {
-            match sessions.due(&scan)? {
+            match sessions.due(scan)? {
                 DueSessions::NotDue(waiting) => say(&why(&waiting)),
                 DueSessions::Sessions(due) => {
                     let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
@@ -176,7 +182,7 @@ impl Miner<'_> {
             }
             return Ok(());
         }
-        let mut run = match sessions.begin_run(&scan)? {
+        let mut run = match sessions.begin_run(scan)? {
             Ok(run) => run,
             Err(waiting) => {
                 say(&why(&waiting));

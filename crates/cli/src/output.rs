@@ -105,6 +105,11 @@ impl Output<Vec<u8>> {
     }
 }
 
+/// A number of things in words: `1 lesson`, `2 lessons`.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// An object with the fields of another one too.
 pub(crate) fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {

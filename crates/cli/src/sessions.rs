@@ -12,7 +12,7 @@ use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
     // An existing playbook records what was found; reading creates none.
-    let playbook = if global.dir.is_dir() { global.open()? } else { global.read()? };
+    let playbook = if global.dir().is_dir() { global.open()? } else { global.preview()? };
     let scan = playbook.sessions().scan(folder)?;
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
     for entry in &entries {

@@ -7,19 +7,15 @@ use std::time::Duration;
 use adage::playbook::Window;
 use adage::redact::one_line;
 use adage::retrieve::TierChoice;
-use adage::trust::Standing;
-use adage::{FolderError, Lesson, Listing, Playbook, Request, Scored};
+use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::choice::choice;
-use crate::global::{self, Access, Global};
+use crate::global::{Access, Global};
 use crate::output::{Output, say, say_text, table, with};
 use crate::result::Done;
 use crate::trust;
-
-/// The file with a folder's lessons.
-const PLAYBOOK: &str = "skills_playbook.json";
 
 #[derive(Args)]
 pub(crate) struct Context {
@@ -64,11 +60,9 @@ const WINDOWS: [(&str, Window); 4] =
     [("today", Window::Today), ("week", Window::Week), ("7d", Window::Week), ("all", Window::All)];
 
 pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
-    // Looking at a folder that has no lessons makes nothing in it.
-    let access = if asked.peek || !global.dir.join(PLAYBOOK).exists() { Access::Read } else { Access::Write };
-    let playbook = global::open_any(global.builder()?, access)?;
+    let books = global.books(if asked.peek { Access::Read } else { Access::Write })?;
     let is_explained = asked.explain;
-    let context = playbook.get_playbook_context(asked.request(global))?;
+    let context = books.all.get_playbook_context(asked.request(global))?;
     let mut object = json!({
         "tier": context.tier, "text": context.text, "receipt": context.receipt.map(|receipt| receipt.to_string()),
         "lessons": context.lessons, "none_because": context.none_because.map(|reason| reason.to_string()),
@@ -86,19 +80,21 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
             say_text(&format!("considered:\n{table}"));
         }
     }
-    if playbook.standing() == Standing::Unknown {
-        // Whoever reads the output learns of it here too.
-        say(&FolderError::NotTrusted { path: playbook.folder().to_owned() }.to_string());
+    // Whoever reads the output learns of it here too.
+    books.tell_of_silent();
+    if books.all.as_slice().is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    trust::tell_of_waiting(&playbook, out)?;
+    for playbook in books.all.as_slice() {
+        trust::tell_of_waiting(playbook, out)?;
+    }
     if let Some(reason) = context.none_because {
         out.message(&format!("no lesson: {reason}"));
     }
     if let Some(receipt) = context.receipt {
         out.message(&format!("receipt {receipt}"));
     }
-    flush(&playbook)
+    flush(&books.all)
 }
 
 impl Context {
@@ -132,7 +128,7 @@ fn considered(considered: &[Scored]) -> String {
 }
 
 /// Writes the counts. Another process may be committing: the program waits for it a while before it ends.
-fn flush(playbook: &Playbook) -> Done {
+fn flush(playbook: &Playbooks) -> Done {
     const PATIENCE: Duration = Duration::from_millis(5);
     const TRIES: u32 = 2_000;
     for _ in 0..TRIES {
@@ -145,34 +141,36 @@ fn flush(playbook: &Playbook) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A lesson with its utility.
+/// A lesson with its utility and where it is.
 fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
-    with(json!(lesson), json!({ "utility": playbook.utility(lesson) }))
+    with(json!(lesson), json!({ "utility": playbook.utility(lesson), "folder": playbook.folder() }))
 }
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
-    let playbook = global.read()?;
-    let lessons = playbook.list_lessons(&Listing {
+    let books = global.books(Access::Read)?.spoken()?;
+    let lessons = books.list_lessons(&Listing {
         window: asked.window,
         source: asked.source,
         realm: global.named_realm(),
         limit: asked.limit,
     })?;
-    for lesson in &lessons {
-        out.object(&row(&playbook, lesson))?;
+    for (playbook, lesson) in &lessons {
+        out.object(&row(playbook, lesson))?;
     }
     if lessons.is_empty() {
         out.message("no lessons");
         return Ok(ExitCode::SUCCESS);
     }
-    let rows = lessons.iter().map(|lesson| {
+    let is_users = |playbook: &Playbook| global.place.user.as_deref() == Some(playbook.folder());
+    let rows = lessons.iter().map(|(playbook, lesson)| {
+        let whose = if is_users(playbook) { "all projects: " } else { "" };
         vec![
             lesson.id.to_string(),
             lesson.timestamp.format("%Y-%m-%d %H:%M").to_string(),
             format!("{:.3}", playbook.utility(lesson)),
             format!("{}/{}", lesson.helpful_retrievals, lesson.retrievals),
             if lesson.verified { "✓" } else { "·" }.to_owned(),
-            one_line(&lesson.trigger, 60),
+            format!("{whose}{}", one_line(&lesson.trigger, 60)),
         ]
     });
     out.table(&["id", "learned", "utility", "helped", "ok", "trigger"], rows)?;
@@ -180,8 +178,7 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
 }
 
 pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let playbook = global.read()?;
-    let lesson = playbook.find(global.lesson(lesson))?;
+    let (playbook, lesson) = global.books(Access::Read)?.spoken()?.find(global.lesson(lesson))?;
     let row = row(&playbook, &lesson);
     out.object(&row)?;
     if let Value::Object(fields) = &row {
@@ -199,20 +196,20 @@ fn is_blank(value: &Value) -> bool {
 }
 
 pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
-    let playbook = global.read()?;
-    let text = playbook.get_recent_failures(&global.realm(), limit)?;
+    let text = global.books(Access::Read)?.spoken()?.get_recent_failures(&global.realm(), limit)?;
     out.object(&json!({ "text": text }))?;
     out.text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
-    let stats = global.read()?.stats()?;
-    let object = json!(stats);
-    out.object(&object)?;
-    if let Value::Object(fields) = object {
-        let rows = fields.into_iter().map(|(key, value)| vec![key, value.to_string()]);
-        out.table(&["figure", "value"], rows)?;
+    for playbook in global.books(Access::Read)?.spoken()?.as_slice() {
+        let object = with(json!(playbook.stats()?), json!({ "folder": playbook.folder() }));
+        out.object(&object)?;
+        if let Value::Object(fields) = object {
+            let rows = fields.into_iter().map(|(key, value)| vec![key, value.to_string()]);
+            out.table(&["figure", "value"], rows)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

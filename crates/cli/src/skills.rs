@@ -56,13 +56,13 @@ pub(crate) enum Command {
 
 pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
     match command {
-        Command::Match(asked) => skill_matching::find(&global.read()?.skills(), &asked, out),
-        Command::List => list(&global.read()?.skills(), out),
-        Command::Show { name } => show(&global.read()?.skills(), &name, out),
+        Command::Match(asked) => skill_matching::find(&global.preview()?.skills(), &asked, out),
+        Command::List => list(&global.preview()?.skills(), out),
+        Command::Show { name } => show(&global.preview()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path } => import(global, &path, out),
         Command::Promote { name, text_hash } => {
-            let skills = global.open()?.skills();
+            let skills = global.create()?.skills();
             let listed = match text_hash {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,
@@ -135,7 +135,7 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
 }
 
 fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
-    let (saved, notes) = match global.open()?.skills().import(path)? {
+    let (saved, notes) = match global.create()?.skills().import(path)? {
         skills::Imported::Saved { saved, notes } => (saved, notes),
         skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;

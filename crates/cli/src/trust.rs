@@ -28,13 +28,6 @@ pub(crate) struct Trust {
     lessons: Vec<String>,
 }
 
-#[derive(Args)]
-pub(crate) struct Init {
-    /// For a team: a repository may take the folder
-    #[arg(long)]
-    shared: bool,
-}
-
 /// Who says that a folder is trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
@@ -47,34 +40,35 @@ enum Word {
 }
 
 /// A builder that uses the folder as far as the user trusts it.
-pub(crate) fn ask(global: &Global, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let word = word(global);
+pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
+    let word = word(global, dir);
     if word == Word::Environment {
         return builder.trusted();
     }
-    let builder = with_state(global, builder);
+    let builder = with_state(dir, builder);
     if word == Word::User { builder.trusted() } else { builder }
 }
 
 /// A builder with the user's state; without one nothing is trusted.
-fn with_state(global: &Global, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let builder = builder.tracked(tracking(&global.dir));
+fn with_state(dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
+    let builder = builder.tracked(tracking(dir));
     match store() {
         Some(store) => builder.trust_store(store),
         None => builder.untrusted(),
     }
 }
 
-fn word(global: &Global) -> Word {
+fn word(global: &Global, dir: &Path) -> Word {
     #[expect(clippy::disallowed_methods, reason = "the library takes a decision; this is the program's own setting")]
     let named = std::env::var_os("ADAGE_TRUST").unwrap_or_default();
     if named == OsStr::new("all") {
         return Word::Environment;
     }
-    let Ok(folder) = global.dir.canonicalize() else { return Word::State };
+    let Ok(folder) = dir.canonicalize() else { return Word::State };
     let is_it = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
     let is_named = std::env::split_paths(&named).any(|path| is_it(&path)) || global.user.trust.iter().any(is_it);
-    if global.trust || is_named { Word::User } else { Word::State }
+    let is_meant = global.trust && dir == global.dir();
+    if is_meant || is_named { Word::User } else { Word::State }
 }
 
 /// The user's decisions; none where the user has no place for them that is private.
@@ -93,10 +87,14 @@ fn store() -> Option<Arc<dyn TrustStore>> {
 
 /// Refuses a playbook of an unknown folder.
 pub(crate) fn check(playbook: Playbook) -> Result<Playbook, Box<dyn Error>> {
-    match playbook.standing() {
-        Standing::Unknown => Err(FolderError::NotTrusted { path: playbook.folder().to_owned() }.into()),
-        _ => Ok(playbook),
+    if is_unknown(&playbook) {
+        return Err(FolderError::NotTrusted { path: playbook.folder().to_owned() }.into());
     }
+    Ok(playbook)
+}
+
+pub(crate) fn is_unknown(playbook: &Playbook) -> bool {
+    playbook.standing() == Standing::Unknown
 }
 
 /// Says that texts of others wait, if any do.
@@ -116,10 +114,10 @@ fn in_words(waiting: &AwaitingTrust) -> String {
 }
 
 pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
-    if !global.dir.exists() {
-        return Err(format!("{} does not exist; `adage init` makes one", global.dir.display()).into());
+    if !global.dir().exists() {
+        return Err(format!("{} does not exist; `adage init` makes one", global.dir().display()).into());
     }
-    let builder = with_state(global, global.plain_builder()?);
+    let builder = with_state(global.dir(), global.plain_builder()?);
     if asked.show {
         return show(&global::open_any(builder.trusted(), Access::Read)?, out);
     }
@@ -174,14 +172,14 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
-    let sharing = if asked.shared { Sharing::Shared } else { Sharing::Private };
-    let builder = with_state(global, global.plain_builder()?).sharing(sharing);
+pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
+    let sharing = if shared { Sharing::Shared } else { Sharing::Private };
+    let builder = with_state(global.dir(), global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
     let folder = playbook.folder();
     let object = json!({ "folder": folder, "shared": is_shared(folder) });
     let who = if is_shared(folder) { "a repository may take it" } else { "kept out of repositories by .gitignore" };
-    if asked.shared && !is_shared(folder) {
+    if shared && !is_shared(folder) {
         return Err(format!("{} is there already; remove its .gitignore to share it", folder.display()).into());
     }
     out.both(&object, &format!("{}: {who}", folder.display()))

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// A file that is longer is not one of ours.
 const MAX_FILE: u64 = 4_096;
+/// What is known of an agent's session is not longer.
+pub(crate) const MAX_SESSION: u64 = 1 << 17;
 
 /// Where the user's state is, if the user has a place for it. It need not exist.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -48,14 +50,19 @@ pub(crate) fn fault(folder: &Path) -> Option<String> {
 /// # Errors
 /// It is a link, a folder or a device, it is too long, others can read it, or it cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    read_up_to(path, MAX_FILE)
+}
+
+/// The same, of a file that may be longer.
+pub(crate) fn read_up_to(path: &Path, max: u64) -> io::Result<Option<String>> {
     // Before it is opened: a pipe would block, and a device has no end.
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         metadata => metadata?,
     };
-    check(&metadata)?;
+    check(&metadata, max)?;
     let mut text = String::new();
-    File::open(path)?.take(MAX_FILE).read_to_string(&mut text)?;
+    File::open(path)?.take(max).read_to_string(&mut text)?;
     Ok(Some(text))
 }
 
@@ -73,6 +80,22 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file of the user's state anew, whole or not at all.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_private(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Removes a file of the user's state. One that stays is removed another time.
+pub(crate) fn remove(path: &Path) {
+    #[expect(clippy::disallowed_methods, reason = "a file of the program's own, not of a memory")]
+    let _ = fs::remove_file(path);
+}
+
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -81,13 +104,13 @@ fn make_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-fn check(metadata: &Metadata) -> io::Result<()> {
+fn check(metadata: &Metadata, max: u64) -> io::Result<()> {
     let refused = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     if !metadata.is_file() {
         return refused("it is not a regular file".into());
     }
-    if metadata.len() > MAX_FILE {
-        return refused(format!("it has {} bytes, at most {MAX_FILE} are read", metadata.len()));
+    if metadata.len() > max {
+        return refused(format!("it has {} bytes, at most {max} are read", metadata.len()));
     }
     #[cfg(unix)]
     {

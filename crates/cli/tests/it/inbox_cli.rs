@@ -121,6 +121,7 @@ fn review_asks_at_a_terminal_only() {
     let (code, out, err) = run(&memory, &["review"]);
     assert!(code == 1 && out.contains("skills/release") && err.contains("nothing was decided"), "{out}{err}");
     let empty = home.path().join("empty");
+    run(&empty, &["init"]);
     let (code, out, _) = run(&empty, &["review"]);
     assert_eq!((code, out.as_str()), (0, "nothing awaits review\n"));
 }

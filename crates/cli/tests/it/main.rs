@@ -14,7 +14,11 @@ mod calibrate_cli;
 mod cli;
 mod cli_mine;
 mod eval_cli;
+mod home;
+mod hook;
 mod inbox_cli;
+mod init;
+mod places;
 mod processes;
 mod red;
 #[cfg(feature = "http-llm")]

@@ -221,6 +221,7 @@ fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
             dies_at: random.below([LEARNS_EACH, LEARNS_EACH, RECALLS, REMOVALS][victim]),
             was_killed: AtomicBool::new(false),
         };
+        run(&state.folder, &["init"]);
         thread::scope(|scope| {
             let (state, seed) = (&state, round * 100);
             scope.spawn(move || state.learner(0, seed + 1));

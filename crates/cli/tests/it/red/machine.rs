@@ -102,7 +102,11 @@ impl Machine {
     }
 
     pub(super) fn lessons(&self) -> Vec<Value> {
-        self.listed(&["list", "--limit", "100000"])
+        let mut lessons = self.listed(&["list", "--limit", "100000"]);
+        for lesson in &mut lessons {
+            lesson.as_object_mut().unwrap().remove("folder");
+        }
+        lessons
     }
 
     pub(super) fn waiting(&self) -> Vec<Value> {

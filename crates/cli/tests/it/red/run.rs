@@ -52,7 +52,7 @@ pub(super) fn command(directory: &Path, prelude: &str, arguments: &[&str]) -> Co
         command.args(["--embedder", "hashing"]);
     }
     command.args(arguments).current_dir(directory).env_remove("ORT_DYLIB_PATH").env("PWD", directory);
-    command.env("ADAGE_TRUST", "all");
+    command.env("ADAGE_TRUST", "all").env("ADAGE_DIR", ".adage");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -35,7 +35,9 @@ fn the_honest_user_loses_nothing() {
             ground.speaks(&ground.user, &own, OWN, "empty before");
         }),
         attack("a folder that does not exist is asked about nothing", |ground| {
-            let said = ground.does(&ground.user, &ground.folder("own"), &["context", TASK]);
+            let own = ground.folder("own");
+            ground.user.git(&own, &["init", "-q"]);
+            let said = ground.does(&ground.user, &own, &["context", TASK]);
             ground.claim(!said.err.contains("adage trust"), format!("a question: {}", said.brief()));
             ground.claim(!ground.path("own").join(MEMORY).exists(), "reading makes a folder");
         }),

@@ -108,6 +108,10 @@ impl Person {
 
     fn finish(&self, mut command: Command, directory: &Path, input: &str) -> Said {
         command.env_clear().envs(&self.environment).current_dir(directory);
+        // In a repository it is found.
+        if !directory.join(".git").exists() {
+            command.env("ADAGE_DIR", ".adage");
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that refuses does not read.

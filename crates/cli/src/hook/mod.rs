@@ -1,0 +1,200 @@
+//! `adage hook`: what an agent is told at the events of its session (docs/agents.md).
+//!
+//! It never stands in the agent's way: whatever comes in, it ends with exit code 0 and one JSON object in the agent's form.
+
+mod check;
+mod payload;
+mod session;
+
+use std::error::Error;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use adage::retrieve::TierChoice;
+use adage::{Feedback, Request, TextHash};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::global::{Access, Books, Global};
+use crate::output::Output;
+use crate::place::{Place, VARIABLE, env_path, has_memory, user_memory};
+use crate::result::{Done, chain};
+
+use payload::Payload;
+pub(crate) use payload::{Agent, Event};
+use session::Session;
+
+/// A longer payload is not read.
+const MAX_PAYLOAD: u64 = 8 << 20;
+/// Estimated tokens at the start of a session or sub-agent, and before a task.
+const START_TOKENS: usize = 800;
+/// Estimated tokens before a tool runs.
+const TOOL_TOKENS: usize = 400;
+/// Lessons at the start, and before a tool runs.
+const START_LESSONS: usize = 8;
+const TOOL_LESSONS: usize = 3;
+
+#[derive(Args)]
+pub(crate) struct Hook {
+    /// session-start, subagent-start, prompt, before-tool, after-tool, session-end, or the agent's own name of the event
+    event: String,
+    /// claude-code, codex, gemini-cli or cursor [default: by the payload]
+    #[arg(long)]
+    agent: Option<String>,
+}
+
+/// What an event is answered with.
+#[derive(Default)]
+struct Answer {
+    /// For the agent.
+    context: String,
+    /// For the person.
+    message: String,
+}
+
+pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
+    let mut input = String::new();
+    let payload = match std::io::stdin().take(MAX_PAYLOAD).read_to_string(&mut input) {
+        Ok(_) => Payload::parse(&input),
+        Err(_) => Payload::default(),
+    };
+    let agent = asked.agent.as_deref().and_then(Agent::parse).unwrap_or_else(|| payload.agent());
+    let event = Event::parse(&asked.event);
+    let answer = event.map(|event| answer(&mut global, event, &payload));
+    let answer = match answer {
+        Some(Ok(answer)) => answer,
+        Some(Err(error)) => Answer { message: format!("adage: {}", chain(error.as_ref())), ..Answer::default() },
+        None => Answer { message: format!("adage: there is no hook {:?}", asked.event), ..Answer::default() },
+    };
+    let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &answer.message));
+    out.json = true;
+    out.object(&object)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer, Box<dyn Error>> {
+    let start = payload.folder().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let start = start.canonicalize().unwrap_or(start);
+    let named = global.dir.clone().or_else(|| env_path(VARIABLE));
+    global.place = Place::from(&start, named, global.global, user_memory())?;
+    let is_any = [Some(global.dir()), global.place.user.as_deref()].into_iter().flatten().any(has_memory);
+    if !is_any {
+        return Ok(Answer::default());
+    }
+    let mut session = Session::open(&payload.session_key());
+    let answer = match event {
+        Event::SessionStart | Event::SubagentStart => {
+            if event == Event::SubagentStart || payload.forgets() {
+                session.forget_shown();
+            }
+            session::remove_old();
+            let request = Request::cold_start().limit(START_LESSONS).max_tokens(START_TOKENS);
+            tell(global, request, &mut session)?
+        }
+        Event::Prompt => {
+            let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
+            if payload.prompt().trim().is_empty() { Answer::default() } else { tell(global, request, &mut session)? }
+        }
+        Event::BeforeTool => before_tool(global, payload, &mut session)?,
+        Event::AfterTool => {
+            note(payload, &mut session);
+            // Where nothing can be said before a tool runs, it is said after: before the second try.
+            let is_late = !payload.agent().hears_before_tools();
+            if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
+        }
+        Event::SessionEnd => end(global, payload, &mut session)?,
+    };
+    session.keep();
+    Ok(answer)
+}
+
+/// The lessons that a request finds and the session has not seen.
+fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+    let books = global.books(Access::Write)?;
+    let request = request.in_realm(&global.realm()).except(session.shown());
+    let context = books.all.get_playbook_context(request)?;
+    session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
+    // An empty memory has nothing to say, however that is worded.
+    let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
+    Ok(Answer { context: text, message: silent(&books) })
+}
+
+/// The folders that are not trusted, in a sentence.
+fn silent(books: &Books) -> String {
+    let folders: Vec<String> = books.silent.iter().map(|path| path.display().to_string()).collect();
+    if folders.is_empty() {
+        return String::new();
+    }
+    format!("adage: {} is not trusted, so nothing of it is used; see `adage trust --show`", folders.join(", "))
+}
+
+/// The lessons for what a tool is about to do: by their patterns, or by words. No model is asked.
+fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+    let call = payload.call();
+    if call.is_empty() {
+        return Ok(Answer::default());
+    }
+    let mut request = Request::about(call.words()).tier(TierChoice::Lexical);
+    request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
+    request = call.commands.iter().fold(request, |request, command| request.running(command.as_str()));
+    let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
+    if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
+        let again = "This same call failed earlier in this session.";
+        answer.context =
+            if answer.context.is_empty() { again.to_owned() } else { format!("{again}\n{}", answer.context) };
+    }
+    Ok(answer)
+}
+
+/// Whether a call failed, and whether a check passed.
+fn note(payload: &Payload, session: &mut Session) {
+    let Some(has_failed) = payload.has_failed() else { return };
+    let call = payload.call();
+    session.note(call.hash(), has_failed);
+    if call.commands.iter().any(|command| check::is_check(command)) {
+        session.checked(!has_failed);
+    }
+}
+
+/// Records how the session went, where a check says so, and has its transcript read in the background.
+fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+    let books = global.books(Access::Write)?;
+    if let Some((has_passed, receipts)) = session.take_outcome() {
+        let outcome = if has_passed { Feedback::Helpful } else { Feedback::Harmful };
+        for receipt in receipts {
+            // One that is over or unknown is not worth a word.
+            let _ = books.all.record_outcome(receipt, outcome);
+        }
+    }
+    let dir = global.dir();
+    let is_ours = books.all.as_slice().first().is_some_and(|lead| lead.folder() == dir) && has_memory(dir);
+    if let Some(transcript) = payload.transcript().filter(|_| is_ours && !global.no_learn) {
+        let playbook = global.open()?;
+        playbook.sessions().queue(&transcript)?;
+        read_in_background(dir);
+    }
+    Ok(Answer { message: silent(&books), ..Answer::default() })
+}
+
+/// Begins a process that reads what is queued. Where it cannot begin, the next one reads it.
+fn read_in_background(dir: &Path) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = Command::new(program);
+    command.arg("--dir").arg(dir).args(["mine", "--queued"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // In its repository, whose lessons need not name it.
+    if let Some(folder) = dir.parent() {
+        command.current_dir(folder);
+    }
+    // Its terminal's interrupts are not for it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // Nobody waits for it.
+    drop(command.spawn());
+}
+
+/// What a call is known by: its tool and all that it is given.
+fn hash_of(tool: &str, input: &Value) -> TextHash {
+    TextHash::of(&[tool, &input.to_string()])
+}

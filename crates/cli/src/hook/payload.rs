@@ -1,0 +1,235 @@
+//! What agents send at an event, and the form in which they take an answer. Every text of a payload is data.
+
+use std::path::{Path, PathBuf};
+
+use adage::TextHash;
+use serde_json::{Map, Value, json};
+
+use super::hash_of;
+
+/// An agent whose form is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agent {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    Cursor,
+}
+
+/// What happens in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    SessionStart,
+    SubagentStart,
+    Prompt,
+    BeforeTool,
+    AfterTool,
+    SessionEnd,
+}
+
+/// The tool that is called, as far as it decides which lessons hold.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Call {
+    pub(super) paths: Vec<String>,
+    pub(super) commands: Vec<String>,
+    /// What else the agent says about it.
+    description: String,
+    hash: Option<TextHash>,
+}
+
+/// A payload; what is missing or of another type is empty.
+#[derive(Debug, Default)]
+pub(super) struct Payload(Map<String, Value>);
+
+/// Where tools name files and command lines.
+const PATHS: [&str; 6] = ["file_path", "path", "notebook_path", "absolute_path", "filePath", "target_file"];
+const COMMANDS: [&str; 2] = ["command", "cmd"];
+/// So many characters of a text are compared with lessons.
+const MAX_WORDS: usize = 600;
+
+impl Agent {
+    pub(crate) const ALL: [(&str, Self); 4] = [
+        ("claude-code", Self::ClaudeCode),
+        ("codex", Self::Codex),
+        ("gemini-cli", Self::GeminiCli),
+        ("cursor", Self::Cursor),
+    ];
+
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, agent)| *agent)
+    }
+
+    /// Whether the agent takes a text before a tool runs. The others take one with the tool's result.
+    pub(super) fn hears_before_tools(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex)
+    }
+
+    /// An answer in the agent's form; an empty object for nothing.
+    pub(super) fn form(self, event: Event, context: &str, message: &str) -> Value {
+        let mut answer = Map::new();
+        if self == Self::Cursor {
+            if !context.is_empty() && matches!(event, Event::SessionStart | Event::AfterTool) {
+                answer.insert("additional_context".to_owned(), json!(context));
+            }
+            return Value::Object(answer);
+        }
+        if !context.is_empty()
+            && let Some(name) = self.name_of(event)
+        {
+            let specific = json!({ "hookEventName": name, "additionalContext": context });
+            answer.insert("hookSpecificOutput".to_owned(), specific);
+        }
+        if !message.is_empty() {
+            answer.insert("systemMessage".to_owned(), json!(message));
+        }
+        Value::Object(answer)
+    }
+
+    /// The agent's name of an event at which it takes a text.
+    fn name_of(self, event: Event) -> Option<&'static str> {
+        Some(match (self, event) {
+            (_, Event::SessionStart) => "SessionStart",
+            (Self::ClaudeCode | Self::Codex, Event::SubagentStart) => "SubagentStart",
+            (Self::ClaudeCode | Self::Codex, Event::Prompt) => "UserPromptSubmit",
+            (Self::ClaudeCode | Self::Codex, Event::BeforeTool) => "PreToolUse",
+            (Self::ClaudeCode | Self::Codex, Event::AfterTool) => "PostToolUse",
+            (Self::GeminiCli, Event::Prompt) => "BeforeAgent",
+            (Self::GeminiCli, Event::AfterTool) => "AfterTool",
+            _ => return None,
+        })
+    }
+}
+
+impl Event {
+    /// An event by our name or an agent's.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        Some(match plain.as_str() {
+            "sessionstart" => Self::SessionStart,
+            "subagentstart" => Self::SubagentStart,
+            "prompt" | "userpromptsubmit" | "beforeagent" | "beforesubmitprompt" => Self::Prompt,
+            "beforetool" | "pretooluse" => Self::BeforeTool,
+            "aftertool" | "posttooluse" | "posttoolusefailure" => Self::AfterTool,
+            "sessionend" => Self::SessionEnd,
+            _ => return None,
+        })
+    }
+}
+
+impl Payload {
+    pub(super) fn parse(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whose form this is.
+    pub(super) fn agent(&self) -> Agent {
+        match self.text("hook_event_name") {
+            "BeforeTool" | "AfterTool" | "BeforeAgent" | "AfterAgent" => Agent::GeminiCli,
+            _ if self.0.contains_key("conversation_id") => Agent::Cursor,
+            _ if self.0.contains_key("timestamp") => Agent::GeminiCli,
+            _ if self.0.contains_key("turn_id") => Agent::Codex,
+            _ => Agent::ClaudeCode,
+        }
+    }
+
+    /// Where the agent is: an absolute path of a folder that exists.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let roots = self.0.get("workspace_roots").and_then(Value::as_array);
+        let first = roots.and_then(|roots| roots.first()?.as_str());
+        [Some(self.text("cwd")), first]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::from)
+            .find(|path| path.is_absolute() && path.is_dir())
+    }
+
+    /// What the session is known by; a sub-agent has a context of its own.
+    pub(super) fn session_key(&self) -> TextHash {
+        let session = [self.text("session_id"), self.text("conversation_id")].concat();
+        TextHash::of(&["session", &session, self.text("agent_id")])
+    }
+
+    /// True when the agent's context begins anew within its session.
+    pub(super) fn forgets(&self) -> bool {
+        matches!(self.text("source"), "compact" | "clear" | "startup")
+    }
+
+    pub(super) fn prompt(&self) -> &str {
+        self.text("prompt")
+    }
+
+    /// The session's own file, where it exists.
+    pub(super) fn transcript(&self) -> Option<PathBuf> {
+        let path = Path::new(self.text("transcript_path"));
+        (path.is_absolute() && path.is_file()).then(|| path.to_owned())
+    }
+
+    pub(super) fn call(&self) -> Call {
+        let parsed = self.0.get("tool_input").and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+        let Some(input) = parsed.as_ref().or_else(|| self.0.get("tool_input")) else { return Call::default() };
+        let texts = |keys: &[&str]| -> Vec<String> {
+            keys.iter().filter_map(|key| input.get(*key)).flat_map(texts_of).collect()
+        };
+        let description = texts(&["description", "content", "new_string", "query", "pattern"]).join(" ");
+        Call {
+            paths: texts(&PATHS),
+            commands: texts(&COMMANDS),
+            description,
+            hash: Some(hash_of(self.text("tool_name"), input)),
+        }
+    }
+
+    /// Whether the tool failed; none where the payload does not say.
+    pub(super) fn has_failed(&self) -> Option<bool> {
+        let name = self.text("hook_event_name");
+        if name.eq_ignore_ascii_case("PostToolUseFailure") {
+            return Some(true);
+        }
+        let parsed = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key))?;
+        let inner = parsed.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let response = inner.as_ref().unwrap_or(parsed);
+        let is = |key: &str, value: bool| response.get(key).and_then(Value::as_bool) == Some(value);
+        let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| response.get(*key)?.as_i64());
+        let has_error = response.get("error").is_some_and(|error| !error.is_null() && error.as_str() != Some(""));
+        let has_failed = is("is_error", true) || is("isError", true) || is("success", false) || is("interrupted", true);
+        Some(has_failed || has_error || code.is_some_and(|code| code != 0))
+    }
+}
+
+impl Call {
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.commands.is_empty()
+    }
+
+    pub(super) fn hash(&self) -> TextHash {
+        self.hash.unwrap_or_else(|| TextHash::of(&["no call"]))
+    }
+
+    /// What lessons are compared with.
+    pub(super) fn words(&self) -> String {
+        let texts = self.commands.iter().chain(&self.paths).map(String::as_str).chain([self.description.as_str()]);
+        texts.collect::<Vec<_>>().join(" ").chars().take(MAX_WORDS).collect()
+    }
+}
+
+/// A text, or a command line in words.
+fn texts_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            // `bash -lc COMMAND` is the command.
+            match words.as_slice() {
+                [shell, flag, command] if shell.ends_with("sh") && flag.starts_with('-') => Some((*command).to_owned()),
+                [] => None,
+                words => Some(words.join(" ")),
+            }
+        }
+        _ => None,
+    }
+    .filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,126 @@
+//! What is known of an agent's session between two events: a small file in the user's state.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use adage::{LessonId, ReceiptId, TextHash};
+use serde::{Deserialize, Serialize};
+
+use crate::user_state;
+
+/// The folder of these files in the user's state.
+const FOLDER: &str = "hooks";
+/// So many lessons, receipts and failed calls of a session are known; of more, the oldest are forgotten.
+const MAX_SHOWN: usize = 400;
+const MAX_RECEIPTS: usize = 100;
+const MAX_FAILED: usize = 200;
+/// A session that nothing was heard of for so long is forgotten.
+const MAX_AGE: Duration = Duration::from_hours(7 * 24);
+/// So many files are looked at when old ones are removed.
+const MAX_FILES: usize = 2_000;
+
+/// What is known of a session, or of a sub-agent of one.
+#[derive(Default)]
+pub(super) struct Session {
+    path: Option<PathBuf>,
+    known: Known,
+    is_changed: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Known {
+    shown: Vec<String>,
+    /// Receipts that no check has followed yet.
+    receipts: Vec<String>,
+    /// Receipts that the last check speaks for, and whether it passed.
+    checked: Vec<String>,
+    has_passed: Option<bool>,
+    failed: Vec<String>,
+}
+
+impl Session {
+    /// The session with this key; a new one where nothing is known. Without a place for it, it is forgotten at once.
+    pub(super) fn open(key: &TextHash) -> Self {
+        let state = user_state::folder().filter(|folder| user_state::fault(folder).is_none());
+        let path = state.map(|folder| folder.join(FOLDER).join(format!("{key}.json")));
+        let text =
+            path.as_deref().and_then(|path| user_state::read_up_to(path, user_state::MAX_SESSION).ok().flatten());
+        let known = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        Self { path, known, is_changed: false }
+    }
+
+    pub(super) fn shown(&self) -> BTreeSet<LessonId> {
+        self.known.shown.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    /// The agent's context was emptied: it may be told all again.
+    pub(super) fn forget_shown(&mut self) {
+        self.known.shown.clear();
+        self.is_changed = true;
+    }
+
+    pub(super) fn show(&mut self, lessons: impl Iterator<Item = LessonId>, receipt: Option<ReceiptId>) {
+        let before = self.known.shown.len();
+        self.known.shown.extend(lessons.map(|id| id.to_string()));
+        self.known.receipts.extend(receipt.map(|receipt| receipt.to_string()));
+        self.is_changed |= self.known.shown.len() > before || receipt.is_some();
+    }
+
+    pub(super) fn has_failed(&self, call: TextHash) -> bool {
+        self.known.failed.contains(&call.to_string())
+    }
+
+    pub(super) fn note(&mut self, call: TextHash, has_failed: bool) {
+        let (call, before) = (call.to_string(), self.known.failed.len());
+        self.known.failed.retain(|known| *known != call);
+        self.is_changed |= has_failed || self.known.failed.len() < before;
+        self.known.failed.extend(has_failed.then_some(call));
+    }
+
+    /// A check passed or failed: it speaks for all that was shown before.
+    pub(super) fn checked(&mut self, has_passed: bool) {
+        self.known.checked.append(&mut self.known.receipts);
+        self.known.has_passed = Some(has_passed);
+        self.is_changed = true;
+    }
+
+    /// How the last check ended, and the receipts of what was shown before it; none without a check.
+    pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
+        let has_passed = self.known.has_passed.take()?;
+        self.is_changed = true;
+        let receipts = std::mem::take(&mut self.known.checked);
+        Some((has_passed, receipts.iter().filter_map(|receipt| receipt.parse().ok()).collect()))
+    }
+
+    /// Writes it down, if anything changed. A state that cannot be written costs a repetition, no more.
+    pub(super) fn keep(mut self) {
+        let Some(path) = self.path.filter(|_| self.is_changed) else { return };
+        let Known { shown, receipts, checked, failed, .. } = &mut self.known;
+        for (list, max) in [(shown, MAX_SHOWN), (receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS), (failed, MAX_FAILED)]
+        {
+            list.drain(..list.len().saturating_sub(max));
+        }
+        if let Ok(text) = serde_json::to_string(&self.known) {
+            let _ = user_state::replace(&path, &text);
+        }
+    }
+}
+
+/// Removes the files of sessions that are long over.
+pub(super) fn remove_old() {
+    let Some(folder) = user_state::folder().filter(|folder| user_state::fault(folder).is_none()) else { return };
+    let Ok(entries) = fs::read_dir(folder.join(FOLDER)) else { return };
+    for entry in entries.take(MAX_FILES).flatten() {
+        let age = entry
+            .metadata()
+            .ok()
+            .filter(|about| about.is_file())
+            .and_then(|about| about.modified().ok()?.elapsed().ok());
+        if age.is_some_and(|age| age > MAX_AGE) {
+            user_state::remove(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! `adage init`: makes the memory, and writes hooks and the server into the settings of agents.
+
+mod entries;
+mod json;
+mod toml;
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::choice::choice;
+use crate::global::Global;
+use crate::hook::Agent;
+use crate::output::{Output, on_a_line};
+use crate::place::env_path;
+use crate::repository::{exists, is_real_folder};
+use crate::result::Done;
+use crate::trust;
+use entries::Entries;
+use json::Fault;
+
+/// A file that is longer is not one of settings.
+const MAX_FILE: u64 = 4 << 20;
+
+#[derive(Args)]
+pub(crate) struct Init {
+    /// For a team: a repository may take the folder
+    #[arg(long)]
+    shared: bool,
+    /// Write hooks and the MCP server into this agent's settings; may be repeated
+    #[arg(long = "for", value_name = "AGENT", value_parser = choice(Agent::ALL))]
+    agents: Vec<Agent>,
+    /// Only print what would be written
+    #[arg(long, requires = "agents")]
+    dry_run: bool,
+    /// Take the entries out of the agent's settings again; the memory stays
+    #[arg(long, requires = "agents")]
+    uninstall: bool,
+}
+
+/// What is written into one file.
+enum Edit {
+    Json(Entries),
+    /// The server, in Codex's form.
+    Toml,
+}
+
+/// A file of an agent's settings.
+struct Settings {
+    path: PathBuf,
+    /// What is not to be left by a link: the repository.
+    within: PathBuf,
+    edit: Edit,
+}
+
+pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
+    if !asked.dry_run && !asked.uninstall {
+        trust::init(global, asked.shared, out)?;
+    }
+    let root = project_root(global)?;
+    let program = program();
+    for agent in &asked.agents {
+        for settings in files(*agent, &root, &program)? {
+            let done =
+                if asked.uninstall { settings.uninstall(&program) } else { settings.install(&program, asked.dry_run) };
+            let done =
+                done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", on_a_line(&settings.path)))?;
+            let what = if asked.dry_run { format!("would be {}", done.what) } else { done.what.to_owned() };
+            let object = json!({ "file": settings.path, "done": what, "added": done.added });
+            out.object(&object)?;
+            out.line(&format!("{}: {what}", on_a_line(&settings.path)))?;
+            if asked.dry_run {
+                done.added.iter().try_for_each(|line| out.line(&format!("  {line}")))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder whose agents are meant: the one that the memory is in.
+fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
+    let here = global.place.roots.first().map(PathBuf::from);
+    Ok(match here {
+        Some(root) => root,
+        None => std::env::current_dir()?.canonicalize()?,
+    })
+}
+
+/// How agents call this program: by its name where that leads here.
+fn program() -> String {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let paths = env_path("PATH").map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).unwrap_or_default();
+    let found = paths.iter().find_map(|folder| folder.join("adage").canonicalize().ok());
+    match own {
+        Some(own) if found.as_ref() != Some(&own) => {
+            let path = own.to_string_lossy().into_owned();
+            shlex::try_quote(&path).map(std::borrow::Cow::into_owned).unwrap_or(path)
+        }
+        _ => "adage".to_owned(),
+    }
+}
+
+fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
+    let hooks = Entries::hooks(agent, program);
+    let server = Entries::default().with_server(program);
+    let in_project = |name: &str, entries: Entries| Settings {
+        path: root.join(name),
+        within: root.to_owned(),
+        edit: Edit::Json(entries),
+    };
+    Ok(match agent {
+        Agent::ClaudeCode => vec![in_project(".claude/settings.json", hooks), in_project(".mcp.json", server)],
+        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(program))],
+        Agent::Cursor => vec![in_project(".cursor/hooks.json", hooks), in_project(".cursor/mcp.json", server)],
+        Agent::Codex => {
+            let home = || std::env::home_dir().map(|home| home.join(".codex"));
+            let folder = env_path("CODEX_HOME").or_else(home).ok_or("the environment names no home folder")?;
+            let file = |name: &str, edit| Settings { path: folder.join(name), within: folder.clone(), edit };
+            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml)]
+        }
+    })
+}
+
+/// What became of a file.
+struct Outcome {
+    what: &'static str,
+    /// The lines that are new in it.
+    added: Vec<String>,
+}
+
+impl Settings {
+    fn install(&self, program: &str, is_dry: bool) -> Result<Outcome, Fault> {
+        let before = self.read()?;
+        let text = before.clone().unwrap_or_default();
+        let after = self.with(&text, program)?;
+        if before.as_deref() == Some(after.as_str()) {
+            return Ok(Outcome { what: "unchanged: it has the entries", added: Vec::new() });
+        }
+        let added = after.lines().filter(|line| !text.lines().any(|known| known == *line)).map(str::to_owned).collect();
+        if !is_dry {
+            // What was there without any entry of ours.
+            if before.is_some() && self.without(&text)? == text {
+                replace(&self.backup(), &text)?;
+            }
+            replace(&self.path, &after)?;
+        }
+        Ok(Outcome { what: if before.is_some() { "changed; a backup is beside it" } else { "created" }, added })
+    }
+
+    fn uninstall(&self, program: &str) -> Result<Outcome, Fault> {
+        let outcome = |what| Ok(Outcome { what, added: Vec::new() });
+        let Some(text) = self.read()? else { return outcome("unchanged: it does not exist") };
+        let backup = read(&self.backup())?;
+        let is_ours_alone = |before: &str| self.with(before, program).is_ok_and(|after| after == text);
+        if let Some(before) = backup.as_deref().filter(|before| is_ours_alone(before)) {
+            replace(&self.path, before)?;
+        } else if backup.is_none() && is_ours_alone("") {
+            remove(&self.path)?;
+            return outcome("removed: there was nothing else in it");
+        } else {
+            let after = self.without(&text)?;
+            if after == text {
+                return outcome("unchanged: it has no entries of adage");
+            }
+            replace(&self.path, &after)?;
+        }
+        if backup.is_some() {
+            remove(&self.backup())?;
+        }
+        outcome("restored")
+    }
+
+    fn with(&self, text: &str, program: &str) -> Result<String, Fault> {
+        match &self.edit {
+            Edit::Json(entries) => json::with_entries(text, entries),
+            Edit::Toml => toml::with_server(text, program, &["mcp"]),
+        }
+    }
+
+    fn without(&self, text: &str) -> Result<String, Fault> {
+        match &self.edit {
+            Edit::Json(entries) => json::without_entries(text, entries),
+            Edit::Toml => toml::without_server(text),
+        }
+    }
+
+    fn backup(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".before-adage");
+        self.path.with_file_name(name)
+    }
+
+    /// The text of the file, where there is one. A repository may bring a link in its place, or on the way to it.
+    fn read(&self) -> Result<Option<String>, Fault> {
+        let folder = self.path.parent().unwrap_or(&self.within);
+        let is_way_clear = folder == self.within || !exists(folder) || is_real_folder(folder);
+        if !is_way_clear {
+            return Err(format!("{} is a link", on_a_line(folder)));
+        }
+        read(&self.path)
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, Fault> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+        Ok(about) if !about.is_file() => Err("it is a link, or no file".to_owned()),
+        Ok(about) if about.len() > MAX_FILE => Err(format!("it is longer than {MAX_FILE} bytes")),
+        Ok(_) => fs::read_to_string(path).map(Some).map_err(|error| error.to_string()),
+    }
+}
+
+/// Writes a file whole or not at all, with the permissions that it has.
+fn replace(path: &Path, text: &str) -> Result<(), Fault> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::Builder::new().prefix(".adage-").tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        let known = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+        match known {
+            Some(known) => file.as_file().set_permissions(known.permissions())?,
+            None => make_readable(file.as_file())?,
+        }
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok::<(), io::Error>(())
+    };
+    write().map_err(|error| error.to_string())
+}
+
+/// A new file of settings is for all who use the project, as an editor makes it.
+fn make_readable(file: &fs::File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), Fault> {
+    #[expect(clippy::disallowed_methods, reason = "a file of settings, not of a memory")]
+    fs::remove_file(path).map_err(|error| error.to_string())
+}

@@ -1,0 +1,170 @@
+//! Where the memory is: named, found upwards within the repository, or the user's own for all projects.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::repository::{Repository, exists, is_real_folder};
+
+/// A memory's folder in a project.
+pub(crate) const NAME: &str = ".adage";
+/// The variable that names a folder.
+pub(crate) const VARIABLE: &str = "ADAGE_DIR";
+
+/// How the folder was come by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// `--dir` or `ADAGE_DIR` names it.
+    #[default]
+    Named,
+    /// It is the repository's.
+    Repository,
+    /// It is of a folder outside every repository, where `adage init` was called.
+    Folder,
+    /// It is the user's, for all projects.
+    User,
+}
+
+/// The folders of a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    /// What is read first, and written to.
+    pub(crate) dir: PathBuf,
+    pub(crate) origin: Origin,
+    /// The user's memory for all projects, where it is read too.
+    pub(crate) user: Option<PathBuf>,
+    /// The folders of the repository; the first is what it is called in other memories.
+    pub(crate) roots: Vec<String>,
+    /// Whether `dir` is the memory of that repository, whose lessons need not name it.
+    pub(crate) is_own: bool,
+}
+
+/// What a call says about the place.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    /// `--dir`.
+    pub(crate) dir: Option<&'a Path>,
+    /// `--global`.
+    pub(crate) is_global: bool,
+}
+
+impl Place {
+    /// The place of a call from the working directory.
+    pub(crate) fn find(wanted: Wanted<'_>) -> Result<Self, String> {
+        let named = wanted.dir.map(Path::to_owned).or_else(|| env_path(VARIABLE).filter(|_| !wanted.is_global));
+        let start = std::env::current_dir().and_then(|start| start.canonicalize()).unwrap_or_default();
+        Self::from(&start, named, wanted.is_global, user_memory())
+    }
+
+    /// The place of a call from a folder that has no links on its way.
+    pub(crate) fn from(
+        start: &Path,
+        named: Option<PathBuf>,
+        is_global: bool,
+        user: Option<PathBuf>,
+    ) -> Result<Self, String> {
+        let repository = Repository::around(start);
+        let roots = repository.as_ref().map(Repository::names).unwrap_or_default();
+        if is_global {
+            let dir =
+                user.ok_or("there is no place for a memory of all projects: the environment names no home folder")?;
+            return Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false });
+        }
+        if let Some(dir) = named {
+            let parent = dir.canonicalize().ok().and_then(|dir| Some(dir.parent()?.to_string_lossy().into_owned()));
+            let is_own = dir.ends_with(NAME) && parent.is_some_and(|parent| roots.contains(&parent));
+            return Ok(Self { dir, origin: Origin::Named, user: None, roots, is_own });
+        }
+        match repository {
+            Some(repository) => {
+                let dir = repository.memory(start);
+                refuse_link(&dir)?;
+                Ok(Self { dir, origin: Origin::Repository, user, roots, is_own: true })
+            }
+            None => match outside(start) {
+                Some(dir) => {
+                    refuse_link(&dir).map(|()| Self { dir, origin: Origin::Folder, user, roots, is_own: false })
+                }
+                None => {
+                    let dir = user
+                        .ok_or("there is no memory here, and no place for one of all projects; name one with --dir")?;
+                    Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false })
+                }
+            },
+        }
+    }
+
+    /// Where `init` makes a memory: outside a repository in the working directory, not in the user's.
+    pub(crate) fn to_init(mut self, is_global: bool) -> Self {
+        if self.origin == Origin::User && !is_global {
+            self.user = Some(std::mem::replace(&mut self.dir, PathBuf::from(NAME)));
+            self.origin = Origin::Folder;
+        }
+        self
+    }
+
+    /// Whose memory it is, in words.
+    pub(crate) fn whose(&self) -> &'static str {
+        match self.origin {
+            Origin::Named => "the one that is named",
+            Origin::Repository => "this repository's",
+            Origin::Folder => "this folder's",
+            Origin::User => "yours, for all projects",
+        }
+    }
+
+    /// A project as memories spell it: a path within a repository is the repository's root, another path is whole, a name is a name.
+    pub(crate) fn spelled(&self, project: &str) -> String {
+        let is_path = matches!(project, "." | "..") || project.contains(['/', '\\']);
+        let path = Path::new(project);
+        match path.canonicalize() {
+            Ok(path) if is_path && path.is_dir() => {
+                let known = Repository::around(&path).and_then(|repository| repository.names().into_iter().next());
+                known.unwrap_or_else(|| path.to_string_lossy().into_owned())
+            }
+            _ => project.to_owned(),
+        }
+    }
+
+    /// True when a project, as it is spelled, is this repository.
+    pub(crate) fn is_here(&self, project: &str) -> bool {
+        self.roots.iter().any(|root| root == project)
+    }
+}
+
+/// A memory in this folder, or above it within the user's home folder.
+fn outside(start: &Path) -> Option<PathBuf> {
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let is_in_home = |folder: &Path| home.as_ref().is_some_and(|home| folder.starts_with(home) && folder != home);
+    let near = start.ancestors().enumerate().take_while(|(steps, folder)| *steps == 0 || is_in_home(folder));
+    near.map(|(_, folder)| folder.join(NAME)).find(|memory| exists(memory))
+}
+
+/// What is found is not followed anywhere: a repository may bring a link.
+fn refuse_link(dir: &Path) -> Result<(), String> {
+    if exists(dir) && !is_real_folder(dir) {
+        return Err(format!("{} is a link or a file; name the memory with --dir", dir.display()));
+    }
+    Ok(())
+}
+
+/// The user's memory for all projects: the folder `adage` of `XDG_DATA_HOME`, else of `~/.local/share`; on Windows `adage\memory` of
+/// `LOCALAPPDATA`.
+pub(crate) fn user_memory() -> Option<PathBuf> {
+    let of_user = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" };
+    let in_home = || std::env::home_dir().map(|home| home.join(".local").join("share"));
+    let parent = env_path(of_user).filter(|path| path.is_absolute()).or_else(in_home);
+    let folder = parent.filter(|path| path.is_absolute())?.join("adage");
+    Some(if cfg!(windows) { folder.join("memory") } else { folder })
+}
+
+/// A path that a variable names.
+pub(crate) fn env_path(variable: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
+    let value = std::env::var_os(variable);
+    value.filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Whether a memory was begun in a folder.
+pub(crate) fn has_memory(dir: &Path) -> bool {
+    fs::metadata(dir).is_ok_and(|about| about.is_dir())
+}

@@ -1,0 +1,215 @@
+//! The git repository around a folder, read without git: its files may be somebody else's, and git would run what they name.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::place::NAME;
+
+/// A file of git that names a path is not longer.
+const MAX_FILE: u64 = 8_192;
+/// So many worktrees are known by name.
+const MAX_WORKTREES: usize = 100;
+
+/// A repository with its worktrees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// The root of the worktree that was asked about.
+    root: PathBuf,
+    /// The root of the main worktree; the same where there are no others.
+    main: PathBuf,
+    /// The roots of linked worktrees.
+    linked: Vec<PathBuf>,
+}
+
+impl Repository {
+    /// The repository that a folder is in. The folder's path has no links on its way.
+    pub(crate) fn around(folder: &Path) -> Option<Self> {
+        folder.ancestors().find_map(Self::at)
+    }
+
+    /// The repository whose worktree has this root.
+    fn at(root: &Path) -> Option<Self> {
+        let git = root.join(".git");
+        let about = fs::symlink_metadata(&git).ok()?;
+        let (common, main) = if about.is_dir() {
+            fs::symlink_metadata(git.join("HEAD")).ok()?;
+            (Some(git), root.to_owned())
+        } else if about.is_file() {
+            let data = root.join(read_path(&git, "gitdir: ")?);
+            match common_folder(&data, &git) {
+                Some(common) => {
+                    // A bare repository has no worktree of its own.
+                    let is_bare = common.file_name().is_none_or(|name| name != ".git");
+                    let main = common.parent().filter(|_| !is_bare).unwrap_or(root).to_owned();
+                    (Some(common), main)
+                }
+                // A submodule, or a worktree that was moved.
+                None => (None, root.to_owned()),
+            }
+        } else {
+            return None;
+        };
+        let linked = common.map(|common| worktrees(&common)).unwrap_or_default();
+        Some(Self { root: root.to_owned(), main, linked })
+    }
+
+    /// The folders of the repository, the main one first.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for root in [&self.main, &self.root].into_iter().chain(&self.linked) {
+            let name = root.to_string_lossy().into_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The memory that is nearest to a folder of the worktree; else the main worktree's, whether there is one or not.
+    pub(crate) fn memory(&self, folder: &Path) -> PathBuf {
+        let within = folder.ancestors().take_while(|above| above.starts_with(&self.root));
+        within.map(|above| above.join(NAME)).find(|memory| exists(memory)).unwrap_or_else(|| self.main.join(NAME))
+    }
+}
+
+/// The data that all worktrees share, for the data of a linked one. Both name each other, or the one is not believed: a `.git` file that
+/// somebody made would else lead to the memory of any repository.
+fn common_folder(data: &Path, git: &Path) -> Option<PathBuf> {
+    let common = data.join(read_path(&data.join("commondir"), "")?).canonicalize().ok()?;
+    let data = data.canonicalize().ok()?;
+    let is_below = data.parent().is_some_and(|parent| parent == common.join("worktrees"));
+    let back = read_path(&data.join("gitdir"), "")?;
+    let is_named = data.join(back).canonicalize().ok()? == git.canonicalize().ok()?;
+    (is_below && is_named).then_some(common)
+}
+
+/// The roots of the linked worktrees.
+fn worktrees(common: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(common.join("worktrees")) else { return Vec::new() };
+    let git_of =
+        |entry: fs::DirEntry| entry.path().join(read_path(&entry.path().join("gitdir"), "")?).canonicalize().ok();
+    let mut roots: Vec<PathBuf> =
+        entries.take(MAX_WORKTREES).filter_map(|entry| Some(git_of(entry.ok()?)?.parent()?.to_owned())).collect();
+    roots.sort();
+    roots
+}
+
+/// The path that a file of git holds on its first line, after a prefix.
+fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
+    let about = fs::symlink_metadata(file).ok()?;
+    if !about.is_file() || about.len() > MAX_FILE {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(file).ok()?.take(MAX_FILE).read_to_string(&mut text).ok()?;
+    let path = text.lines().next()?.strip_prefix(prefix)?;
+    (!path.is_empty()).then(|| PathBuf::from(path))
+}
+
+/// True for a folder that is not a link to one.
+pub(crate) fn is_real_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
+}
+
+/// True for anything of this name, also a link to nothing.
+pub(crate) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]).args(arguments);
+        assert!(command.status().unwrap().success(), "{arguments:?}");
+    }
+
+    fn folder(at: &Path) -> PathBuf {
+        fs::create_dir_all(at).unwrap();
+        at.canonicalize().unwrap()
+    }
+
+    /// A repository with a commit, and a worktree of it elsewhere.
+    fn with_worktree(ground: &Path) -> (PathBuf, PathBuf) {
+        let main = folder(&ground.join("main"));
+        git(&main, &["init", "-q"]);
+        git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        git(&main, &["worktree", "add", "-q", "../tree"]);
+        (main, ground.join("tree").canonicalize().unwrap())
+    }
+
+    #[test]
+    fn a_linked_worktree_shares_the_memory_of_the_main_one() {
+        let ground = tempfile::tempdir().unwrap();
+        let (main, tree) = with_worktree(ground.path());
+        let below = folder(&tree.join("a/b"));
+        let found = Repository::around(&below).unwrap();
+        assert_eq!(found.names(), [&main, &tree].map(|path| path.to_string_lossy().into_owned()));
+        assert_eq!(found.names(), Repository::around(&main).unwrap().names());
+        assert_eq!(found.memory(&below), main.join(NAME));
+        // One that is nearer is its own.
+        folder(&tree.join("a").join(NAME));
+        assert_eq!(found.memory(&below), tree.join("a").join(NAME));
+    }
+
+    #[test]
+    fn what_is_above_the_repository_is_not_found() {
+        let ground = tempfile::tempdir().unwrap();
+        let above = ground.path().canonicalize().unwrap();
+        folder(&above.join(NAME));
+        let inner = folder(&above.join("repository/src"));
+        assert_eq!(Repository::around(&inner), None);
+        git(&above.join("repository"), &["init", "-q"]);
+        let found = Repository::around(&inner).unwrap();
+        assert_eq!(found.memory(&inner), above.join("repository").join(NAME));
+    }
+
+    #[test]
+    fn a_file_that_claims_to_be_a_worktree_of_another_repository_is_not_believed() {
+        let ground = tempfile::tempdir().unwrap();
+        let (main, _) = with_worktree(ground.path());
+        let hostile = folder(&ground.path().join("hostile"));
+        let data = folder(&hostile.join("data"));
+        for (commondir, gitdir) in [
+            (main.join(".git"), main.join(".git/worktrees/tree")),
+            (main.join(".git"), main.join(".git")),
+            (main.join(".git"), data.clone()),
+        ] {
+            fs::write(hostile.join(".git"), format!("gitdir: {}\n", gitdir.display())).unwrap();
+            fs::write(data.join("commondir"), format!("{}\n", commondir.display())).unwrap();
+            fs::write(data.join("gitdir"), format!("{}\n", hostile.join(".git").display())).unwrap();
+            let found = Repository::around(&hostile).unwrap();
+            assert_eq!(found.memory(&hostile), hostile.join(NAME), "{}", gitdir.display());
+            assert_eq!(found.names(), [hostile.to_string_lossy()]);
+        }
+    }
+
+    #[test]
+    fn a_submodule_and_a_worktree_of_a_bare_repository_have_a_memory_of_their_own() {
+        let ground = tempfile::tempdir().unwrap();
+        let (main, _) = with_worktree(ground.path());
+        let module = folder(&main.join("module"));
+        fs::write(module.join(".git"), "gitdir: ../.git/modules/module\n").unwrap();
+        assert_eq!(Repository::around(&module).unwrap().memory(&module), module.join(NAME));
+        git(ground.path(), &["clone", "-q", "--bare", "main", "bare.git"]);
+        git(&ground.path().join("bare.git"), &["worktree", "add", "-q", "../of-bare"]);
+        let tree = ground.path().join("of-bare").canonicalize().unwrap();
+        assert_eq!(Repository::around(&tree).unwrap().memory(&tree), tree.join(NAME));
+    }
+
+    #[test]
+    fn what_is_too_long_or_not_a_file_names_nothing() {
+        let ground = tempfile::tempdir().unwrap();
+        let root = ground.path().canonicalize().unwrap();
+        fs::write(root.join(".git"), format!("gitdir: {}", "a/".repeat(5_000))).unwrap();
+        assert_eq!(Repository::at(&root), None);
+        fs::remove_file(root.join(".git")).unwrap();
+        folder(&root.join(".git"));
+        assert_eq!(Repository::at(&root), None, "it has no HEAD");
+    }
+}

@@ -1,0 +1,239 @@
+//! What agents are told at the events of a session: payloads as the agents document them, and a scripted agent.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::home::Home;
+
+const MISTAKE: &str = "pip install request";
+const ADVICE: &str = "The package is called requests.";
+
+/// A session of an agent in a folder.
+struct Agent<'a> {
+    home: &'a Home,
+    name: &'static str,
+    folder: PathBuf,
+    session: &'static str,
+    /// The sub-agent, if it is one.
+    id: Option<&'static str>,
+}
+
+impl<'a> Agent<'a> {
+    fn new(home: &'a Home, name: &'static str, folder: &Path) -> Self {
+        Self { home, name, folder: folder.to_owned(), session: "s1", id: None }
+    }
+
+    fn payload(&self, event: &str, text: &str) -> String {
+        let file = format!("{}/tests/it/hooks/{}.{event}.json", env!("CARGO_MANIFEST_DIR"), self.name);
+        let quoted = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+        let payload = fs::read_to_string(file)
+            .unwrap()
+            .replace("{{cwd}}", &quoted(self.folder.to_str().unwrap()))
+            .replace("{{transcript}}", &quoted(self.home.path("session.jsonl").to_str().unwrap()))
+            .replace("{{text}}", &quoted(text));
+        let mut payload: Value = serde_json::from_str(&payload).unwrap();
+        for key in ["session_id", "conversation_id"] {
+            if payload.get(key).is_some() {
+                payload[key] = json!(self.session);
+            }
+        }
+        if let Some(id) = self.id {
+            payload["agent_id"] = json!(id);
+        }
+        payload.to_string()
+    }
+
+    /// What a hook answers; the event is the payload's own name.
+    fn hook(&self, event: &str, text: &str) -> Value {
+        let payload = self.payload(event, text);
+        let name = serde_json::from_str::<Value>(&payload).unwrap()["hook_event_name"].as_str().unwrap().to_owned();
+        let said = self.home.say(&self.folder, &["hook", &name, "--agent", self.name], &payload);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{event}");
+        // Without --agent the payload says whose it is.
+        said.object()
+    }
+
+    /// The text for the agent.
+    fn told(&self, event: &str, text: &str) -> String {
+        let answer = self.hook(event, text);
+        let specific = &answer["hookSpecificOutput"];
+        if specific.is_object() {
+            let asked: Value = serde_json::from_str(&self.payload(event, text)).unwrap();
+            let name = if specific["hookEventName"] == "PostToolUse" {
+                "PostToolUse"
+            } else {
+                asked["hook_event_name"].as_str().unwrap()
+            };
+            assert_eq!(specific["hookEventName"], json!(name));
+            assert_eq!(specific.as_object().unwrap().len(), 2, "{answer}");
+        }
+        let text = specific["additionalContext"].as_str().or_else(|| answer["additional_context"].as_str());
+        text.unwrap_or_default().to_owned()
+    }
+}
+
+/// A repository whose memory knows the mistake.
+fn taught(home: &Home) -> PathBuf {
+    let root = home.repository("shop");
+    home.learn(
+        &root,
+        "installing the HTTP library",
+        ADVICE,
+        &["--commands", "pip install request", "--mistake", "request is another package"],
+    );
+    root
+}
+
+#[test]
+fn each_event_of_each_agent_is_answered_in_its_form() {
+    for (name, before) in [("claude-code", true), ("codex", true), ("gemini-cli", false), ("cursor", false)] {
+        let home = Home::new();
+        let root = taught(&home);
+        let agent = |session| Agent { session, ..Agent::new(&home, name, &root) };
+        assert!(agent("a").told("session-start", "").contains(ADVICE), "{name}");
+        assert_eq!(agent("a").told("session-start", "").contains(ADVICE), name != "cursor", "{name}: it starts anew");
+        if name != "cursor" {
+            assert!(agent("b").told("prompt", "install the HTTP library").contains(ADVICE), "{name}");
+            assert_eq!(agent("b").told("prompt", "install the HTTP library"), "", "{name}: not twice");
+            assert_eq!(agent("c").told("prompt", "What is the capital of France?"), "", "{name}");
+        }
+        if before {
+            assert!(agent("d").told("subagent-start", "").contains(ADVICE), "{name}");
+            assert!(agent("e").told("before-tool", MISTAKE).contains(ADVICE), "{name}");
+            assert_eq!(agent("e").told("before-tool", MISTAKE), "", "{name}: not twice");
+            assert_eq!(agent("f").told("before-tool", "ls -la"), "", "{name}");
+            assert_eq!(agent("f").told("after-failure", MISTAKE), "", "{name}");
+        } else {
+            assert!(agent("e").told("after-failure", MISTAKE).contains(ADVICE), "{name}");
+            assert_eq!(agent("e").told("after-failure", MISTAKE), "", "{name}: not twice");
+        }
+        assert_eq!(agent("f").hook("after-tool", "ls -la"), json!({}), "{name}");
+        assert_eq!(agent("f").hook("session-end", ""), json!({}), "{name}");
+    }
+}
+
+#[test]
+fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let (tree, below) = (home.worktree(&root, "trees/shop-2"), home.folder("shop/web"));
+    // The first try: nothing is known, it fails, and the person teaches the lesson.
+    home.done(&root, &["init"]);
+    let first = Agent::new(&home, "claude-code", &root);
+    assert_eq!(first.told("before-tool", MISTAKE), "");
+    assert_eq!(first.told("after-failure", MISTAKE), "");
+    home.learn(&root, "installing the HTTP library", ADVICE, &["--commands", "pip install request"]);
+    // The second try, in the same session, below the root, in a worktree, and by a sub-agent of the session.
+    let tries = [
+        Agent { session: "s1", ..Agent::new(&home, "claude-code", &root) },
+        Agent { session: "s2", ..Agent::new(&home, "claude-code", &below) },
+        Agent { session: "s3", ..Agent::new(&home, "claude-code", &tree) },
+        Agent { id: Some("sub-1"), ..Agent::new(&home, "claude-code", &root) },
+        Agent { id: Some("sub-2"), ..Agent::new(&home, "codex", &tree) },
+    ];
+    for agent in &tries {
+        let told = agent.told("before-tool", MISTAKE);
+        assert!(told.contains(ADVICE), "{} {} {:?}: {told:?}", agent.name, agent.session, agent.id);
+    }
+}
+
+#[test]
+fn a_file_that_is_touched_and_a_call_that_failed_are_warned_of() {
+    let home = Home::new();
+    let root = taught(&home);
+    home.learn(&root, "changing the schema", "Write a migration.", &["--paths", "db/**/*.sql"]);
+    let agent = Agent::new(&home, "claude-code", &root);
+    let file = root.join("db/schema/users.sql");
+    assert!(agent.told("before-edit", file.to_str().unwrap()).contains("Write a migration."));
+    assert_eq!(agent.told("before-tool", "make deploy"), "");
+    agent.hook("after-failure", "make deploy");
+    // A call is the same with all that it is given; this one says why it is made, too.
+    let payload = agent.payload("after-failure", "x").replace("\"command\":\"x\"", "\"command\":\"x\"");
+    home.say(&root, &["hook", "after-tool"], &payload);
+    let again = payload.replace("PostToolUseFailure", "PreToolUse");
+    let told = home.say(&root, &["hook", "before-tool"], &again).object();
+    assert_eq!(told["hookSpecificOutput"]["additionalContext"], "This same call failed earlier in this session.");
+}
+
+#[test]
+fn an_outcome_is_recorded_only_where_a_check_says_so() {
+    for (check, event, expected) in
+        [("cargo test", "after-tool", (1, 0)), ("cargo test", "after-failure", (0, 1)), ("ls", "after-failure", (0, 0))]
+    {
+        let home = Home::new();
+        let root = taught(&home);
+        let agent = Agent::new(&home, "claude-code", &root);
+        assert!(agent.told("before-tool", MISTAKE).contains(ADVICE));
+        agent.hook(event, check);
+        agent.hook("session-end", "");
+        let lesson = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
+        let counts = (lesson["helpful_retrievals"].as_u64().unwrap(), lesson["harmful_retrievals"].as_u64().unwrap());
+        assert_eq!((counts, &lesson["retrievals"]), (expected, &json!(1)), "{check} {event}");
+    }
+}
+
+#[test]
+fn whatever_comes_in_the_hook_ends_well_and_says_an_object() {
+    let home = Home::new();
+    let root = taught(&home);
+    let deep = "[".repeat(100_000);
+    for payload in ["", "{", "null", "[]", "\"x\"", "{\"cwd\": 1, \"tool_input\": [[]]}", "\u{0}", deep.as_str()] {
+        for event in
+            ["session-start", "subagent-start", "prompt", "before-tool", "after-tool", "session-end", "no-such", "--x"]
+        {
+            let said = home.say(&root, &["hook", event], payload);
+            assert_eq!(said.code, 0, "{event} {:.20}: {}", payload, said.err);
+            assert!(event == "--x" || said.objects().len() == 1, "{event}: {}", said.out);
+        }
+    }
+    // No memory, a broken one, and one of a stranger.
+    let outside = home.repository("bank");
+    assert_eq!(Agent::new(&home, "claude-code", &outside).hook("session-start", ""), json!({}));
+    assert!(!outside.join(".adage").exists());
+    fs::write(root.join(".adage/skills_playbook.json"), "{").unwrap();
+    let said = home.say(
+        &root,
+        &["hook", "session-start"],
+        &Agent::new(&home, "claude-code", &root).payload("session-start", ""),
+    );
+    assert_eq!(said.code, 0);
+    let stranger = Home::new();
+    let theirs = taught(&stranger);
+    fs::rename(theirs.join(".adage"), outside.join(".adage")).unwrap();
+    let answer = Agent::new(&home, "claude-code", &outside).hook("session-start", "");
+    assert!(answer["systemMessage"].as_str().unwrap().contains("is not trusted"), "{answer}");
+    assert!(!answer.to_string().contains(ADVICE));
+}
+
+#[test]
+fn a_session_that_ends_is_read_in_the_background() {
+    let home = Home::new();
+    let root = taught(&home);
+    let record = |kind: &str, content: Value| {
+        let record = json!({"type": kind, "uuid": content.to_string(), "sessionId": "s1", "cwd": root,
+            "timestamp": "2026-02-01T10:00:00Z", "message": {"role": kind, "content": content}});
+        format!("{record}\n")
+    };
+    let call = |id: &str, command: &str, result: &str, is_error: bool| {
+        record("assistant", json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]))
+            + &record(
+                "user",
+                json!([{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": is_error}]),
+            )
+    };
+    let text = record("user", json!("Please install what the web app needs."))
+        + &call("a", "pip install requets", "ERROR: No matching distribution found for requets", true)
+        + &call("b", "pip install requests", "Successfully installed requests-2.32.3", false);
+    fs::write(home.path("session.jsonl"), text).unwrap();
+    let begin = Instant::now();
+    Agent::new(&home, "claude-code", &root).hook("session-end", "");
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    let is_read = || home.done(&root, &["inbox", "list", "--json"]).out.contains("pip install requests");
+    while !is_read() {
+        assert!(begin.elapsed() < Duration::from_mins(2), "nothing was read");
+        std::thread::yield_now();
+    }
+}

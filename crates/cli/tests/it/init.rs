@@ -1,0 +1,178 @@
+//! `init --for`: entries in the settings of agents, beside what is there, and out again to the byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::home::Home;
+
+const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "cursor"];
+
+/// The files of an agent, with what may be in them.
+fn files(home: &Home, root: &Path, agent: &str) -> Vec<(PathBuf, &'static str)> {
+    let hooks = "{\n  // The team's own.\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [{ \"type\": \"command\", \"command\": \"./guard.sh\" }] }, // first\n    ],\n  },\n  \"theme\": \"dark\"\n}\n";
+    let servers = "{\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"other\", \"args\": []}\n\t}\n}";
+    let toml = "# Mine.\nmodel = \"gpt-5\"   # the best\n\n[mcp_servers.other]\ncommand = \"other\"\n\n[tui]\ntheme = \"dark\"\n";
+    let codex = home.path("home/.codex");
+    match agent {
+        "claude-code" => vec![(root.join(".claude/settings.json"), hooks), (root.join(".mcp.json"), servers)],
+        "codex" => vec![(codex.join("hooks.json"), "{\"hooks\": {}}"), (codex.join("config.toml"), toml)],
+        "gemini-cli" => vec![(root.join(".gemini/settings.json"), servers)],
+        _ => vec![
+            (
+                root.join(".cursor/hooks.json"),
+                "{\n  \"version\": 1,\n  \"hooks\": {\"stop\": [{\"command\": \"./s\"}]}\n}\n",
+            ),
+            (root.join(".cursor/mcp.json"), servers),
+        ],
+    }
+}
+
+fn put(files: &[(PathBuf, &str)]) {
+    for (path, text) in files {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn texts(files: &[(PathBuf, &str)]) -> Vec<Option<String>> {
+    files.iter().map(|(path, _)| fs::read_to_string(path).ok()).collect()
+}
+
+/// Every line of the first text is in the second one, in its order.
+fn keeps(before: &str, after: &str) -> bool {
+    let mut lines = after.lines().map(|line| line.trim_end_matches(','));
+    before.lines().map(|line| line.trim_end_matches(',')).all(|line| lines.any(|known| known == line))
+}
+
+#[test]
+fn settings_get_the_entries_once_and_lose_them_to_the_byte() {
+    for agent in AGENTS {
+        for has_settings in [true, false] {
+            let home = Home::new();
+            let root = home.repository("shop");
+            let files = files(&home, &root, agent);
+            if has_settings {
+                put(&files);
+            }
+            let before = texts(&files);
+            let dry = home.done(&root, &["init", "--for", agent, "--dry-run"]);
+            assert!(dry.out.contains("adage"), "{agent}: {}", dry.out);
+            assert_eq!(texts(&files), before, "{agent}: a dry run");
+            assert!(!root.join(".adage").exists());
+            home.done(&root, &["init", "--for", agent]);
+            assert!(root.join(".adage").exists());
+            let after = texts(&files);
+            for (text, (path, _)) in after.iter().zip(&files) {
+                let text = text.as_ref().unwrap();
+                let is_server = text.contains("\"mcp\"");
+                assert!(is_server || text.contains(&format!(" hook session-start --agent {agent}")), "{text}");
+                let old =
+                    before[files.iter().position(|(known, _)| known == path).unwrap()].clone().unwrap_or_default();
+                let is_in_lines = old.lines().count() > 3 && !old.contains("}]}");
+                assert!(!is_in_lines || keeps(&old, text), "{agent}\n{old}\n{text}");
+                assert_eq!(old.matches("//").count(), text.matches("//").count(), "{agent}");
+            }
+            let again = home.done(&root, &["init", "--for", agent]);
+            assert_eq!(
+                again.out.matches("unchanged: it has the entries").count(),
+                files.len(),
+                "{agent}: {}",
+                again.out
+            );
+            assert_eq!(texts(&files), after, "{agent}: twice");
+            home.done(&root, &["init", "--for", agent, "--uninstall"]);
+            assert_eq!(texts(&files), before, "{agent}");
+            for (path, _) in &files {
+                let names = fs::read_dir(path.parent().unwrap()).map_or(0, |entries| {
+                    entries
+                        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("adage"))
+                        .count()
+                });
+                assert!(names <= 1, "nothing but the memory is left");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_since_stays_when_the_entries_go() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let files = files(&home, &root, "claude-code");
+    put(&files);
+    home.done(&root, &["init", "--for", "claude-code"]);
+    let settings = &files[0].0;
+    let changed = fs::read_to_string(settings).unwrap().replace("\"dark\"", "\"light\"");
+    fs::write(settings, changed).unwrap();
+    home.done(&root, &["init", "--for", "claude-code", "--uninstall"]);
+    let text = fs::read_to_string(settings).unwrap();
+    assert!(text.contains("\"light\"") && text.contains("./guard.sh") && text.contains("// The team's own."), "{text}");
+    assert!(!text.contains(" hook "), "{text}");
+}
+
+#[test]
+fn the_entries_are_as_the_agents_document_them() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    for agent in AGENTS {
+        home.done(&root, &["init", "--for", agent]);
+    }
+    let read = |path: PathBuf| -> Value { serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() };
+    let claude = read(root.join(".claude/settings.json"));
+    let hook = &claude["hooks"]["PreToolUse"][0];
+    assert_eq!((&hook["matcher"], &hook["hooks"][0]["type"]), (&"*".into(), &"command".into()));
+    let command = hook["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.ends_with(" hook before-tool --agent claude-code"), "{command}");
+    let names: Vec<&String> = claude["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(names.len(), 7, "{names:?}");
+    assert_eq!(read(root.join(".mcp.json"))["mcpServers"]["adage"]["args"][0], "mcp");
+    assert_eq!(read(root.join(".cursor/hooks.json"))["version"], 1);
+    assert!(read(root.join(".gemini/settings.json"))["hooks"]["BeforeAgent"].is_array());
+    let toml = fs::read_to_string(home.path("home/.codex/config.toml")).unwrap();
+    assert!(toml.starts_with("[mcp_servers.adage]\ncommand = ") && toml.contains("args = [\"mcp\"]"), "{toml}");
+    // What the settings say can be called.
+    let payload =
+        r#"{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
+    let said = home.say(&root, &["hook", "before-tool", "--agent", "claude-code"], payload);
+    assert_eq!((said.code, said.out.as_str()), (0, "{}\n"));
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_left_as_they_are() {
+    for text in [
+        "{\"hooks\": 1}",
+        "{\"hooks\": {\"PreToolUse\": {}}}",
+        "[]",
+        "{\"hooks\": ",
+        "{\"hooks\": {\"SessionStart\": \"x\"}}",
+    ] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let settings = root.join(".claude/settings.json");
+        put(&[(settings.clone(), text)]);
+        let said = home.call(&root, &["init", "--for", "claude-code"]);
+        assert_eq!(said.code, 1, "{text}: {}", said.out);
+        assert!(said.err.contains("nothing was changed in it"), "{}", said.err);
+        assert_eq!(fs::read_to_string(&settings).unwrap(), text);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_that_a_repository_brings_leads_to_no_settings_elsewhere() {
+    for link in [".claude", ".claude/settings.json", ".mcp.json"] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let elsewhere = home.folder("elsewhere");
+        fs::write(elsewhere.join("settings.json"), "{}").unwrap();
+        let (at, to) =
+            (root.join(link), if link == ".claude" { elsewhere.clone() } else { elsewhere.join("settings.json") });
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, &at).unwrap();
+        let said = home.call(&root, &["init", "--for", "claude-code"]);
+        assert_eq!((said.code, said.err.contains("is a link")), (1, true), "{link}: {}", said.err);
+        assert_eq!(fs::read_to_string(elsewhere.join("settings.json")).unwrap(), "{}", "{link}");
+    }
+}

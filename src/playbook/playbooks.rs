@@ -1,0 +1,271 @@
+//! Several playbooks that answer as one: a project's own, and its user's for all projects (docs/spec/playbook.md, 5.10).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use adage_redact::strip_invisible;
+use parking_lot::RwLock;
+use serde::Serialize;
+
+use super::pool::Pool;
+use super::{Credited, Inner, Listing, Playbook, View};
+use crate::error::{Error, Result};
+use crate::learn::Feedback;
+use crate::lesson::{Lesson, LessonId, LessonRef, Realm, ReceiptId, TextHash};
+use crate::retrieve::{Context, NoMatchReason, Request, recent_failures};
+use crate::state::{Book, RecallIndex};
+use crate::trust::Standing;
+
+/// Several playbooks that answer as one.
+///
+/// All lessons in sight compete: how rare a word is and how many lessons there are is counted over all of them, as if they were in
+/// one folder. Of equal scores, the lessons of the playbook that is named first come first. A lesson that several have (the same
+/// id or the same advice) is shown once, as the first of them has it. Words are learned, and settings read, by the first one.
+///
+/// ```
+/// use adage::{Feedback, Playbook, Playbooks, build_lesson};
+///
+/// # let (project, user) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// let project = Playbook::builder(project.path()).without_embedder().open()?;
+/// let user = Playbook::builder(user.path()).without_embedder().open()?;
+/// project.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
+/// user.learn_lesson(build_lesson("rotating SSH keys", "Keep the old key for a day."))?;
+///
+/// let both = Playbooks::new([project, user.clone()]);
+/// let context = both.get_playbook_context("rotate the SSH keys")?;
+/// assert!(context.text.contains("Keep the old key"));
+/// assert_eq!(context.lessons[0].folder, user.folder());
+/// let receipt = context.receipt.ok_or("nothing was shown")?;
+/// let credited = both.record_outcome(receipt, Feedback::Helpful)?;
+/// assert_eq!(credited[0].folder, user.folder());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Playbooks {
+    playbooks: Vec<Playbook>,
+    /// Whether there are others, of folders that are not trusted.
+    has_silent: bool,
+    /// The folders of the project that requests are about; the first is its name.
+    roots: Vec<String>,
+    union: Arc<RwLock<Option<Arc<Union>>>>,
+}
+
+/// What feedback came to in one folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FolderCredit {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What it came to there.
+    pub credited: Credited,
+}
+
+/// The lessons of all playbooks that a realm sees, each once.
+struct Union {
+    realm: Realm,
+    views: Vec<Arc<View>>,
+    recall: RecallIndex,
+    /// The playbook, by its number, that a lesson is of; those of the first are not listed.
+    places: BTreeMap<LessonId, usize>,
+    /// The lessons that are not of the first playbook.
+    later: BTreeSet<LessonId>,
+}
+
+impl Playbooks {
+    /// Playbooks that answer as one, the most particular first. Those of folders that are not trusted take no part.
+    pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Self {
+        let is_known = |playbook: &Playbook| playbook.0.store.guard.standing() != Standing::Unknown;
+        let (playbooks, silent): (Vec<_>, Vec<_>) = playbooks.into_iter().partition(is_known);
+        Self { playbooks, has_silent: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
+    }
+
+    /// The folders of the project that requests are about, such as a repository's root and those of its worktrees. Lessons whose
+    /// project is one of them, or a folder below one, are this project's; a request names it by the first.
+    #[must_use]
+    pub fn with_project_roots<T: Into<String>>(mut self, roots: impl IntoIterator<Item = T>) -> Self {
+        self.roots = roots.into_iter().map(Into::into).collect();
+        self.union = Arc::default();
+        self
+    }
+
+    /// The playbooks that take part, in their order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Playbook] {
+        &self.playbooks
+    }
+
+    /// [`Playbook::get_playbook_context`] over all of them. The receipt is recorded in each folder that a shown lesson is in.
+    ///
+    /// # Errors
+    /// As [`Playbook::get_playbook_context`].
+    pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
+        let request = request.into();
+        let Some(lead) = self.playbooks.first() else {
+            let reason = if self.has_silent { NoMatchReason::NotTrusted } else { NoMatchReason::NoLessons };
+            return Ok(Context::nothing(reason));
+        };
+        let union = self.union(&request.realm)?;
+        let members: Vec<(&Inner, &View)> =
+            self.playbooks.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
+        let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
+        let place = |id: LessonId| union.places.get(&id).copied().unwrap_or_default();
+        let answer = lead.0.answer_counted(pool, &request, &place)?;
+        Ok(answer.into_context(&request, &self.playbooks, &place))
+    }
+
+    /// Records how a task went in every folder that the receipt is of, and says what it came to in each.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchReceipt`] when no folder knows it; the errors of an append.
+    pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Vec<FolderCredit>> {
+        let mut credits = Vec::new();
+        for playbook in &self.playbooks {
+            match playbook.record_outcome(receipt, outcome) {
+                Ok(credited) => credits.push(FolderCredit { folder: playbook.folder().to_owned(), credited }),
+                Err(Error::NoSuchReceipt { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if credits.is_empty() { Err(Error::NoSuchReceipt { receipt }) } else { Ok(credits) }
+    }
+
+    /// [`Playbook::credit_recent_retrievals`] in all of them: how many lessons were credited.
+    ///
+    /// # Errors
+    /// The errors of an append.
+    pub fn credit_recent_retrievals(&self, window: Duration) -> Result<usize> {
+        self.playbooks.iter().map(|playbook| playbook.credit_recent_retrievals(window)).sum()
+    }
+
+    /// The lessons of all of them, newest first, each with its playbook. Nothing is counted. A listing's realm may name the project
+    /// by any of its folders.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<(Playbook, Arc<Lesson>)>> {
+        let everywhere = Listing { realm: None, limit: usize::MAX, ..listing.clone() };
+        let mut met = Met::default();
+        let mut lessons = Vec::new();
+        for playbook in &self.playbooks {
+            let mut own = playbook.list_lessons(&everywhere)?;
+            own.retain(|lesson| listing.realm.as_ref().is_none_or(|realm| self.seen_by(realm, lesson).is_some()));
+            let own = met.new_ones(own, |lesson| self.plain_realm(lesson));
+            lessons.extend(own.into_iter().map(|lesson| (playbook.clone(), lesson)));
+        }
+        lessons.sort_by(|one, other| one.1.newest_first(&other.1));
+        lessons.truncate(listing.limit);
+        Ok(lessons)
+    }
+
+    /// The first playbook that has the lesson, and the lesson.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`] within one playbook.
+    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<(Playbook, Arc<Lesson>)> {
+        let reference = lesson.into();
+        for playbook in &self.playbooks {
+            match playbook.find(reference.clone()) {
+                Ok(lesson) => return Ok((playbook.clone(), lesson)),
+                Err(Error::NoSuchLesson { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::NoSuchLesson { lesson: reference })
+    }
+
+    /// The last mistakes that this realm sees, as a block for a prompt.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn get_recent_failures(&self, realm: &Realm, limit: usize) -> Result<String> {
+        let union = self.union(realm)?;
+        let failed = union.recall.visible(realm).filter(|lesson| !strip_invisible(&lesson.mistake).trim().is_empty());
+        Ok(recent_failures(failed.take(limit)))
+    }
+
+    /// Writes down what recalls left in memory because a folder was busy. True when nothing is left.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io); the events stay in memory.
+    pub fn flush(&self) -> Result<bool> {
+        let mut is_done = true;
+        for playbook in &self.playbooks {
+            is_done &= playbook.flush()?;
+        }
+        Ok(is_done)
+    }
+
+    /// What a realm sees of all playbooks now.
+    fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
+        let views: Vec<Arc<View>> = self.playbooks.iter().map(|playbook| playbook.0.view()).collect::<Result<_>>()?;
+        let known = self.union.read().clone().filter(|known| known.realm == *realm);
+        let is_same = |known: &Arc<Union>| known.views.iter().zip(&views).all(|(one, other)| Arc::ptr_eq(one, other));
+        if let Some(known) = known.clone().filter(is_same) {
+            return Ok(known);
+        }
+        let union = Arc::new(self.unite(realm, views, known.as_deref()));
+        *self.union.write() = Some(Arc::clone(&union));
+        Ok(union)
+    }
+
+    /// The lessons in sight, with the indexes of an earlier union updated by what differs.
+    fn unite(&self, realm: &Realm, views: Vec<Arc<View>>, known: Option<&Union>) -> Union {
+        let (mut met, mut book, mut places) = (Met::default(), Book::default(), BTreeMap::new());
+        for (place, view) in views.iter().enumerate() {
+            let admitted = view.recall.book.lessons.iter().filter(|lesson| lesson.is_admitted());
+            let seen: Vec<Arc<Lesson>> = admitted.filter_map(|lesson| self.seen_by(realm, lesson)).collect();
+            for lesson in met.new_ones(seen, |lesson| Realm::new("", &lesson.realm.role)) {
+                if place > 0 {
+                    places.insert(lesson.id, place);
+                }
+                book.lessons.put(lesson);
+            }
+        }
+        let vector_of = |text: &str| self.playbooks.iter().find_map(|playbook| playbook.0.vector(text));
+        let book = Arc::new(book);
+        let recall = known.map_or_else(
+            || RecallIndex::new(Arc::clone(&book)),
+            |known| known.recall.follow(Arc::clone(&book), &vector_of),
+        );
+        let later = places.keys().copied().collect();
+        Union { realm: realm.clone(), views, recall, places, later }
+    }
+
+    /// The lesson as a request of this realm sees it: where its project is the request's under another name, under that one.
+    fn seen_by(&self, realm: &Realm, lesson: &Arc<Lesson>) -> Option<Arc<Lesson>> {
+        if realm.sees(&lesson.realm) {
+            return Some(Arc::clone(lesson));
+        }
+        let named = Realm { project: realm.project.clone(), role: lesson.realm.role.clone() };
+        let is_it = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
+        (is_it && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
+    }
+
+    /// Where a lesson holds, by one name for this project.
+    fn plain_realm(&self, lesson: &Lesson) -> Realm {
+        let Realm { project, role } = &lesson.realm;
+        Realm::new(if lesson.realm.is_project_of(&self.roots) { "" } else { project }, role)
+    }
+}
+
+/// The lessons of earlier playbooks, so that none is met again.
+#[derive(Default)]
+struct Met {
+    ids: BTreeSet<LessonId>,
+    /// Their advice, with where it holds.
+    texts: BTreeSet<(TextHash, Realm)>,
+}
+
+impl Met {
+    /// The lessons of one playbook that no earlier one has.
+    fn new_ones(&mut self, mut lessons: Vec<Arc<Lesson>>, realm: impl Fn(&Lesson) -> Realm) -> Vec<Arc<Lesson>> {
+        lessons.retain(|lesson| {
+            !self.ids.contains(&lesson.id) && !self.texts.contains(&(lesson.text_hash(), realm(lesson)))
+        });
+        self.ids.extend(lessons.iter().map(|lesson| lesson.id));
+        self.texts.extend(lessons.iter().map(|lesson| (lesson.text_hash(), realm(lesson))));
+        lessons
+    }
+}

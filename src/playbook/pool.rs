@@ -1,0 +1,56 @@
+//! The lessons that a request is answered from, of one playbook or of several.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use adage_index::UnitVector;
+
+use super::{Inner, View};
+use crate::error::{Error, Result};
+use crate::lesson::LessonId;
+use crate::state::{EmbeddedText, LessonVectors, RecallIndex};
+
+static NONE: BTreeSet<LessonId> = BTreeSet::new();
+
+/// Where the lessons in sight come from, and one index of all of them.
+#[derive(Clone, Copy)]
+pub(super) struct Pool<'a> {
+    pub(super) recall: &'a RecallIndex,
+    pub(super) members: &'a [(&'a Inner, &'a View)],
+    /// Of equal scores, these lessons come after the others.
+    pub(super) later: &'a BTreeSet<LessonId>,
+}
+
+impl<'a> Pool<'a> {
+    pub(super) fn of(members: &'a [(&'a Inner, &'a View)], recall: &'a RecallIndex) -> Self {
+        Self { recall, members, later: &NONE }
+    }
+
+    /// True when some folder takes what a showing leaves.
+    pub(super) fn may_append(self) -> bool {
+        self.members.iter().any(|(inner, view)| inner.store.may_append(&view.snapshot))
+    }
+
+    /// The vectors of one text of all lessons, of this dimension, by the model of `lead`. Each folder caches those of its own lessons.
+    pub(super) fn vectors(self, lead: &Inner, text: EmbeddedText, dimension: usize) -> Result<Arc<LessonVectors>> {
+        if let [(inner, view)] = self.members
+            && std::ptr::eq(self.recall, &raw const view.recall)
+        {
+            return inner.lesson_vectors(view, text, dimension);
+        }
+        let embedder = lead.embedder.as_ref().ok_or(Error::NoEmbedder)?;
+        let same_model = || self.members.iter().filter(|(inner, _)| inner.fingerprint() == lead.fingerprint());
+        let vector_of = |text: &str| -> Option<UnitVector> {
+            same_model().find_map(|(inner, _)| inner.vector(text)).or_else(|| lead.vector(text))
+        };
+        let make_known = |texts: &[&str]| {
+            for (inner, view) in same_model() {
+                inner.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
+            }
+            let unknown: Vec<&str> = texts.iter().copied().filter(|text| vector_of(text).is_none()).collect();
+            lead.vectors.write().settle_dimension(dimension);
+            lead.ensure_vectors(embedder.as_ref(), &unknown)
+        };
+        self.recall.vectors(text, dimension, &lead.config.index, make_known, &vector_of)
+    }
+}
