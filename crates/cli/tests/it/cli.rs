@@ -174,8 +174,8 @@ fn feedback_moves_what_list_and_show_print() {
         (&shown["retrievals"], &shown["helpful_retrievals"], &shown["verified"]),
         (&json!(2), &json!(2), &json!(true))
     );
-    // 0.5·0.8 + 0.8·3/4 + 0.3 + 0.1·ln 2, with confidence 0.5 + 2·0.05 + 0.2.
-    assert!((shown["utility"].as_f64().unwrap() - 1.369_314_7).abs() < 1e-6, "{}", shown["utility"]);
+    // (1/√1 + 2·2/(√1 + √3))·σ(2·2): just shown, and learned two recalls ago.
+    assert!((shown["utility"].as_f64().unwrap() - 2.419_781_8).abs() < 1e-6, "{}", shown["utility"]);
     let listed = shell.json(&["list"]);
     assert_eq!((&listed["id"], &listed["utility"]), (&json!(id), &shown["utility"]));
     assert!(shell.call(&["list"]).out.contains("parse a csv export"));
