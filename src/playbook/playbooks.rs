@@ -44,7 +44,7 @@ use crate::trust::Standing;
 /// ```
 #[derive(Clone)]
 pub struct Playbooks {
-    playbooks: Vec<Playbook>,
+    members: Vec<Playbook>,
     /// Whether there are others, of folders that are not trusted.
     has_silent: bool,
     /// The folders of the project that requests are about; the first is its name.
@@ -77,8 +77,8 @@ impl Playbooks {
     /// Playbooks that answer as one, the most particular first. Those of folders that are not trusted take no part.
     pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Self {
         let is_known = |playbook: &Playbook| playbook.0.store.guard.standing() != Standing::Unknown;
-        let (playbooks, silent): (Vec<_>, Vec<_>) = playbooks.into_iter().partition(is_known);
-        Self { playbooks, has_silent: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
+        let (members, silent): (Vec<_>, Vec<_>) = playbooks.into_iter().partition(is_known);
+        Self { members, has_silent: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
     }
 
     /// The folders of the project that requests are about, such as a repository's root and those of its worktrees. Lessons whose
@@ -93,7 +93,7 @@ impl Playbooks {
     /// The playbooks that take part, in their order.
     #[must_use]
     pub fn as_slice(&self) -> &[Playbook] {
-        &self.playbooks
+        &self.members
     }
 
     /// [`Playbook::get_playbook_context`] over all of them. The receipt is recorded in each folder that a shown lesson is in.
@@ -102,17 +102,17 @@ impl Playbooks {
     /// As [`Playbook::get_playbook_context`].
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let request = request.into();
-        let Some(lead) = self.playbooks.first() else {
+        let Some(lead) = self.members.first() else {
             let reason = if self.has_silent { NoMatchReason::NotTrusted } else { NoMatchReason::NoLessons };
             return Ok(Context::nothing(reason));
         };
         let union = self.union(&request.realm)?;
         let members: Vec<(&Inner, &View)> =
-            self.playbooks.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
+            self.members.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
         let place = |id: LessonId| union.places.get(&id).copied().unwrap_or_default();
         let answer = lead.0.answer_counted(pool, &request, &place)?;
-        Ok(answer.into_context(&request, &self.playbooks, &place))
+        Ok(answer.into_context(&request, &self.members, &place))
     }
 
     /// Records how a task went in every folder that the receipt is of, and says what it came to in each.
@@ -121,7 +121,7 @@ impl Playbooks {
     /// [`Error::NoSuchReceipt`] when no folder knows it; the errors of an append.
     pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Vec<FolderCredit>> {
         let mut credits = Vec::new();
-        for playbook in &self.playbooks {
+        for playbook in &self.members {
             match playbook.record_outcome(receipt, outcome) {
                 Ok(credited) => credits.push(FolderCredit { folder: playbook.folder().to_owned(), credited }),
                 Err(Error::NoSuchReceipt { .. }) => {}
@@ -136,7 +136,7 @@ impl Playbooks {
     /// # Errors
     /// The errors of an append.
     pub fn credit_recent_retrievals(&self, window: Duration) -> Result<usize> {
-        self.playbooks.iter().map(|playbook| playbook.credit_recent_retrievals(window)).sum()
+        self.members.iter().map(|playbook| playbook.credit_recent_retrievals(window)).sum()
     }
 
     /// The lessons of all of them, newest first, each with its playbook. Nothing is counted. A listing's realm may name the project
@@ -148,7 +148,7 @@ impl Playbooks {
         let everywhere = Listing { realm: None, limit: usize::MAX, ..listing.clone() };
         let mut met = Met::default();
         let mut lessons = Vec::new();
-        for playbook in &self.playbooks {
+        for playbook in &self.members {
             let mut own = playbook.list_lessons(&everywhere)?;
             own.retain(|lesson| listing.realm.as_ref().is_none_or(|realm| self.seen_by(realm, lesson).is_some()));
             let own = met.new_ones(own, |lesson| self.plain_realm(lesson));
@@ -165,7 +165,7 @@ impl Playbooks {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`] within one playbook.
     pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<(Playbook, Arc<Lesson>)> {
         let reference = lesson.into();
-        for playbook in &self.playbooks {
+        for playbook in &self.members {
             match playbook.find(reference.clone()) {
                 Ok(lesson) => return Ok((playbook.clone(), lesson)),
                 Err(Error::NoSuchLesson { .. }) => {}
@@ -191,7 +191,7 @@ impl Playbooks {
     /// [`FolderError::Io`](crate::FolderError::Io); the events stay in memory.
     pub fn flush(&self) -> Result<bool> {
         let mut is_done = true;
-        for playbook in &self.playbooks {
+        for playbook in &self.members {
             is_done &= playbook.flush()?;
         }
         Ok(is_done)
@@ -199,7 +199,7 @@ impl Playbooks {
 
     /// What a realm sees of all playbooks now.
     fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
-        let views: Vec<Arc<View>> = self.playbooks.iter().map(|playbook| playbook.0.view()).collect::<Result<_>>()?;
+        let views: Vec<Arc<View>> = self.members.iter().map(|playbook| playbook.0.view()).collect::<Result<_>>()?;
         let known = self.union.read().clone().filter(|known| known.realm == *realm);
         let is_same = |known: &Arc<Union>| known.views.iter().zip(&views).all(|(one, other)| Arc::ptr_eq(one, other));
         if let Some(known) = known.clone().filter(is_same) {
@@ -223,7 +223,7 @@ impl Playbooks {
                 book.lessons.put(lesson);
             }
         }
-        let vector_of = |text: &str| self.playbooks.iter().find_map(|playbook| playbook.0.vector(text));
+        let vector_of = |text: &str| self.members.iter().find_map(|playbook| playbook.0.vector(text));
         let book = Arc::new(book);
         let recall = known.map_or_else(
             || RecallIndex::new(Arc::clone(&book)),

@@ -125,7 +125,7 @@ fn a_scan_tells_what_is_worth_reading_and_what_it_left_out() {
         ]
     );
     assert!(matches!(scan.entries[0].hurdle, Some(Ineligible::Active { .. })));
-    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, min: 10 })));
+    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, n_tool_calls: 0 })));
     let left: Vec<_> = scan.left_out.iter().map(|left| (left.path.file_name().unwrap(), &left.reason)).collect();
     assert_eq!(left.len(), if cfg!(unix) { 2 } else { 1 }, "{left:?}");
     assert!(

@@ -11,7 +11,7 @@ use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
 use crate::choice::choice;
-use crate::output::say;
+use crate::output::{counted, say};
 use crate::place::{Origin, Place, has_memory};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
@@ -48,6 +48,9 @@ pub(crate) struct Global {
     /// Maximum number of lessons per project and role
     #[arg(long, global = true, value_name = "N")]
     pub(crate) capacity: Option<usize>,
+    /// Let a smaller --capacity archive lessons that are there
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
     /// Learn nothing from sessions: `mine` only prints its suggestions
     #[arg(long, global = true)]
     pub(crate) no_learn: bool,
@@ -153,10 +156,26 @@ impl Global {
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
         let is_new = !has_memory(self.dir());
         let playbook = open(builder, Access::Write)?;
+        self.check_capacity(&playbook)?;
         if is_new && self.place.origin != Origin::Named {
             say(&format!("made the memory {} ({})", self.dir().display(), self.place.whose()));
         }
         Ok(playbook)
+    }
+
+    /// Refuses a capacity of the command line that would archive several lessons at once, unless the user agrees.
+    fn check_capacity(&self, playbook: &Playbook) -> Result<(), Box<dyn Error>> {
+        let Some(capacity) = self.capacity.filter(|_| !self.yes) else { return Ok(()) };
+        let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
+        // Learning one lesson archives one of a full memory.
+        if largest > capacity {
+            return Err(format!(
+                "{} are there, and --capacity {capacity} would archive all but {capacity} of them; say --yes to let it, or leave it out",
+                counted(largest, "lesson")
+            )
+            .into());
+        }
+        Ok(())
     }
 
     /// The playbook, for commands that only read it.
