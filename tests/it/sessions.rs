@@ -211,7 +211,7 @@ fn a_file_is_read_once_for_each_version() {
     assert!(second.entries[0].summary.intent.starts_with("Please read what is written"));
     // A summary of another version of this program does not.
     let text = fs::read_to_string(&record).unwrap();
-    fs::write(&record, text.replace("\"version\":1", "\"version\":0")).unwrap();
+    fs::write(&record, text.replace("\"version\":2", "\"version\":0")).unwrap();
     assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), first);
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("Please make part 11", "Please read what is written")).unwrap();
