@@ -16,14 +16,15 @@ use crate::place::{Origin, Place, has_memory};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 #[derive(Args)]
 pub(crate) struct Global {
     /// Memory folder (also: `ADAGE_DIR`) [default: the nearest .adage up to the repository's root, with your own for all projects]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) dir: Option<PathBuf>,
     /// Use your own memory for all projects, and no other
-    #[arg(long, global = true, conflicts_with = "dir")]
-    pub(crate) global: bool,
+    #[arg(long = "global", id = "only_own", global = true, conflicts_with = "dir")]
+    pub(crate) only_own: bool,
     /// Project that the lessons apply to: a path in its repository, or a name [default: this repository]
     #[arg(long, global = true, default_value = "", hide_default_value = true)]
     pub(crate) project: String,
@@ -233,13 +234,13 @@ impl Global {
     /// What is asked for: lessons of the named project and role, by default of this repository.
     pub(crate) fn realm(&self) -> Realm {
         let here = || self.place.roots.first().cloned().unwrap_or_default();
-        let project = if self.project.is_empty() { here() } else { self.place.spelled(&self.project) };
+        let project = if self.project.is_empty() { here() } else { Place::spelled(&self.project) };
         Realm::new(project, &self.role)
     }
 
     /// Where a lesson that is learned holds. In a repository's own memory it need not name the repository.
     pub(crate) fn learning_realm(&self) -> Realm {
-        let project = if self.project.is_empty() { String::new() } else { self.place.spelled(&self.project) };
+        let project = if self.project.is_empty() { String::new() } else { Place::spelled(&self.project) };
         let is_plain = self.place.is_own && self.place.is_here(&project);
         Realm::new(if is_plain { String::new() } else { project }, &self.role)
     }
