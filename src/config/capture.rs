@@ -70,8 +70,10 @@ pub struct SessionsConfig {
     /// A session written to more recently may go on. 3 hours; specified.
     #[serde(with = "seconds")]
     pub min_idle: Duration,
-    /// User turns of a session worth reading. 10; specified.
+    /// User turns of a session worth reading; one in which a tool call failed is worth it in any case. 10; specified.
     pub min_user_turns: usize,
+    /// Or so many tool calls: an agent that works by itself is told little. 10; chosen.
+    pub min_tool_calls: usize,
     /// Between the starts of two runs. 30 minutes; specified.
     #[serde(with = "seconds")]
     pub min_gap: Duration,
@@ -94,6 +96,7 @@ impl Default for SessionsConfig {
         Self {
             min_idle: Duration::from_hours(3),
             min_user_turns: 10,
+            min_tool_calls: 10,
             min_gap: Duration::from_mins(30),
             max_per_run: 10,
             max_lines: 50,

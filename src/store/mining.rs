@@ -267,6 +267,8 @@ mod tests {
             session: "s".into(),
             last_record: None,
             n_user_turns: 10,
+            n_tool_calls: 0,
+            n_failed_calls: 0,
             n_turns: 20,
             owner: adage_transcript::Owner::Person,
             intent: String::new(),

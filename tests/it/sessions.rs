@@ -125,7 +125,7 @@ fn a_scan_tells_what_is_worth_reading_and_what_it_left_out() {
         ]
     );
     assert!(matches!(scan.entries[0].hurdle, Some(Ineligible::Active { .. })));
-    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, min: 10 })));
+    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, n_tool_calls: 0 })));
     let left: Vec<_> = scan.left_out.iter().map(|left| (left.path.file_name().unwrap(), &left.reason)).collect();
     assert_eq!(left.len(), if cfg!(unix) { 2 } else { 1 }, "{left:?}");
     assert!(
@@ -211,7 +211,7 @@ fn a_file_is_read_once_for_each_version() {
     assert!(second.entries[0].summary.intent.starts_with("Please read what is written"));
     // A summary of another version of this program does not.
     let text = fs::read_to_string(&record).unwrap();
-    fs::write(&record, text.replace("\"version\":1", "\"version\":0")).unwrap();
+    fs::write(&record, text.replace("\"version\":2", "\"version\":0")).unwrap();
     assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), first);
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("Please make part 11", "Please read what is written")).unwrap();

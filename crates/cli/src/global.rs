@@ -11,19 +11,20 @@ use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
 use crate::choice::choice;
-use crate::output::say;
+use crate::output::{counted, say};
 use crate::place::{Origin, Place, has_memory};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
+#[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 #[derive(Args)]
 pub(crate) struct Global {
     /// Memory folder (also: `ADAGE_DIR`) [default: the nearest .adage up to the repository's root, with your own for all projects]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) dir: Option<PathBuf>,
     /// Use your own memory for all projects, and no other
-    #[arg(long, global = true, conflicts_with = "dir")]
-    pub(crate) global: bool,
+    #[arg(long = "global", id = "only_own", global = true, conflicts_with = "dir")]
+    pub(crate) only_own: bool,
     /// Project that the lessons apply to: a path in its repository, or a name [default: this repository]
     #[arg(long, global = true, default_value = "", hide_default_value = true)]
     pub(crate) project: String,
@@ -48,6 +49,9 @@ pub(crate) struct Global {
     /// Maximum number of lessons per project and role
     #[arg(long, global = true, value_name = "N")]
     pub(crate) capacity: Option<usize>,
+    /// Let a smaller --capacity archive lessons that are there
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
     /// Learn nothing from sessions: `mine` only prints its suggestions
     #[arg(long, global = true)]
     pub(crate) no_learn: bool,
@@ -153,10 +157,26 @@ impl Global {
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
         let is_new = !has_memory(self.dir());
         let playbook = open(builder, Access::Write)?;
+        self.check_capacity(&playbook)?;
         if is_new && self.place.origin != Origin::Named {
             say(&format!("made the memory {} ({})", self.dir().display(), self.place.whose()));
         }
         Ok(playbook)
+    }
+
+    /// Refuses a capacity of the command line that would archive several lessons at once, unless the user agrees.
+    fn check_capacity(&self, playbook: &Playbook) -> Result<(), Box<dyn Error>> {
+        let Some(capacity) = self.capacity.filter(|_| !self.yes) else { return Ok(()) };
+        let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
+        // Learning one lesson archives one of a full memory.
+        if largest > capacity {
+            return Err(format!(
+                "{} are there, and --capacity {capacity} would archive all but {capacity} of them; say --yes to let it, or leave it out",
+                counted(largest, "lesson")
+            )
+            .into());
+        }
+        Ok(())
     }
 
     /// The playbook, for commands that only read it.
@@ -214,13 +234,13 @@ impl Global {
     /// What is asked for: lessons of the named project and role, by default of this repository.
     pub(crate) fn realm(&self) -> Realm {
         let here = || self.place.roots.first().cloned().unwrap_or_default();
-        let project = if self.project.is_empty() { here() } else { self.place.spelled(&self.project) };
+        let project = if self.project.is_empty() { here() } else { Place::spelled(&self.project) };
         Realm::new(project, &self.role)
     }
 
     /// Where a lesson that is learned holds. In a repository's own memory it need not name the repository.
     pub(crate) fn learning_realm(&self) -> Realm {
-        let project = if self.project.is_empty() { String::new() } else { self.place.spelled(&self.project) };
+        let project = if self.project.is_empty() { String::new() } else { Place::spelled(&self.project) };
         let is_plain = self.place.is_own && self.place.is_here(&project);
         Realm::new(if is_plain { String::new() } else { project }, &self.role)
     }

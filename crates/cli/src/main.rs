@@ -62,9 +62,9 @@ fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.global };
+    let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
     match Place::find(wanted) {
-        Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.to_init(cli.global.global),
+        Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.into_init(cli.global.only_own),
         Ok(place) => cli.global.place = place,
         // A hook finds it by what the agent says.
         Err(_) if matches!(cli.command, Command::Hook(_)) => {}

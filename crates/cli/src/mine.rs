@@ -1,5 +1,6 @@
 //! Lessons from sessions: mine, skip, reset-skips.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
 use adage::redact::one_line;
-use adage::sessions::{DueSessions, Mined, NotDue, RunEnd, Scan, SkipSelection};
+use adage::sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
 use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
@@ -29,7 +30,7 @@ const INTERRUPTED: u8 = 130;
 pub(crate) struct Mine {
     /// Session files, also gzipped; for a folder, all .jsonl and .json files below it, also gzipped
     paths: Vec<PathBuf>,
-    /// Read the sessions below this folder that are due: at least 10 turns, ended 3 hours ago, not read yet; 10 of them every 30 minutes
+    /// Read the sessions below this folder that are due: something happened in them, they ended 3 hours ago and were not read yet; 10 of them every 30 minutes
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "format"])]
     sessions: Option<PathBuf>,
     /// Read only the sessions that are queued: those that hooks have seen end
@@ -127,6 +128,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     if let Some(folder) = &asked.sessions {
         let scan = miner.playbook.sessions().scan(folder)?;
         miner.read_due(&scan)?;
+        say_left_out(&scan);
     } else if asked.queued {
         let scan = miner.playbook.sessions().only_queued();
         miner.read_due(&scan)?;
@@ -303,6 +305,29 @@ impl Outcome {
     fn proposed(lesson: &Value, learned: Option<LearnOutcome>) -> Self {
         let turn = lesson.pointer("/provenance/evidence/0/turn").map(ToString::to_string).unwrap_or_default();
         Self { title: format!("model  (turn {turn})"), suggestion: json!({"model": true, "lesson": lesson}), learned }
+    }
+}
+
+/// How many sessions of a folder are not read, by reason.
+fn say_left_out(scan: &Scan) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in &scan.entries {
+        let reason = match (entry.hurdle, entry.standing) {
+            (Some(Ineligible::SubAgent), _) => "of sub-agents",
+            (Some(Ineligible::FewTurns { .. }), _) => "too little happened",
+            (Some(Ineligible::Active { .. }), _) => "may still go on",
+            (_, ReadState::GivenUp { .. }) => "given up after several attempts",
+            (_, ReadState::Read) => "read before",
+            _ => continue,
+        };
+        *counts.entry(reason).or_default() += 1;
+    }
+    if !scan.left_out.is_empty() {
+        counts.insert("no sessions, or not readable", scan.left_out.len());
+    }
+    if !counts.is_empty() {
+        let counts: Vec<String> = counts.into_iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        say(&format!("not read: {}; `sessions DIR --all` lists them", counts.join(", ")));
     }
 }
 

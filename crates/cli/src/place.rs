@@ -74,27 +74,21 @@ impl Place {
             let is_own = dir.ends_with(NAME) && parent.is_some_and(|parent| roots.contains(&parent));
             return Ok(Self { dir, origin: Origin::Named, user: None, roots, is_own });
         }
-        match repository {
-            Some(repository) => {
-                let dir = repository.memory(start);
-                refuse_link(&dir)?;
-                Ok(Self { dir, origin: Origin::Repository, user, roots, is_own: true })
-            }
-            None => match outside(start) {
-                Some(dir) => {
-                    refuse_link(&dir).map(|()| Self { dir, origin: Origin::Folder, user, roots, is_own: false })
-                }
-                None => {
-                    let dir = user
-                        .ok_or("there is no memory here, and no place for one of all projects; name one with --dir")?;
-                    Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false })
-                }
-            },
+        if let Some(repository) = repository {
+            let dir = repository.memory(start);
+            refuse_link(&dir)?;
+            return Ok(Self { dir, origin: Origin::Repository, user, roots, is_own: true });
         }
+        if let Some(dir) = outside(start) {
+            refuse_link(&dir)?;
+            return Ok(Self { dir, origin: Origin::Folder, user, roots, is_own: false });
+        }
+        let dir = user.ok_or("there is no memory here, and no place for one of all projects; name one with --dir")?;
+        Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false })
     }
 
     /// Where `init` makes a memory: outside a repository in the working directory, not in the user's.
-    pub(crate) fn to_init(mut self, is_global: bool) -> Self {
+    pub(crate) fn into_init(mut self, is_global: bool) -> Self {
         if self.origin == Origin::User && !is_global {
             self.user = Some(std::mem::replace(&mut self.dir, PathBuf::from(NAME)));
             self.origin = Origin::Folder;
@@ -113,7 +107,7 @@ impl Place {
     }
 
     /// A project as memories spell it: a path within a repository is the repository's root, another path is whole, a name is a name.
-    pub(crate) fn spelled(&self, project: &str) -> String {
+    pub(crate) fn spelled(project: &str) -> String {
         let is_path = matches!(project, "." | "..") || project.contains(['/', '\\']);
         let path = Path::new(project);
         match path.canonicalize() {

@@ -118,6 +118,7 @@ pub(crate) fn exists(path: &Path) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a repository is somebody else's files")]
 mod tests {
     use std::process::Command;
 

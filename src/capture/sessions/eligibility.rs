@@ -17,13 +17,13 @@ pub enum Ineligible {
     /// It is another agent's: nobody typed anything.
     #[error("a sub-agent's session")]
     SubAgent,
-    /// A person said too little.
-    #[error("{n_user_turns} user messages, at least {min} are needed")]
+    /// Too little happened in it.
+    #[error("{n_user_turns} user messages and {n_tool_calls} tool calls, none of which failed: too little happened")]
     FewTurns {
         /// User turns.
         n_user_turns: usize,
-        /// How many are needed.
-        min: usize,
+        /// Tool calls.
+        n_tool_calls: usize,
     },
     /// It may go on.
     #[error("written to {} minutes ago, {} must have passed", idle.as_secs() / 60, min.as_secs() / 60)]
@@ -47,11 +47,19 @@ pub(super) fn hurdle(
     let idle = (now - updated).to_std().unwrap_or_default();
     if summary.owner == Owner::Agent {
         Some(Ineligible::SubAgent)
-    } else if summary.n_user_turns < config.min_user_turns {
-        Some(Ineligible::FewTurns { n_user_turns: summary.n_user_turns, min: config.min_user_turns })
+    } else if is_short(summary, config) {
+        let SessionSummary { n_user_turns, n_tool_calls, .. } = *summary;
+        Some(Ineligible::FewTurns { n_user_turns, n_tool_calls })
     } else if idle < config.min_idle {
         Some(Ineligible::Active { idle, min: config.min_idle })
     } else {
         None
     }
+}
+
+/// True when little was said and done, and nothing went wrong.
+fn is_short(summary: &SessionSummary, config: &SessionsConfig) -> bool {
+    summary.n_user_turns < config.min_user_turns
+        && summary.n_tool_calls < config.min_tool_calls
+        && summary.n_failed_calls == 0
 }

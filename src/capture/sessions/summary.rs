@@ -1,6 +1,6 @@
 //! What an index knows of one session.
 
-use adage_transcript::{Owner, Reading};
+use adage_transcript::{Owner, Reading, Status, Turn};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,12 @@ pub struct SessionSummary {
     pub last_record: Option<DateTime<FixedOffset>>,
     /// Turns that a person typed.
     pub n_user_turns: usize,
+    /// Tool calls.
+    #[serde(default)]
+    pub n_tool_calls: usize,
+    /// Of these, those that failed.
+    #[serde(default)]
+    pub n_failed_calls: usize,
     /// Turns of every kind; 0 for a file that is no session.
     pub n_turns: usize,
     /// Whose session it is.
@@ -39,17 +45,20 @@ pub struct SessionSummary {
 
 impl SessionSummary {
     /// The version of what a summary says; a kept one of another version is made anew. Raise it with any change of
-    /// `intent` or `workflow`.
-    pub(crate) const VERSION: u32 = 1;
+    /// what it says.
+    pub(crate) const VERSION: u32 = 2;
 
     /// Sums a session up. The same session, the same summary.
     #[must_use]
     pub fn of(reading: &Reading) -> Self {
         let transcript = &reading.transcript;
+        let calls = || transcript.turns.iter().filter_map(Turn::as_call);
         Self {
             session: transcript.session.clone(),
             last_record: reading.report.last_record,
             n_user_turns: transcript.user_turns().count(),
+            n_tool_calls: calls().count(),
+            n_failed_calls: calls().filter(|call| call.status == Status::Failed).count(),
             n_turns: transcript.turns.len(),
             owner: reading.report.owner,
             intent: intent::intent(transcript),

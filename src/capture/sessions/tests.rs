@@ -121,6 +121,8 @@ fn summary(session: &str, n_user_turns: usize, last: Option<DateTime<FixedOffset
         session: session.into(),
         last_record: last,
         n_user_turns,
+        n_tool_calls: 0,
+        n_failed_calls: 0,
         n_turns: n_user_turns * 3,
         owner: Owner::Person,
         intent: "Fix the parser.".into(),
@@ -149,7 +151,16 @@ fn eligible_is_what_a_person_left_alone() {
     // A time to come is the file's.
     check(summary("s", 10, Some(at(7_200))), active(Duration::ZERO));
     check(summary("s", 10, None), active(Duration::ZERO));
-    check(summary("s", 9, Some(at(-86_400))), Some(Ineligible::FewTurns { n_user_turns: 9, min: 10 }));
+    let few = |n_tool_calls| Some(Ineligible::FewTurns { n_user_turns: 9, n_tool_calls });
+    let with = |n_tool_calls, n_failed_calls| SessionSummary {
+        n_tool_calls,
+        n_failed_calls,
+        ..summary("s", 9, Some(at(-86_400)))
+    };
+    check(with(0, 0), few(0));
+    check(with(9, 0), few(9));
+    check(with(10, 0), None);
+    check(with(1, 1), None);
     let agent = SessionSummary { owner: Owner::Agent, ..summary("s", 20, Some(at(-86_400))) };
     check(agent, Some(Ineligible::SubAgent));
 }

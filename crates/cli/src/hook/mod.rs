@@ -77,7 +77,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
     let start = payload.folder().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let start = start.canonicalize().unwrap_or(start);
     let named = global.dir.clone().or_else(|| env_path(VARIABLE));
-    global.place = Place::from(&start, named, global.global, user_memory())?;
+    global.place = Place::from(&start, named, global.only_own, user_memory())?;
     let is_any = [Some(global.dir()), global.place.user.as_deref()].into_iter().flatten().any(has_memory);
     if !is_any {
         return Ok(Answer::default());

@@ -172,7 +172,7 @@ impl Payload {
         let parsed = self.0.get("tool_input").and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
         let Some(input) = parsed.as_ref().or_else(|| self.0.get("tool_input")) else { return Call::default() };
         let texts = |keys: &[&str]| -> Vec<String> {
-            keys.iter().filter_map(|key| input.get(*key)).flat_map(texts_of).collect()
+            keys.iter().filter_map(|key| input.get(*key)).filter_map(texts_of).collect()
         };
         let description = texts(&["description", "content", "new_string", "query", "pattern"]).join(" ");
         Call {

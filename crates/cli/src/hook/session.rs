@@ -114,11 +114,8 @@ pub(super) fn remove_old() {
     let Some(folder) = user_state::folder().filter(|folder| user_state::fault(folder).is_none()) else { return };
     let Ok(entries) = fs::read_dir(folder.join(FOLDER)) else { return };
     for entry in entries.take(MAX_FILES).flatten() {
-        let age = entry
-            .metadata()
-            .ok()
-            .filter(|about| about.is_file())
-            .and_then(|about| about.modified().ok()?.elapsed().ok());
+        let age =
+            entry.metadata().ok().filter(fs::Metadata::is_file).and_then(|about| about.modified().ok()?.elapsed().ok());
         if age.is_some_and(|age| age > MAX_AGE) {
             user_state::remove(&entry.path());
         }

@@ -88,6 +88,7 @@ fn what_is_due_is_read_ten_at_a_time_and_put_on_record() {
     assert!(dry.out.ends_with("10 sessions, 10 suggestions, nothing was learned\n"), "{}{}", dry.out, dry.err);
     assert!(!shell.path().join("memory").exists());
     let first = shell.call(&["mine", "--sessions", &folder]);
+    assert!(!first.err.contains("not read:"), "{}", first.err);
     assert!(first.out.contains("\n10 sessions, 10 suggestions, "), "{}{}", first.out, first.err);
     let again = shell.call(&["mine", "--sessions", &folder]);
     assert_eq!((again.code, again.out.as_str()), (0, "0 sessions, 0 suggestions, 0 learned, 0 for review\n"));
@@ -98,6 +99,7 @@ fn what_is_due_is_read_ten_at_a_time_and_put_on_record() {
     shell.now = "2026-03-01T13:30:00Z";
     let none = shell.call(&["mine", "--sessions", &folder]);
     assert!(none.code == 0 && none.err.contains("no session is due"), "{}", none.err);
+    assert!(none.err.contains("not read: 12 read before; "), "{}", none.err);
 }
 
 #[cfg(unix)]

@@ -149,8 +149,7 @@ fn a_file_that_is_touched_and_a_call_that_failed_are_warned_of() {
     let file = root.join("db/schema/users.sql");
     assert!(agent.told("before-edit", file.to_str().unwrap()).contains("Write a migration."));
     assert_eq!(agent.told("before-tool", "make deploy"), "");
-    agent.hook("after-failure", "make deploy");
-    let payload = agent.payload("after-failure", "x");
+    let payload = agent.payload("after-failure", "make deploy");
     home.say(&root, &["hook", "after-tool"], &payload);
     let again = payload.replace("PostToolUseFailure", "PreToolUse");
     let told = home.say(&root, &["hook", "before-tool"], &again).object();

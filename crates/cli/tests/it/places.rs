@@ -170,3 +170,20 @@ fn mined_lessons_come_back_without_flags() {
     assert_eq!((listed.len(), listed[0].get("project")), (1, None), "it holds wherever the repository is");
     assert!(home.done(&home.worktree(&root, "tree"), &["context"]).out.contains("pip install requests"));
 }
+
+#[test]
+fn a_smaller_capacity_archives_several_lessons_only_when_the_user_agrees() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    for n in 0..4 {
+        home.learn(&root, &format!("rotating SSH keys of host {n}{n}"), &format!("Ask number {n}."), &[]);
+    }
+    let more = ["learn", "--trigger", "x y", "--solution", "z", "--capacity", "2"];
+    let said = home.call(&root, &more);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("4 lessons are there") && said.err.contains("--yes"), "{}", said.err);
+    assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 4);
+    assert_eq!(home.done(&root, &["learn", "--trigger", "x y", "--solution", "z", "--capacity", "4"]).code, 0);
+    assert_eq!(home.done(&root, &[&more[..], &["--yes"]].concat()).code, 0);
+    assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 2);
+}
