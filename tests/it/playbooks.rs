@@ -51,9 +51,11 @@ fn rows(file: &str) -> Vec<Map<String, Value>> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What a request is shown, and by which numbers.
-fn shown(context: &Context) -> (String, Vec<(Option<f32>, Option<f32>)>, Option<f32>) {
-    let numbers = context.lessons.iter().map(|lesson| (lesson.score, lesson.probability)).collect();
+/// What a request is shown, with scores and probabilities; or the probability for which nothing is.
+type Numbers = (String, Vec<[Option<f32>; 2]>, Option<f32>);
+
+fn shown(context: &Context) -> Numbers {
+    let numbers = context.lessons.iter().map(|lesson| [lesson.score, lesson.probability]).collect();
     let unlikely = match context.none_because {
         Some(NoMatchReason::Unlikely { probability, .. }) => Some(probability),
         _ => None,
