@@ -208,10 +208,11 @@ fn credit(playbook: &Playbook) -> Result {
 fn overflow(playbook: &Playbook) -> Result {
     let capacity = playbook.config().retention.capacity;
     heading("OVERFLOW", &format!("capacity {capacity}: a new lesson pushes out the one of least utility"));
-    // Six showings that do not help make it the lesson of least utility. It stays all the same: it is verified.
+    // Six showings that do harm make it the lesson of least utility. It stays all the same: it is verified.
     let verified = playbook.mark_verified(VERIFIED, Verification::Passed)?;
     for _ in 0..6 {
         playbook.record_retrieval(verified)?;
+        playbook.record_harmful_retrieval(verified)?;
     }
     let before: Vec<Arc<Lesson>> = by_utility(playbook)?;
     assert_eq!((before.len(), before.first().map(|least| least.id)), (capacity, Some(verified)));
