@@ -124,6 +124,8 @@ pub(crate) enum Command {
     Curate(Curate),
     /// Fit when to answer and when to be silent to queries of your own, each with the lesson that answers it or none
     Calibrate(Calibrate),
+    /// Serve the memory to agents by the Model Context Protocol, over standard input and output
+    Mcp,
     /// Measure retrieval and merging on folders of data: a table, and a page with plots
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook

@@ -91,7 +91,7 @@ pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
 }
 
 /// Undoes a change, or the last merge into a lesson, in the first playbook that knows it.
-fn undo_in(playbooks: &[Playbook], change: ChangeId, lesson: &LessonRef) -> Result<Undone, Error> {
+pub(crate) fn undo_in(playbooks: &[Playbook], change: ChangeId, lesson: &LessonRef) -> Result<Undone, Error> {
     for playbook in playbooks {
         match playbook.undo(change) {
             Err(Error::NoSuchChange { .. }) => {}

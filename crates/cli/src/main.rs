@@ -18,6 +18,7 @@ mod hook;
 mod inbox;
 mod init;
 mod learn;
+mod mcp;
 mod mine;
 mod onnxruntime;
 mod output;
@@ -128,6 +129,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
+        Command::Mcp => mcp::serve(global),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => init::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),

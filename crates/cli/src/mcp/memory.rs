@@ -1,0 +1,57 @@
+//! The memory that a server answers from: opened at the first call, and kept open with its model and indexes.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use adage::{FolderError, Playbooks};
+
+use crate::global::{Access, Global};
+
+pub(super) struct Memory {
+    pub(super) global: Global,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    books: Playbooks,
+    silent: Vec<PathBuf>,
+}
+
+impl Memory {
+    pub(super) fn new(global: Global) -> Self {
+        Self { global, open: Mutex::new(None) }
+    }
+
+    /// The playbooks in sight, and a line on each folder that is not trusted.
+    pub(super) fn books(&self) -> Result<(Playbooks, Vec<String>), Box<dyn Error>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = if let Some(known) = open.take() {
+            known
+        } else {
+            let books = self.global.books(Access::Write)?;
+            Open { books: books.all, silent: books.silent }
+        };
+        let told = known.silent.iter().map(|path| FolderError::NotTrusted { path: path.clone() }.to_string()).collect();
+        let books = known.books.clone();
+        // A folder may be let in, or made, while the server runs.
+        if known.silent.is_empty() && !books.as_slice().is_empty() {
+            *open = Some(known);
+        }
+        Ok((books, told))
+    }
+
+    /// The same, where a folder that is not trusted is an error.
+    pub(super) fn trusted(&self) -> Result<Playbooks, Box<dyn Error>> {
+        let (books, told) = self.books()?;
+        match told.into_iter().next() {
+            Some(told) if books.as_slice().is_empty() => Err(told.into()),
+            _ => Ok(books),
+        }
+    }
+
+    /// Opens again at the next call: a memory was made.
+    pub(super) fn reopen(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

@@ -1,0 +1,87 @@
+//! `adage mcp`: the memory as a server of the Model Context Protocol, over standard input and output (docs/mcp.md).
+
+mod memory;
+mod tools;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+
+use crate::global::Global;
+use crate::result::{Done, chain};
+use memory::Memory;
+use tools::Tool;
+
+/// What a model is told before it sees the tools.
+const INSTRUCTIONS: &str = "A memory of lessons learned in this repository. Recall before a task, before a risky command and when something \
+     fails; learn after a mistake whose remedy worked; report the outcome with the receipt of the recall.";
+
+/// Serves until standard input ends.
+pub(crate) fn serve(global: Global) -> Done {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let server = Server { memory: Arc::new(Memory::new(global)) };
+    runtime.block_on(async {
+        let running = server.serve(rmcp::transport::stdio()).await.map_err(|error| chain(&error))?;
+        running.waiting().await.map_err(|error| chain(&error))
+    })?;
+    // A thread that still waits for input would keep the program.
+    runtime.shutdown_background();
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Server {
+    memory: Arc<Memory>,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("adage", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(INSTRUCTIONS.to_owned());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(Tool::ALL.map(Tool::described).to_vec()))
+    }
+
+    /// Runs a tool on a blocking thread. What a caller can mend is a result that says so; only a tool that does not exist is an
+    /// error of the protocol.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = Tool::ALL.into_iter().find(|tool| tool.name() == request.name);
+        let tool = tool.ok_or_else(|| ErrorData::invalid_params(format!("no tool {:?}", request.name), None))?;
+        let memory = Arc::clone(&self.memory);
+        let run =
+            move || tool.run(&memory, request.arguments.unwrap_or_default()).map_err(|error| told(error.as_ref()));
+        let answer = tokio::task::spawn_blocking(run).await;
+        let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        Ok(match answer {
+            Ok(answer) => {
+                let mut result = CallToolResult::structured(answer.object);
+                result.content = vec![ContentBlock::text(answer.text)];
+                result.into()
+            }
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]).into(),
+        })
+    }
+}
+
+/// An error with its causes, without what a terminal or a prompt would take for more than text.
+fn told(error: &(dyn Error + 'static)) -> String {
+    adage::redact::printable(&chain(error))
+}

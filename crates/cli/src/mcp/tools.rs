@@ -1,0 +1,299 @@
+//! The tools of the server: what each takes, gives and does.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use adage::redact::one_line;
+use adage::{ChangeId, Feedback, LearnOutcome, LessonDraft, LessonRef, Listing, Playbook, ReceiptId, Request};
+use rmcp::handler::server::common::{schema_for_input, schema_for_output};
+use rmcp::model::{JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::memory::Memory;
+use crate::change::undo_in;
+
+/// Lessons that a list shows unless it is asked for more.
+const LISTED: usize = 20;
+
+/// What a tool gives back.
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) object: Value,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Tool {
+    Recall,
+    Learn,
+    Outcome,
+    List,
+    Remove,
+    Undo,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Recall {
+    /// The task, error or question
+    query: String,
+    /// File about to be changed
+    path: Option<String>,
+    /// Command about to be run
+    command: Option<String>,
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Recalled {
+    /// Lessons to follow; empty if none is relevant
+    text: String,
+    /// For `outcome`
+    receipt: Option<String>,
+    lessons: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Learn {
+    /// Situation in which the lesson holds
+    trigger: String,
+    /// What to do
+    solution: String,
+    /// What went wrong
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mistake: Option<String>,
+    #[serde(default)]
+    domains: Vec<String>,
+    /// Globs of files
+    #[serde(default)]
+    paths: Vec<String>,
+    /// Globs of commands
+    #[serde(default)]
+    commands: Vec<String>,
+    /// Id of the lesson that this replaces
+    #[serde(skip_serializing)]
+    supersedes: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Learned {
+    id: Option<String>,
+    outcome: String,
+    /// For `undo`
+    change: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Outcome {
+    receipt: String,
+    result: Verdict,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Helpful,
+    Neutral,
+    Harmful,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct List {
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    lessons: Vec<Line>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Line {
+    id: String,
+    trigger: String,
+    solution: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Remove {
+    /// Id or trigger
+    lesson: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Undo {
+    change: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Changed {
+    lessons: Vec<String>,
+    change: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Credited {
+    lessons: Vec<String>,
+}
+
+impl Tool {
+    pub(super) const ALL: [Self; 6] = [Self::Recall, Self::Learn, Self::Outcome, Self::List, Self::Remove, Self::Undo];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Recall => "recall",
+            Self::Learn => "learn",
+            Self::Outcome => "outcome",
+            Self::List => "list",
+            Self::Remove => "remove",
+            Self::Undo => "undo",
+        }
+    }
+
+    /// What clients are told: description, schemas, and whether it changes anything.
+    pub(super) fn described(self) -> rmcp::model::Tool {
+        let [reads, adds] = [ToolAnnotations::new().read_only(true), ToolAnnotations::new().destructive(false)];
+        let removes = ToolAnnotations::new().destructive(true);
+        let (description, input, output, annotations) = match self {
+            Self::Recall => ("Lessons for a task", input::<Recall>(), schema_for_output::<Recalled>(), reads),
+            Self::Learn => ("Keep a lesson", input::<Learn>(), schema_for_output::<Learned>(), adds),
+            Self::Outcome => {
+                ("How the task of a recall went", input::<Outcome>(), schema_for_output::<Credited>(), adds)
+            }
+            Self::List => ("Newest lessons", input::<List>(), schema_for_output::<Listed>(), reads),
+            Self::Remove => ("Remove a lesson for good", input::<Remove>(), schema_for_output::<Changed>(), removes),
+            Self::Undo => ("Take a change back", input::<Undo>(), schema_for_output::<Changed>(), removes),
+        };
+        let tool = rmcp::model::Tool::new(self.name(), description, input);
+        tool.with_raw_output_schema(output).with_annotations(annotations)
+    }
+
+    pub(super) fn run(self, memory: &Memory, arguments: JsonObject) -> Result<Answer, Box<dyn Error>> {
+        match self {
+            Self::Recall => recall(memory, read(arguments)?),
+            Self::Learn => learn(memory, &read(arguments)?),
+            Self::Outcome => outcome(memory, &read(arguments)?),
+            Self::List => list(memory, &read(arguments)?),
+            Self::Remove => remove(memory, &read(arguments)?),
+            Self::Undo => undo(memory, &read(arguments)?),
+        }
+    }
+}
+
+fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
+    schema_for_input::<T>().unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Box<dyn Error>> {
+    Ok(serde_json::from_value(Value::Object(arguments))?)
+}
+
+fn answer(text: String, object: impl Serialize) -> Answer {
+    Answer { text, object: json!(object) }
+}
+
+fn texts<T: ToString>(items: &[T]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
+}
+
+fn recall(memory: &Memory, asked: Recall) -> Result<Answer, Box<dyn Error>> {
+    let (books, told) = memory.books()?;
+    let mut request = Request::about(asked.query).in_realm(&memory.global.realm());
+    request = asked.path.iter().fold(request, Request::touching);
+    request = asked.command.iter().fold(request, Request::running);
+    request = asked.limit.into_iter().fold(request, Request::limit);
+    let context = books.get_playbook_context(request)?;
+    let silence = context.none_because.map(|reason| reason.to_string()).unwrap_or_default();
+    let text = if context.text.is_empty() { [told, vec![silence]].concat().join("\n") } else { context.text.clone() };
+    let lessons = context.lessons.iter().map(|shown| shown.id.to_string()).collect();
+    let receipt = context.receipt.map(|receipt| receipt.to_string());
+    Ok(answer(text, Recalled { text: context.text, receipt, lessons }))
+}
+
+fn learn(memory: &Memory, asked: &Learn) -> Result<Answer, Box<dyn Error>> {
+    let Value::Object(mut row) = json!(asked) else { return Err("a lesson is an object".into()) };
+    row.insert("source".to_owned(), "agent".into());
+    let old = asked.supersedes.as_deref().map(str::parse).transpose()?;
+    let draft = old.into_iter().fold(LessonDraft::from_program(row), LessonDraft::supersedes);
+    let playbook = memory.global.create()?;
+    memory.reopen();
+    let learned = playbook.learn_lesson(draft.in_realm(&memory.global.learning_realm()))?;
+    if let LearnOutcome::Refused { reason } = &learned {
+        return Err(reason.to_string().into());
+    }
+    let [id, change] = [learned.id().map(|id| id.to_string()), learned.change().map(|change| change.to_string())];
+    let outcome = learned.to_string();
+    Ok(answer(outcome.clone(), Learned { id, outcome, change }))
+}
+
+fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
+    let receipt: ReceiptId = asked
+        .receipt
+        .parse()
+        .map_err(|_| format!("{:?} is not the receipt of a recall", one_line(&asked.receipt, 60)))?;
+    let feedback = match asked.result {
+        Verdict::Helpful => Feedback::Helpful,
+        Verdict::Neutral => Feedback::Neutral,
+        Verdict::Harmful => Feedback::Harmful,
+    };
+    let credits = memory.trusted()?.record_outcome(receipt, feedback)?;
+    let lessons: Vec<String> = credits
+        .iter()
+        .filter_map(|credit| match &credit.credited {
+            adage::Credited::Recorded { lessons } => Some(texts(lessons)),
+            adage::Credited::AlreadyRecorded { .. } => None,
+        })
+        .flatten()
+        .collect();
+    let text =
+        if lessons.is_empty() { "recorded before".to_owned() } else { format!("recorded for {}", lessons.join(", ")) };
+    Ok(answer(text, Credited { lessons }))
+}
+
+fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
+    let realm = Some(memory.global.realm());
+    let listing = Listing { realm, limit: asked.limit.unwrap_or(LISTED), ..Listing::default() };
+    let lessons: Vec<Line> = (memory.trusted()?.list_lessons(&listing)?.iter())
+        .map(|(_, lesson)| Line {
+            id: lesson.id.to_string(),
+            trigger: one_line(&lesson.trigger, 200),
+            solution: one_line(&lesson.correct_pattern, 400),
+        })
+        .collect();
+    let lines: Vec<String> =
+        lessons.iter().map(|line| format!("{}  {}: {}", line.id, line.trigger, line.solution)).collect();
+    Ok(answer(lines.join("\n"), Listed { lessons }))
+}
+
+/// The first playbook that has a lesson.
+fn holder(memory: &Memory, lesson: &str) -> Result<(Playbook, LessonRef), Box<dyn Error>> {
+    let reference = LessonRef::from(lesson);
+    let (playbook, found) = memory.trusted()?.find(reference)?;
+    Ok((playbook, found.id.into()))
+}
+
+fn remove(memory: &Memory, asked: &Remove) -> Result<Answer, Box<dyn Error>> {
+    let (playbook, lesson) = holder(memory, &asked.lesson)?;
+    let removed = playbook.remove(lesson)?;
+    let change = removed.change.to_string();
+    let text = format!("removed {}; undo within 30 days with change {change}", removed.id);
+    Ok(answer(text, Changed { lessons: vec![removed.id.to_string()], change }))
+}
+
+fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
+    let change: ChangeId =
+        asked.change.parse().map_err(|_| format!("{:?} is not the id of a change", one_line(&asked.change, 60)))?;
+    let undone = undo_in(memory.trusted()?.as_slice(), change, &LessonRef::from(asked.change.as_str()))?;
+    let lessons = texts(&[undone.restored, undone.withdrawn].concat());
+    Ok(answer(
+        format!("undone; lessons: {}", lessons.join(", ")),
+        Changed { lessons, change: undone.change.to_string() },
+    ))
+}

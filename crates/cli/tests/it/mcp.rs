@@ -1,0 +1,168 @@
+//! `mcp`: what the server says to a client that speaks the protocol line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::home::Home;
+
+/// A client with its server.
+struct Client {
+    server: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    n_sent: u64,
+}
+
+impl Client {
+    fn new(home: &Home, root: &Path) -> Self {
+        let mut command: Command = home.command(root, &["mcp", "--embedder", "none"]);
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (to, from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+        let mut client = Self { server, to, from, n_sent: 0 };
+        let about =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let answer = client.ask("initialize", &about);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "adage");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.to, "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.n_sent += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.n_sent, "method": method, "params": params}));
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], self.n_sent, "{answer}");
+        answer
+    }
+
+    /// What a tool answers: its text, and the object.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (String, Value) {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let result = &answer["result"];
+        assert_eq!(result["isError"], false, "{answer}");
+        (result["content"][0]["text"].as_str().unwrap().to_owned(), result["structuredContent"].clone())
+    }
+
+    /// What a tool refuses with.
+    fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn lesson(trigger: &str, solution: &str) -> Value {
+    json!({"trigger": trigger, "solution": solution, "mistake": "it was lost"})
+}
+
+#[test]
+fn the_tools_are_few_and_their_schemas_small() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let answer = Client::new(&home, &root).ask("tools/list", &json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    assert!(tools.len() <= 8);
+    for tool in tools {
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(tool[schema]["type"], "object", "{tool}");
+        }
+        let hints = &tool["annotations"];
+        let is_destructive = ["remove", "undo"].contains(&tool["name"].as_str().unwrap());
+        assert_eq!(hints["destructiveHint"] == true, is_destructive, "{tool}");
+    }
+    // JSON has about 3.5 characters to a token.
+    let n_chars = answer["result"]["tools"].to_string().len();
+    assert!(n_chars < 1_500 * 7 / 2, "{n_chars}");
+}
+
+#[test]
+fn an_agent_that_repeats_a_mistake_is_warned_before_its_second_try() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    let push = json!({"query": "publish my branch", "command": "git push --force origin main"});
+    assert_eq!(client.call("recall", &push).1["lessons"], json!([]));
+    let mut learned = lesson("pushing a rebased branch", "Use --force-with-lease, never --force.");
+    learned["commands"] = json!(["git push*"]);
+    let (_, kept) = client.call("learn", &learned);
+    let (text, warned) = client.call("recall", &push);
+    assert!(text.contains("--force-with-lease"), "{text}");
+    assert_eq!(warned["lessons"], json!([kept["id"]]));
+
+    let credited = client.call("outcome", &json!({"receipt": warned["receipt"], "result": "helpful"})).1;
+    assert_eq!(credited["lessons"], json!([kept["id"]]));
+    let again = client.call("outcome", &json!({"receipt": warned["receipt"], "result": "harmful"}));
+    assert_eq!(again.0, "recorded before");
+}
+
+#[test]
+fn what_is_removed_comes_back_by_an_undo_only() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    client.call("learn", &lesson("parsing CSV exports", "Use the csv module."));
+    assert_eq!(client.call("list", &json!({})).1["lessons"][0]["trigger"], "parsing CSV exports");
+    let (_, removed) = client.call("remove", &json!({"lesson": "parsing csv exports"}));
+    assert_eq!(client.call("list", &json!({})).1["lessons"], json!([]));
+    assert!(client.refused("learn", &lesson("parsing CSV exports", "Use the csv module.")).contains("removed"));
+    client.call("undo", &json!({"change": removed["change"]}));
+    assert_eq!(client.call("list", &json!({})).1["lessons"][0]["solution"], "Use the csv module.");
+}
+
+#[test]
+fn a_wrong_call_says_what_is_wrong_and_the_server_goes_on() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    assert!(client.refused("learn", &json!({"trigger": "x"})).contains("missing field `solution`"));
+    assert!(client.refused("recall", &json!({"query": "x", "limt": 3})).contains("unknown field `limt`"));
+    client.call("learn", &lesson("a", "b"));
+    assert!(client.refused("outcome", &json!({"receipt": "x", "result": "helpful"})).contains("not the receipt"));
+    assert!(client.refused("remove", &json!({"lesson": "never learned"})).contains("never learned"));
+    assert!(client.refused("undo", &json!({"change": "x\u{1b}[8m"})).contains("is not the id of a change"));
+    assert_eq!(client.ask("tools/call", &json!({"name": "rm", "arguments": {}}))["error"]["code"], -32602);
+    client.call("learn", &lesson("c", "d"));
+}
+
+#[test]
+fn two_windows_share_one_memory() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let (mut one, mut other) = (Client::new(&home, &root), Client::new(&home, &root));
+    for number in 0..5 {
+        one.call("learn", &lesson(&format!("window one, {number}"), &format!("first {number}")));
+        other.call("learn", &lesson(&format!("window two, {number}"), &format!("second {number}")));
+    }
+    for client in [&mut one, &mut other] {
+        assert_eq!(client.call("list", &json!({"limit": 50})).1["lessons"].as_array().unwrap().len(), 10);
+    }
+}
+
+/// A folder that somebody else made says nothing but that.
+#[test]
+fn a_folder_that_is_not_trusted_stays_silent() {
+    let (author, reader) = (Home::new(), Home::new());
+    let root = author.repository("shop");
+    Client::new(&author, &root).call("learn", &lesson("deploying the shop", "Run this script."));
+    let mut client = Client::new(&reader, &root);
+    let (text, object) = client.call("recall", &json!({"query": "deploying the shop"}));
+    assert!(text.contains("adage trust") && !text.contains("Run this script"), "{text}");
+    assert_eq!(object["lessons"], json!([]));
+    assert!(client.refused("list", &json!({})).contains("adage trust"));
+}
