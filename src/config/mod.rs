@@ -21,22 +21,18 @@
 //!
 //! # As a file
 //!
-//! `Config` reads and writes serde formats, and [`Config::from_json`] reads JSON. A setting that is left out keeps its default.
+//! `Config` reads and writes serde formats; [`Config::from_toml`] reads TOML, and [`Config::from_json`] JSON. A setting that is left out keeps its default.
 //! Durations are numbers of seconds (`300`, `0.5`), choices are words (`"guarded"`), and a key that is not a setting is refused.
 //!
 //! ```
 //! use adage::Config;
 //! use std::time::Duration;
 //!
-//! # let folder = tempfile::tempdir()?;
-//! # let file = folder.path().join("adage.json");
-//! # std::fs::write(&file, r#"{"retention": {"capacity": 200}, "feedback": {"credit_window": 60}}"#)?;
-//! // {"retention": {"capacity": 200}, "feedback": {"credit_window": 60}}
-//! let config = Config::from_json(&std::fs::read_to_string(&file)?)?;
+//! let config = Config::from_toml("retention.capacity = 200\n[feedback]\ncredit_window = 60")?;
 //! assert_eq!((config.retention.capacity, config.retention.max_waiting), (200, 200));
 //! assert_eq!(config.feedback.credit_window, Duration::from_secs(60));
 //!
-//! let error = Config::from_json(r#"{"retention": {"size": 200}}"#).unwrap_err();
+//! let error = Config::from_toml("retention.size = 200").unwrap_err();
 //! assert_eq!(error.to_string(), "no setting \"retention.size\"; there are capacity, max_waiting, prune_max_fraction, prune_min_retrievals, utility");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -147,7 +143,18 @@ impl Config {
     /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::Json`] for what is not JSON, and for a value of
     /// another type.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        let value: Value = serde_json::from_str(text)?;
+        Self::from_value(serde_json::from_str(text)?)
+    }
+
+    /// The same of TOML, whose tables are the sections.
+    ///
+    /// # Errors
+    /// Those of [`from_json`](Self::from_json); [`Error::Toml`] for what is not TOML.
+    pub fn from_toml(text: &str) -> Result<Self, Error> {
+        Self::from_value(toml::from_str(text)?)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
         let known = serde_json::to_value(Self::default())?;
         if let Some(unknown) = unknown_key(&value, &known, "") {
             return Err(unknown);
@@ -155,15 +162,15 @@ impl Config {
         Ok(serde_json::from_value(value)?)
     }
 
-    /// These settings with those of a memory folder's own file on top. A folder sets how its lessons are kept, found and shown: the
+    /// These settings with those of a memory folder's own file, in TOML, on top. A folder sets how its lessons are kept, found and shown: the
     /// sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and `skills`. It never sets what is
     /// trusted, read, run, called or written elsewhere, nor `retrieval.calibration`: that is for the user's settings, the command
     /// line and the host.
     ///
     /// # Errors
-    /// [`Error::NotForFolder`]; those of [`from_json`](Self::from_json).
+    /// [`Error::NotForFolder`]; those of [`from_toml`](Self::from_toml).
     pub fn for_folder(&self, text: &str) -> Result<Self, Error> {
-        let own: Value = serde_json::from_str(text)?;
+        let own: Value = toml::from_str(text)?;
         let is_allowed = |key: &&String| FOLDER_SECTIONS.contains(&key.as_str());
         if let Some(key) = own.as_object().and_then(|own| own.keys().find(|key| !is_allowed(key))) {
             return Err(Error::NotForFolder { key: key.clone(), allowed: &FOLDER_SECTIONS });

@@ -141,9 +141,9 @@ fn a_utility_of_the_hosts_own_cannot_be_written() {
 fn a_folder_sets_no_calibration_and_keeps_its_users() {
     let mut user = Config::default();
     fit(&mut user, "words", FIT);
-    let own = r#"{"retrieval": {"limit": 3, "calibration": {"words": {"scale": 1, "offset": 20, "n_pairs": 40}}}}"#;
+    let own = "[retrieval]\nlimit = 3\ncalibration.words = { scale = 1, offset = 20, n_pairs = 40 }";
     let error = user.for_folder(own).unwrap_err();
     assert!(matches!(&error, Error::NotForFolder { key, .. } if key == "retrieval.calibration"), "{error}");
-    let merged = user.for_folder(r#"{"retrieval": {"limit": 3}}"#).unwrap();
+    let merged = user.for_folder("retrieval.limit = 3").unwrap();
     assert_eq!((merged.retrieval.limit, merged.retrieval.calibration.get("words")), (3, Some(&FIT)));
 }

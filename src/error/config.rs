@@ -33,8 +33,11 @@ pub enum Error {
         allowed: &'static [&'static str],
     },
     /// The text is not JSON, or a value is not of the setting's type.
-    #[error("the settings cannot be read as JSON")]
+    #[error("the settings cannot be read")]
     Json(#[from] serde_json::Error),
+    /// The text is not TOML.
+    #[error("the settings cannot be read as TOML")]
+    Toml(#[from] toml::de::Error),
 }
 
 impl From<InvalidSetting> for Error {

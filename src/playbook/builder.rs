@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
+use super::own_config::own_config;
 use super::skill_matching::SkillMatcher;
-use super::trusting::own_config;
 use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
@@ -88,7 +88,7 @@ impl PlaybookBuilder {
         with_global_notes(file: impl Into<PathBuf>) => global_notes = Some(file.into());
     }
 
-    /// Reads the folder's own settings, `config.json`, on top of those given, and then lets `finish` change what it wants. Settings
+    /// Reads the folder's own settings, `config.toml`, on top of those given, and then lets `finish` change what it wants. Settings
     /// of a folder that is not trusted, or that its user has not admitted, are not read; a file with a setting that a folder may
     /// not have ([`Config::for_folder`]) is passed over, with a warning.
     #[must_use]
@@ -179,9 +179,8 @@ impl PlaybookBuilder {
 
 /// These settings with those of the folder on top, as far as they may be used.
 fn with_own_config(folder: &Folder, guard: &Guard, config: Config) -> Config {
-    let text = own_config(folder).filter(|(_, text)| guard.admits(|| *text));
-    let Some((text, _)) = text else { return config };
-    config.for_folder(&text).unwrap_or_else(|error| {
+    let Some(own) = own_config(folder).filter(|own| guard.admits(|| own.hash)) else { return config };
+    own.on_top_of(&config).unwrap_or_else(|error| {
         tracing::warn!(error = with_causes(&error), folder = %folder.path().display(), "the folder's settings are not used");
         config
     })

@@ -30,6 +30,7 @@ pub(crate) mod inbox;
 mod inspect;
 mod learning;
 pub(crate) mod mining;
+mod own_config;
 mod playbooks;
 mod pool;
 mod promotion;

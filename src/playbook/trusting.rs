@@ -9,19 +9,15 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::WaitingLesson;
+use super::own_config::own_config;
 use super::skill_listing::{ListedSkill, SkillPlace};
 use super::skills::Skills;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, Name};
+use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
 use crate::proposal::{for_person, lesson_as_text};
 use crate::store::skill_files::{NotListed, OWN_SKILLS};
 use crate::trust::{FolderIdentity, Standing};
-
-/// The file of a folder's own settings.
-const CONFIG: &str = "config.json";
-/// A longer file is not one of settings.
-const MAX_CONFIG: usize = 1 << 16;
 
 /// What is in the folder that its user has not admitted yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -58,13 +54,13 @@ impl Playbook {
         }
         let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
         let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
-        let config = own_config(&store.folder).filter(|(_, text)| guard.awaits(*text));
+        let config = own_config(&store.folder).filter(|own| guard.awaits(own.hash));
         Ok(AwaitingTrust {
             lessons: lessons.cloned().collect(),
             in_review: if guard.is_recording() { Vec::new() } else { self.waiting_lessons()? },
             skills: skills.collect(),
             refused: self.skills().list()?.refused,
-            config: config.map(|(text, _)| text),
+            config: config.map(|own| own.text),
         })
     }
 
@@ -82,7 +78,7 @@ impl Playbook {
         let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
         let store = &self.0.store;
-        let config = own_config(&store.folder).map(|(_, text)| text);
+        let config = own_config(&store.folder).map(|own| own.hash);
         let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.0.reload()?;
@@ -137,16 +133,6 @@ pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
         let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
     }
     for_person(&text).0
-}
-
-/// The settings in a folder, with the hash by which they are admitted; none where there are none that can be read.
-pub(super) fn own_config(folder: &Folder) -> Option<(String, TextHash)> {
-    let bytes = folder.files().read_start(CONFIG, MAX_CONFIG + 1).ok()?;
-    if bytes.is_empty() || bytes.len() > MAX_CONFIG {
-        return None;
-    }
-    let hash = TextHash::of(&[b"config", bytes.as_slice()]);
-    Some((String::from_utf8(bytes).ok()?, hash))
 }
 
 impl Skills {
