@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::calibrate::Calibrate;
 use crate::change::{FEEDBACK, VERIFICATION};
 use crate::choice::choice;
+use crate::config::ConfigCommand;
 use crate::credit::Replay;
 use crate::curate::Curate;
 use crate::eval::Eval;
@@ -124,6 +125,11 @@ pub(crate) enum Command {
     Curate(Curate),
     /// Fit when to answer and when to be silent to queries of your own, each with the lesson that answers it or none
     Calibrate(Calibrate),
+    /// List, read and write settings, each with its origin
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
     /// Serve the memory to agents by the Model Context Protocol, over standard input and output
     Mcp,
     /// Measure retrieval and merging on folders of data: a table, and a page with plots

@@ -157,21 +157,23 @@ impl Global {
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
         let is_new = !has_memory(self.dir());
         let playbook = open(builder, Access::Write)?;
-        self.check_capacity(&playbook)?;
+        if let Some(capacity) = self.capacity {
+            self.check_capacity(&playbook, capacity)?;
+        }
         if is_new && self.place.origin != Origin::Named {
             say(&format!("made the memory {} ({})", self.dir().display(), self.place.whose()));
         }
         Ok(playbook)
     }
 
-    /// Refuses a capacity of the command line that would archive several lessons at once, unless the user agrees.
-    fn check_capacity(&self, playbook: &Playbook) -> Result<(), Box<dyn Error>> {
-        let Some(capacity) = self.capacity.filter(|_| !self.yes) else { return Ok(()) };
+    /// Refuses a capacity that would archive several lessons at once, unless the user agrees.
+    pub(crate) fn check_capacity(&self, playbook: &Playbook, capacity: usize) -> Result<(), Box<dyn Error>> {
         let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
         // Learning one lesson archives one of a full memory.
-        if largest > capacity {
+        if largest > capacity && !self.yes {
             return Err(format!(
-                "{} are there, and --capacity {capacity} would archive all but {capacity} of them; say --yes to let it, or leave it out",
+                "a capacity of {capacity} would archive {} of the {} there; say --yes to let it, or leave it out",
+                largest - capacity,
                 counted(largest, "lesson")
             )
             .into());

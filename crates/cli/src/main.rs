@@ -4,6 +4,7 @@ mod args;
 mod calibrate;
 mod change;
 mod choice;
+mod config;
 mod credit;
 mod curate;
 mod diff;
@@ -129,6 +130,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
+        Command::Config { command } => config::config(&global, command, &mut out),
         Command::Mcp => mcp::serve(global),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => init::init(&global, &asked, &mut out),

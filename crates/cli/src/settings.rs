@@ -1,6 +1,6 @@
-//! The user's settings: `config.json` in the folder `adage` of `XDG_CONFIG_HOME`, else of `~/.config`; on Windows of `APPDATA`.
+//! The user's settings: `config.toml` in the folder `adage` of `XDG_CONFIG_HOME`, else of `~/.config`; on Windows of `APPDATA`.
 //!
-//! Next to the sections of the library, which a folder's own `config.json` may have too, it says what only the user may: the ONNX
+//! Next to the sections of the library, which a folder's own `config.toml` may have too, it says what only the user may: the ONNX
 //! Runtime library to load, further folders of skills, and folders to trust.
 
 use std::fs;
@@ -9,14 +9,20 @@ use std::path::{Path, PathBuf};
 
 use adage::Config;
 use adage::config::CalibrationFit;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value as Json};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
 /// A file that is longer is not one of settings.
 const MAX_FILE: u64 = 1 << 20;
 
+/// The extension of a file of earlier versions, in JSON: read where there is no other.
+const EARLIER: &str = "json";
+
 /// What the user has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UserSettings {
+    /// As they are written, in TOML.
+    pub(crate) text: String,
     pub(crate) config: Config,
     /// The ONNX Runtime library, unless a flag or the environment names one.
     pub(crate) onnxruntime: Option<PathBuf>,
@@ -40,56 +46,116 @@ pub(crate) enum SettingsError {
     #[error("{}: {key} must be {expected}", path.display())]
     Value { path: PathBuf, key: &'static str, expected: &'static str },
     #[error("{}", path.display())]
+    Edit { path: PathBuf, source: Wrong },
+    #[error("{}", path.display())]
     Config { path: PathBuf, source: adage::config::Error },
 }
+
+/// What is wrong with a file of settings.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Wrong(pub(crate) String);
 
 /// Reads them; without a file they are the default ones.
 pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     let Some(path) = path() else { return Ok(UserSettings::default()) };
-    let about = match fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(UserSettings::default()),
-        about => about.map_err(|source| SettingsError::Io { path: path.clone(), source })?,
-    };
-    if !about.is_file() || about.len() > MAX_FILE {
-        let found = if about.is_file() { format!("{} bytes long", about.len()) } else { "not a file".to_owned() };
-        return Err(SettingsError::NotAFile { path, found });
-    }
-    let text = fs::read_to_string(&path).map_err(|source| SettingsError::Io { path: path.clone(), source })?;
+    let text = text_of(&path)?;
     parse(&text, &path)
 }
 
-/// Puts a fit of the gate among the settings, which otherwise stay as they are; the file's path.
-pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<PathBuf, SettingsError> {
+/// Changes them in their file, whose comments and order stay; the file's path. Settings that would not be right are an error, and
+/// nothing is written.
+pub(crate) fn change(change: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>) -> Result<PathBuf, SettingsError> {
     let path = path().ok_or(SettingsError::NoPlace)?;
-    let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
-        text => text.map_err(|source| SettingsError::Io { path: path.clone(), source })?,
-    };
-    let text = with_calibration(&text, &path, embedder, fit)?;
+    let text = changed(&text_of(&path)?, &path, change)?;
     // A link to a file elsewhere stays one.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
     replace(&file, &text).map_err(|source| SettingsError::Write { path: path.clone(), source })?;
     Ok(path)
 }
 
-/// The settings with this fit, checked.
-fn with_calibration(text: &str, path: &Path, embedder: &str, fit: CalibrationFit) -> Result<String, SettingsError> {
-    parse(text, path)?;
-    let config = |source: serde_json::Error| SettingsError::Config { path: path.to_path_buf(), source: source.into() };
-    let mut keys: Map<String, Value> = serde_json::from_str(text).map_err(config)?;
-    let mut retrieval = section(&mut keys, "retrieval");
-    let mut fits = section(&mut retrieval, "calibration");
-    fits.insert(embedder.to_owned(), json!(fit));
-    retrieval.insert("calibration".to_owned(), Value::Object(fits));
-    keys.insert("retrieval".to_owned(), Value::Object(retrieval));
-    let text = serde_json::to_string_pretty(&keys).map_err(config)? + "\n";
-    parse(&text, path)?;
+fn changed(
+    text: &str,
+    path: &Path,
+    change: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>,
+) -> Result<String, SettingsError> {
+    let text = edited(text, change).map_err(|source| SettingsError::Edit { path: path.to_path_buf(), source })?;
+    parse(&text, path)?
+        .config
+        .validate()
+        .map_err(|source| SettingsError::Config { path: path.to_path_buf(), source })?;
     Ok(text)
 }
 
-/// Takes an object out of another one; an empty one where there is none.
-fn section(keys: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
-    if let Some(Value::Object(section)) = keys.remove(key) { section } else { Map::new() }
+/// TOML, changed.
+pub(crate) fn edited(text: &str, change: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>) -> Result<String, Wrong> {
+    let mut document: DocumentMut = text.parse().map_err(|error: TomlError| Wrong(error.to_string()))?;
+    change(&mut document)?;
+    Ok(document.to_string())
+}
+
+/// Puts a fit of the gate among the settings, which otherwise stay as they are; the file's path.
+pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<PathBuf, SettingsError> {
+    change(|document| calibrated(document, embedder, fit))
+}
+
+fn calibrated(document: &mut DocumentMut, embedder: &str, fit: CalibrationFit) -> Result<(), Wrong> {
+    let mut table = InlineTable::new();
+    table.insert("scale", f64::from(fit.scale).into());
+    table.insert("offset", f64::from(fit.offset).into());
+    table.insert("n_pairs", i64::try_from(fit.n_pairs).unwrap_or(i64::MAX).into());
+    put(document, &["retrieval", "calibration", embedder], Value::InlineTable(table))
+}
+
+/// Puts a value where a path of keys says, in tables that are made where there are none.
+pub(crate) fn put(document: &mut DocumentMut, keys: &[&str], value: Value) -> Result<(), Wrong> {
+    let Some((last, sections)) = keys.split_last() else { return Ok(()) };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for section in sections {
+        let inner = table.entry(section).or_insert_with(|| {
+            let mut made = Table::new();
+            made.set_implicit(true);
+            Item::Table(made)
+        });
+        table = inner.as_table_like_mut().ok_or_else(|| Wrong(format!("{section} is not a table")))?;
+    }
+    table.insert(last, Item::Value(value));
+    Ok(())
+}
+
+/// Takes a value out; true if it was there.
+pub(crate) fn take(document: &mut DocumentMut, keys: &[&str]) -> bool {
+    let Some((last, sections)) = keys.split_last() else { return false };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for section in sections {
+        let Some(inner) = table.get_mut(section).and_then(Item::as_table_like_mut) else { return false };
+        table = inner;
+    }
+    table.remove(last).is_some()
+}
+
+/// The settings as TOML; empty where there is no file.
+fn text_of(path: &Path) -> Result<String, SettingsError> {
+    if let Some(text) = file_text(path)? {
+        return Ok(text);
+    }
+    let earlier = path.with_extension(EARLIER);
+    let Some(text) = file_text(&earlier)? else { return Ok(String::new()) };
+    let config = |source: serde_json::Error| SettingsError::Config { path: earlier.clone(), source: source.into() };
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(config)?;
+    toml_edit::ser::to_string_pretty(&value).map_err(|error| config(serde::ser::Error::custom(error)))
+}
+
+fn file_text(path: &Path) -> Result<Option<String>, SettingsError> {
+    let about = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        about => about.map_err(|source| SettingsError::Io { path: path.to_path_buf(), source })?,
+    };
+    if !about.is_file() || about.len() > MAX_FILE {
+        let found = if about.is_file() { format!("{} bytes long", about.len()) } else { "not a file".to_owned() };
+        return Err(SettingsError::NotAFile { path: path.to_path_buf(), found });
+    }
+    fs::read_to_string(path).map(Some).map_err(|source| SettingsError::Io { path: path.to_path_buf(), source })
 }
 
 /// Writes a file whole or not at all, with the permissions that it has.
@@ -115,15 +181,19 @@ fn path() -> Option<PathBuf> {
     let named = std::env::var_os(of_user).map(PathBuf::from);
     let in_home = || std::env::home_dir().map(|home| home.join(".config"));
     let parent = named.filter(|path| path.is_absolute()).or_else(in_home).filter(|path| path.is_absolute())?;
-    Some(parent.join("adage").join("config.json"))
+    Some(parent.join("adage").join("config.toml"))
 }
 
 fn parse(text: &str, path: &Path) -> Result<UserSettings, SettingsError> {
     let config = |source| SettingsError::Config { path: path.to_path_buf(), source };
-    let mut keys: Map<String, Value> = serde_json::from_str(text).map_err(|error| config(error.into()))?;
+    let toml = |error: toml_edit::de::Error| SettingsError::Edit {
+        path: path.to_path_buf(),
+        source: Wrong(error.to_string()),
+    };
+    let mut keys: Map<String, Json> = toml_edit::de::from_str(text).map_err(toml)?;
     let mut folders = |key: &'static str| match keys.remove(key) {
         None => Ok(Vec::new()),
-        Some(Value::Array(paths)) => paths.iter().map(absolute).collect::<Option<Vec<_>>>().ok_or(key),
+        Some(Json::Array(paths)) => paths.iter().map(absolute).collect::<Option<Vec<_>>>().ok_or(key),
         Some(_) => Err(key),
     };
     let lists = [folders("extra_skills"), folders("trust")];
@@ -133,11 +203,11 @@ fn parse(text: &str, path: &Path) -> Result<UserSettings, SettingsError> {
     });
     let onnxruntime =
         library.map_err(|key| SettingsError::Value { path: path.to_path_buf(), key, expected: "an absolute path" })?;
-    let config = Config::from_json(&Value::Object(keys).to_string()).map_err(config)?;
-    Ok(UserSettings { config, onnxruntime, extra_skills: extra_skills?, trust: trust? })
+    let config = Config::from_json(&Json::Object(keys).to_string()).map_err(config)?;
+    Ok(UserSettings { text: text.to_owned(), config, onnxruntime, extra_skills: extra_skills?, trust: trust? })
 }
 
-fn absolute(value: &Value) -> Option<PathBuf> {
+fn absolute(value: &Json) -> Option<PathBuf> {
     value.as_str().map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
@@ -146,7 +216,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let read = parse(text, Path::new("/home/config.json"));
+        let read = parse(text, Path::new("/home/config.toml"));
         let said = read.map(|read| {
             format!(
                 "{} {:?} {:?} {:?}",
@@ -166,19 +236,37 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn the_user_sets_what_a_folder_may_not() {
-        check("{}", Ok("50 None [] []"));
-        check(r#"{"retention": {"capacity": 7}, "trust": ["/a"]}"#, Ok(r#"7 None [] ["/a"]"#));
-        check(r#"{"onnxruntime": "/l.so", "extra_skills": ["/s"]}"#, Ok(r#"50 Some("/l.so") ["/s"] []"#));
-        check(r#"{"trust": "all"}"#, Err("/home/config.json: trust must be a list of absolute paths"));
-        check(r#"{"trust": ["a"]}"#, Err("/home/config.json: trust must be a list of absolute paths"));
-        check(r#"{"onnxruntime": "l.so"}"#, Err("/home/config.json: onnxruntime must be an absolute path"));
+        check("", Ok("50 None [] []"));
+        check("trust = ['/a']\n[retention]\ncapacity = 7", Ok(r#"7 None [] ["/a"]"#));
+        check("onnxruntime = '/l.so'\nextra_skills = ['/s']", Ok(r#"50 Some("/l.so") ["/s"] []"#));
+        check("trust = 'all'", Err("/home/config.toml: trust must be a list of absolute paths"));
+        check("trust = ['a']", Err("/home/config.toml: trust must be a list of absolute paths"));
+        check("onnxruntime = 'l.so'", Err("/home/config.toml: onnxruntime must be an absolute path"));
+        check("urls = 1", Err("/home/config.toml: no setting \"urls\""));
+        check("urls = ", Err("/home/config.toml: TOML parse error at line 1, column 8"));
+    }
+
+    #[test]
+    fn a_change_keeps_the_rest_and_is_checked() {
+        let known = "# mine\nretrieval.limit = 3 # few\n\n[retention]\ncapacity = 7\n";
+        let path = Path::new("c");
         let fit = CalibrationFit { scale: 0.5, offset: 1.0, n_pairs: 40 };
-        let known = r#"{"trust": ["/a"], "retrieval": {"limit": 3, "calibration": {"words": null}}}"#;
-        let kept =
-            with_calibration(r#"{"trust": ["/a"], "retrieval": {"limit": 3}}"#, Path::new("c"), "words", fit).unwrap();
-        check(&kept, Ok(r#"50 None [] ["/a"]"#));
-        assert_eq!(parse(&kept, Path::new("c")).unwrap().config.retrieval.limit, 3);
-        assert!(with_calibration(known, Path::new("c"), "words", fit).is_err());
-        check(r#"{"urls": 1}"#, Err("/home/config.json: no setting \"urls\""));
+        let kept = changed(known, path, |document| calibrated(document, "words", fit)).unwrap();
+        assert!(kept.starts_with("# mine\nretrieval.limit = 3 # few\n"), "{kept}");
+        let config = parse(&kept, path).unwrap().config;
+        assert_eq!((config.retrieval.limit, config.retention.capacity), (3, 7));
+        assert_eq!(config.retrieval.calibration.get("words"), Some(&fit));
+        let back = changed(&kept, path, |document| {
+            assert!(take(document, &["retrieval", "calibration", "words"]));
+            assert!(!take(document, &["retrieval", "none"]) && !take(document, &["none", "none"]));
+            Ok(())
+        });
+        assert!(parse(&back.unwrap(), path).unwrap().config.retrieval.calibration.is_empty());
+        for (keys, value) in [(["retention", "capacity"], 0), (["retention", "size"], 1), (["urls", "x"], 1)] {
+            assert!(changed(known, path, |document| put(document, &keys, value.into())).is_err(), "{keys:?}");
+        }
+        assert!(
+            changed("retention = 1", path, |document| put(document, &["retention", "capacity"], 1.into())).is_err()
+        );
     }
 }

@@ -30,8 +30,8 @@ fn write(shell: &Shell, text: &str) -> String {
 }
 
 fn settings(shell: &Shell) -> Option<Value> {
-    let text = fs::read_to_string(shell.path().join("config/adage/config.json")).ok()?;
-    Some(serde_json::from_str(&text).unwrap())
+    let text = fs::read_to_string(shell.path().join("config/adage/config.toml")).ok()?;
+    Some(toml_edit::de::from_str(&text).unwrap())
 }
 
 #[test]

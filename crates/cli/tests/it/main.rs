@@ -13,6 +13,7 @@
 mod calibrate_cli;
 mod cli;
 mod cli_mine;
+mod config_cli;
 mod eval_cli;
 mod home;
 mod hook;

@@ -181,7 +181,7 @@ fn a_smaller_capacity_archives_several_lessons_only_when_the_user_agrees() {
     let more = ["learn", "--trigger", "x y", "--solution", "z", "--capacity", "2"];
     let said = home.call(&root, &more);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("4 lessons are there") && said.err.contains("--yes"), "{}", said.err);
+    assert!(said.err.contains("of the 4 lessons") && said.err.contains("--yes"), "{}", said.err);
     assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 4);
     assert_eq!(home.done(&root, &["learn", "--trigger", "x y", "--solution", "z", "--capacity", "4"]).code, 0);
     assert_eq!(home.done(&root, &[&more[..], &["--yes"]].concat()).code, 0);

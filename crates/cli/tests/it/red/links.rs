@@ -77,8 +77,18 @@ fn check(attacks: &[Attack]) {
 
 const LEARN: &[&str] = &["learn", "--trigger", "tag a release", "--solution", "sign the tag"];
 /// What is evicted goes to the archive.
-const EVICT: &[&str] =
-    &["learn", "--trigger", "tag a release", "--solution", "sign the tag", "--capacity", "2", "--dedup", "off"];
+const EVICT: &[&str] = &[
+    "learn",
+    "--trigger",
+    "tag a release",
+    "--solution",
+    "sign the tag",
+    "--capacity",
+    "2",
+    "--yes",
+    "--dedup",
+    "off",
+];
 const CONTEXT: &[&str] = &["context", "ownword parse a csv export"];
 const LIST: &[&str] = &["list"];
 const REMOVE: &[&str] = &["remove", "ownword tag a build"];
@@ -114,7 +124,7 @@ fn the_archive_leads_nowhere_else() {
         at("learning does not append to the playbook file through the archive", Inside("skills_playbook.json"), EVICT),
         at("learning does not append to a note through the archive", Inside("note.md"), EVICT),
         at("pruning does not write to a folder outside", OutsideFolder, &["prune"]).harmless(),
-        at("importing does not append to a start-up file", Profile, &["import", "lessons", "--capacity", "1"])
+        at("importing does not append to a start-up file", Profile, &["import", "lessons", "--capacity", "1", "--yes"])
             .after(r#"echo '{"trigger": "sign a tag", "solution": "git tag -s"}' > lessons"#),
     ]);
 }

@@ -65,7 +65,7 @@ impl Way {
             Self::ImportList => machine.run(&["import", "-"], format!("[{row}]")),
             Self::ImportFile => machine.run(&["import", "-"], format!(r#"{{"schema_version":2,"lessons":[{row}]}}"#)),
             Self::Waits | Self::Applied | Self::Dismissed => learn(&tainted, &[]),
-            Self::Evicted => learn(row, &["--capacity", "2"]),
+            Self::Evicted => learn(row, &["--capacity", "2", "--yes"]),
             Self::Learn | Self::Removed | Self::Undone => learn(row, &[]),
         };
         match self {
@@ -79,7 +79,7 @@ impl Way {
                 }
             }
             Self::Evicted => {
-                drop(machine.call(&["learn", "--trigger", "filling", "--solution", "it", "--capacity", "2"]));
+                drop(machine.call(&["learn", "--trigger", "filling", "--solution", "it", "--capacity", "2", "--yes"]));
             }
             _ => {}
         }

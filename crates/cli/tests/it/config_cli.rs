@@ -1,0 +1,107 @@
+//! `adage config`: what is set, where, and by whom it may be.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::cli::Shell;
+use super::home::Home;
+
+fn setting(shell: &Shell, key: &str) -> (Value, String) {
+    let row = shell.json(&["config", "get", key]);
+    (row["value"].clone(), row["origin"].as_str().unwrap().to_owned())
+}
+
+fn with_lessons(n_lessons: usize) -> Shell {
+    let shell = Shell::new();
+    for number in 0..n_lessons {
+        shell.learn(&format!("the {number}th step of release {number}"), &format!("run script {number}"));
+    }
+    shell
+}
+
+#[test]
+fn each_setting_has_its_origin_and_the_nearest_one_holds() {
+    let shell = with_lessons(1);
+    assert_eq!(setting(&shell, "retention.capacity"), (json!(50), "default".to_owned()));
+    shell.json(&["config", "set", "retention.capacity", "70", "--user"]);
+    assert_eq!(setting(&shell, "retention.capacity"), (json!(70), "yours".to_owned()));
+    shell.json(&["config", "set", "retention.capacity", "80"]);
+    assert_eq!(setting(&shell, "retention.capacity"), (json!(80), "memory".to_owned()));
+    let row = shell.json(&["config", "get", "retention.capacity", "--capacity", "90"]);
+    assert_eq!((&row["value"], &row["origin"]), (&json!(90), &json!("command line")));
+    let set = shell.call(&["config", "list", "--set", "--json"]).objects();
+    assert_eq!(set, [json!({"key": "retention.capacity", "value": 80, "origin": "memory"})]);
+    shell.json(&["config", "unset", "retention.capacity"]);
+    assert_eq!(setting(&shell, "retention.capacity"), (json!(70), "yours".to_owned()));
+    let all = shell.call(&["config"]).out;
+    assert!(all.lines().count() > 60 && all.contains("retrieval.limit"), "{all}");
+}
+
+#[test]
+fn a_capacity_that_is_set_is_kept_and_a_smaller_one_asks() {
+    let shell = with_lessons(4);
+    let said = shell.call(&["config", "set", "retention.capacity", "2"]);
+    assert!(
+        said.code == 1 && said.err.contains("archive 2 of the 4 lessons") && said.err.contains("--yes"),
+        "{}",
+        said.err
+    );
+    assert_eq!(setting(&shell, "retention.capacity").0, json!(50));
+    shell.json(&["config", "set", "retention.capacity", "2", "--yes"]);
+    shell.learn("deploying on a Friday", "do not");
+    assert_eq!(shell.call(&["list", "--json"]).objects().len(), 2);
+}
+
+#[test]
+fn what_a_folder_may_not_set_and_what_is_no_setting_is_refused_and_nothing_is_written() {
+    let shell = with_lessons(1);
+    let file = shell.path().join("memory/config.toml");
+    for (arguments, expected) in [
+        (["retention.size", "3"], "no setting \"retention.size\""),
+        (["retention.capacity", "0"], "retention.capacity is 0, it must be at least 1"),
+        (["retention.capacity", "many"], "invalid type: string \"many\""),
+        (["sessions.max_per_run", "3"], "a folder may not set \"sessions\""),
+        (["trust", "['/']"], "a folder may not set \"trust\""),
+        (["retrieval.calibration.words", "{ scale = 1, offset = 2, n_pairs = 40 }"], "a folder may not set"),
+    ] {
+        let said = shell.call(&[&["config", "set"], arguments.as_slice()].concat());
+        assert!(said.code == 1 && said.err.contains(expected), "{arguments:?}: {}", said.err);
+        assert!(!file.exists());
+    }
+    let said = shell.call(&["config", "get", "retention.size"]);
+    assert!(said.code == 1 && said.err.contains("retention has capacity, max_waiting"), "{}", said.err);
+    let said = shell.call(&["config", "unset", "retention.capacity"]);
+    assert!(said.code == 1 && said.err.contains("retention.capacity is not set there"), "{}", said.err);
+    shell.json(&["config", "set", "sessions.max_per_run", "3", "--user"]);
+    assert_eq!(setting(&shell, "sessions.max_per_run"), (json!(3), "yours".to_owned()));
+}
+
+#[test]
+fn comments_stay_and_an_earlier_file_is_read_and_then_replaced() {
+    let shell = with_lessons(1);
+    let (file, earlier) = (shell.path().join("memory/config.toml"), shell.path().join("memory/config.json"));
+    fs::write(&file, "# for us\n[retrieval] # few\nlimit = 2\n").unwrap();
+    shell.json(&["config", "set", "retention.capacity", "9"]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.starts_with("# for us\n[retrieval] # few\nlimit = 2\n") && text.contains("capacity = 9"), "{text}");
+    fs::remove_file(&file).unwrap();
+    fs::write(&earlier, r#"{"retrieval": {"limit": 4}}"#).unwrap();
+    assert_eq!(setting(&shell, "retrieval.limit"), (json!(4), "memory".to_owned()));
+    shell.json(&["config", "set", "retention.capacity", "9"]);
+    assert!(!earlier.exists());
+    assert_eq!(setting(&shell, "retrieval.limit").0, json!(4));
+    assert_eq!(setting(&shell, "retention.capacity").0, json!(9));
+}
+
+#[test]
+fn without_a_memory_settings_are_listed_and_only_ones_own_are_written() {
+    let home = Home::new();
+    let folder = home.repository("shop");
+    assert!(home.done(&folder, &["config", "get", "retention.capacity"]).out.contains("50"));
+    let said = home.call(&folder, &["config", "set", "retention.capacity", "9"]);
+    assert!(said.code == 1 && said.err.contains("adage init") && said.err.contains("--user"), "{}", said.err);
+    assert!(!folder.join(".adage").exists());
+    home.done(&folder, &["config", "set", "retention.capacity", "9", "--user"]);
+    assert!(home.done(&folder, &["config", "get", "retention.capacity"]).out.contains('9'));
+}
