@@ -11,13 +11,21 @@ const ELLIPSIS: &str = "...";
 /// `useState` gives `use`, `state`, `usestate` and, as a compound, `#usestate`; `a.b::c` its parts and `#a.b::c`; `--flag` gives
 /// `flag` and `#--flag`; operators such as `===` give `§===`. Stop words give nothing.
 pub(crate) fn code_terms(text: &str, mut found: impl FnMut(&str)) {
+    tokens(text).for_each(|token| token_terms(token, &mut found));
+}
+
+/// Words, compounds, flags, numbers and operators, as they are written.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
-    while let Some(token) = next_token(&mut rest) {
-        if token.starts_with(is_operator) || token == ELLIPSIS {
-            found(&format!("§{token}"));
-        } else {
-            terms_of(token, &mut found);
-        }
+    std::iter::from_fn(move || next_token(&mut rest))
+}
+
+/// Calls `found` with each term of a token.
+pub(super) fn token_terms(token: &str, mut found: impl FnMut(&str)) {
+    if token.starts_with(is_operator) || token == ELLIPSIS {
+        found(&format!("§{token}"));
+    } else {
+        terms_of(token, &mut found);
     }
 }
 

@@ -1,10 +1,7 @@
 //! Evidence by words: BM25F over weighted fields, with code-aware terms and with character n-grams.
 
-use std::collections::BTreeMap;
-
-use super::code_terms::code_terms;
-use super::grams::{Gram, GramSet, WantedGrams, grams};
-use super::hashed;
+use super::grams::{Gram, GramSet, WantedGrams};
+use super::word_hashes::WordHashes;
 use crate::sorted_blocks::SortedBlocks;
 
 /// Saturation of a term's weight, and how much the length of a field counts (measured: docs/spec/playbook.md, 5.1).
@@ -78,17 +75,19 @@ pub(crate) struct WordScore {
 impl FieldIndex {
     /// Many documents at once, each number once.
     pub(crate) fn of<'a>(documents: impl IntoIterator<Item = (u32, Vec<Field<'a>>)>) -> Self {
-        let (mut postings, mut counts, mut rows) = (Vec::new(), BTreeMap::<Gram, u32>::new(), Vec::new());
+        let (mut postings, mut grams, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let mut words = WordHashes::default();
         for (row, fields) in documents {
-            let document = Document::of(row, &fields);
+            let document = Document::of(row, &fields, &mut words);
             postings.extend(document.postings());
-            for gram in document.grams.iter() {
-                *counts.entry(gram).or_default() += 1;
-            }
+            grams.extend(document.grams.iter());
             rows.push(document);
         }
         rows.sort_unstable_by_key(|document| document.row);
-        let counts = counts.into_iter().map(|(gram, count)| GramCount { gram, count });
+        grams.sort_unstable();
+        let counts = grams
+            .chunk_by(|one, other| one == other)
+            .filter_map(|same| Some(GramCount { gram: *same.first()?, count: u32::try_from(same.len()).ok()? }));
         Self {
             postings: SortedBlocks::of(postings),
             grams: SortedBlocks::from_sorted(counts.collect()),
@@ -98,7 +97,7 @@ impl FieldIndex {
 
     /// Adds a document under a number that no other has; a search takes memory by the largest.
     pub(crate) fn put(&mut self, row: u32, fields: &[Field<'_>]) {
-        let document = Document::of(row, fields);
+        let document = Document::of(row, fields, &mut WordHashes::default());
         for posting in document.postings() {
             self.postings.insert(posting);
         }
@@ -164,11 +163,12 @@ impl WordQuery {
     pub(crate) fn new(text: &str, indexes: &[&FieldIndex]) -> Self {
         let n_documents: usize = indexes.iter().map(|index| index.len()).sum();
         let idf = |n_with: usize| idf(n_documents, n_with);
-        let terms: Vec<(u32, f32)> = distinct(|found| code_terms(text, |term| found(hashed(term))))
+        let mut words = WordHashes::default();
+        let terms: Vec<(u32, f32)> = distinct(|found| words.terms(text, found))
             .into_iter()
             .map(|term| (term, idf(indexes.iter().map(|index| index.with_term(term).count()).sum())))
             .collect();
-        let grams = distinct(|found| grams(text, found))
+        let grams = distinct(|found| words.grams(text, found))
             .into_iter()
             .map(|gram| (gram, indexes.iter().map(|index| index.n_with_gram(gram) as usize).sum()))
             .filter(|(_, n_with)| *n_with > 0)
@@ -201,9 +201,9 @@ impl WordQuery {
 }
 
 impl Document {
-    fn of(row: u32, fields: &[Field<'_>]) -> Self {
-        let terms = weights(fields, 1.0, |text, found| code_terms(text, |term| found(hashed(term))));
-        let grams = weights(fields, GRAMS_A_TERM, |text, found| grams(text, found));
+    fn of(row: u32, fields: &[Field<'_>], words: &mut WordHashes) -> Self {
+        let terms = weights(fields, 1.0, |text, found| words.terms(text, found));
+        let grams = weights(fields, GRAMS_A_TERM, |text, found| words.grams(text, found));
         let part = |weight: f32, parts: f32| (weight / MAX_WEIGHT * parts).round().clamp(1.0, parts);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above")]
         Self {
@@ -220,27 +220,29 @@ impl Document {
 
 /// The saturated weight of each hash that `hashes` finds in the fields, in the order of hashes:
 /// `tf = Σ weight·count/(1 − b + b·length/usual length)`, then `tf·(k1 + 1)/(k1 + tf)`.
-fn weights(fields: &[Field<'_>], usual_factor: f32, hashes: impl Fn(&str, &mut dyn FnMut(u32))) -> BTreeMap<u32, f32> {
-    let mut frequencies: BTreeMap<u32, f32> = BTreeMap::new();
-    let mut of_field = Vec::new();
-    for field in fields {
+fn weights(fields: &[Field<'_>], usual_factor: f32, mut hashes: impl FnMut(&str, &mut Vec<u32>)) -> Vec<(u32, f32)> {
+    let (mut found, mut of_field, mut shares) = (Vec::<u64>::new(), Vec::new(), Vec::new());
+    for (place, field) in (0_u64..).zip(fields) {
         of_field.clear();
-        hashes(field.text, &mut |hash| of_field.push(hash));
+        hashes(field.text, &mut of_field);
         let length = of_field.len() as f32 / (field.usual_terms * usual_factor);
-        let each = field.weight / (1.0 - B + B * length);
-        for hash in &of_field {
-            *frequencies.entry(*hash).or_default() += each;
-        }
+        shares.push(field.weight / (1.0 - B + B * length));
+        found.extend(of_field.iter().map(|hash| u64::from(*hash) << 32 | place));
     }
-    for weight in frequencies.values_mut() {
-        *weight = *weight * MAX_WEIGHT / (K1 + *weight);
-    }
-    frequencies
+    // By hash, and of one hash by field: shares are added in the order of fields, so that the same text has the same bits.
+    found.sort_unstable();
+    let hash = |row: u64| u32::try_from(row >> 32).unwrap_or_default();
+    let share = |row: &u64| usize::try_from(row & u64::from(u32::MAX)).ok().and_then(|place| shares.get(place));
+    let of_hash = |same: &[u64]| {
+        let frequency: f32 = same.iter().filter_map(share).sum();
+        Some((hash(*same.first()?), frequency * MAX_WEIGHT / (K1 + frequency)))
+    };
+    found.chunk_by(|one, other| hash(*one) == hash(*other)).filter_map(of_hash).collect()
 }
 
-fn distinct(hashes: impl FnOnce(&mut dyn FnMut(u32))) -> Vec<u32> {
+fn distinct(hashes: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
     let mut found = Vec::new();
-    hashes(&mut |hash| found.push(hash));
+    hashes(&mut found);
     found.sort_unstable();
     found.dedup();
     found
@@ -255,6 +257,8 @@ fn idf(n_documents: usize, n_with: usize) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use proptest::prelude::*;
 

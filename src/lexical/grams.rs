@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::hashed;
-use super::words::subject_words;
+use super::words::is_stop_word;
 
 /// Lengths of the n-grams of `<word>`.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
@@ -17,20 +17,18 @@ const FILTER_BITS: u32 = 14;
 /// An n-gram by hash: that two of a text's are alike is rare, and would do no more than mix up two grams.
 pub(super) type Gram = u32;
 
-/// Calls `found` with the n-grams of each word of a text that is not a stop word, as often as they are there.
-pub(super) fn grams(text: &str, mut found: impl FnMut(Gram)) {
-    let mut framed = String::new();
-    let mut bounds: Vec<usize> = Vec::new();
-    for word in subject_words(text) {
-        framed.clear();
-        framed.extend(["<", &word, ">"]);
-        bounds.clear();
-        bounds.extend(framed.char_indices().map(|(at, _)| at).chain([framed.len()]));
-        for n in LENGTHS {
-            for ends in bounds.windows(n + 1) {
-                if let [from, .., to] = ends {
-                    found(hashed(framed.get(*from..*to).unwrap_or_default()) >> (32 - HASH_BITS));
-                }
+/// Calls `found` with the n-grams of a word, as often as they are there; of a stop word with none.
+pub(super) fn word_grams(run: &str, mut found: impl FnMut(Gram)) {
+    let word = run.to_lowercase();
+    if is_stop_word(&word) {
+        return;
+    }
+    let framed = format!("<{word}>");
+    let bounds: Vec<usize> = framed.char_indices().map(|(at, _)| at).chain([framed.len()]).collect();
+    for n in LENGTHS {
+        for ends in bounds.windows(n + 1) {
+            if let [from, .., to] = ends {
+                found(hashed(framed.get(*from..*to).unwrap_or_default()) >> (32 - HASH_BITS));
             }
         }
     }
@@ -90,13 +88,14 @@ impl WantedGrams {
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::runs;
     use super::*;
 
     #[test]
     fn a_word_has_the_grams_of_its_framed_form() {
         let count = |text: &str| {
             let mut n = 0;
-            grams(text, |_| n += 1);
+            runs(text).for_each(|run| word_grams(run, |_| n += 1));
             n
         };
         // <lock>: 4 of three, 3 of four, 2 of five.

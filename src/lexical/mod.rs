@@ -3,6 +3,7 @@
 mod code_terms;
 mod fields;
 mod grams;
+mod word_hashes;
 mod words;
 
 use std::collections::{BTreeSet, HashMap};

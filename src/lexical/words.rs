@@ -5,17 +5,17 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// English words that tell nothing about the subject.
+/// English words that tell nothing about the subject, in order.
 const STOP_WORDS: [&str; 125] = [
     "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does",
-    "doing", "don", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he",
-    "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "more",
-    "most", "my", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over",
-    "own", "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
-    "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "very", "was", "we",
-    "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you",
-    "your", "yours", "one", "called", "many", "much", "us",
+    "because", "been", "before", "being", "below", "between", "both", "but", "by", "called", "can", "could", "did",
+    "do", "does", "doing", "don", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have",
+    "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just",
+    "many", "me", "more", "most", "much", "my", "no", "nor", "not", "now", "of", "off", "on", "once", "one", "only",
+    "or", "other", "our", "out", "over", "own", "s", "same", "she", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under",
+    "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom",
+    "whose", "why", "will", "with", "would", "you", "your", "yours",
 ];
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
@@ -27,7 +27,7 @@ pub(crate) fn terms(text: &str) -> impl Iterator<Item = String> {
 
 /// The words of a text as they are: runs of letters and digits, lower case, without stop words.
 pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
-    runs(text).filter(|word| !is_stop_word(word))
+    runs(text).map(str::to_lowercase).filter(|word| !is_stop_word(word))
 }
 
 /// The words that say what a text is about (docs/spec/playbook.md, 5.1): runs that begin with a letter, longer than two
@@ -58,15 +58,13 @@ pub(crate) fn is_telling(stem: &str) -> bool {
 }
 
 pub(super) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word)
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
-fn runs(text: &str) -> impl Iterator<Item = String> {
+/// Runs of letters and digits, as they are written.
+pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
     // By the words of Unicode first, so that texts without blanks (Chinese, Japanese) come apart too.
-    text.unicode_words()
-        .flat_map(|word| word.split(|c: char| !c.is_alphanumeric()))
-        .filter(|run| !run.is_empty())
-        .map(str::to_lowercase)
+    text.unicode_words().flat_map(|word| word.split(|c: char| !c.is_alphanumeric())).filter(|run| !run.is_empty())
 }
 
 #[cfg(test)]
@@ -79,6 +77,12 @@ mod tests {
         assert_eq!(of("The parsers were parsing `utf8` dates"), ["parser", "pars", "utf8", "date"]);
         assert_eq!(of("the of a"), Vec::<String>::new());
         assert_eq!(of("Größe, größe!"), ["größe", "größe"]);
+    }
+
+    #[test]
+    fn each_stop_word_is_found() {
+        assert!(STOP_WORDS.is_sorted() && STOP_WORDS.iter().all(|word| is_stop_word(word)));
+        assert!(!is_stop_word("") && !is_stop_word("zebra"));
     }
 
     #[test]

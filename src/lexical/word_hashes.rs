@@ -1,0 +1,45 @@
+//! The hashes that a text is known by: of its terms, and of its words' n-grams.
+
+use std::collections::HashMap;
+
+use super::code_terms::{token_terms, tokens};
+use super::grams::{Gram, word_grams};
+use super::hashed;
+use super::words::runs;
+
+/// Each word is worked out once: most words of a memory come again and again.
+#[derive(Debug, Default)]
+pub(super) struct WordHashes {
+    terms: HashMap<Box<str>, Box<[u32]>>,
+    grams: HashMap<Box<str>, Box<[Gram]>>,
+}
+
+impl WordHashes {
+    /// Adds the hashes of a text's terms, as often as they are there.
+    pub(super) fn terms(&mut self, text: &str, found: &mut Vec<u32>) {
+        for token in tokens(text) {
+            let terms = |each: &mut Vec<u32>| token_terms(token, |term| each.push(hashed(term)));
+            found.extend_from_slice(known(&mut self.terms, token, terms));
+        }
+    }
+
+    /// Adds the n-grams of a text's words that are not stop words, as often as they are there.
+    pub(super) fn grams(&mut self, text: &str, found: &mut Vec<Gram>) {
+        for run in runs(text) {
+            found.extend_from_slice(known(&mut self.grams, run, |each| word_grams(run, |gram| each.push(gram))));
+        }
+    }
+}
+
+fn known<'a>(
+    hashes: &'a mut HashMap<Box<str>, Box<[u32]>>,
+    word: &str,
+    work_out: impl FnOnce(&mut Vec<u32>),
+) -> &'a [u32] {
+    if !hashes.contains_key(word) {
+        let mut found = Vec::new();
+        work_out(&mut found);
+        hashes.insert(word.into(), found.into());
+    }
+    hashes.get(word).map_or(&[], |found| found)
+}
