@@ -18,6 +18,7 @@ use crate::hook::Hook;
 use crate::inbox::{Inbox, Roots};
 use crate::init::Init;
 use crate::learn::{Edit, Learn};
+use crate::mcp::Mcp;
 use crate::mine::Mine;
 use crate::show::{Context, List};
 use crate::skills;
@@ -131,7 +132,7 @@ pub(crate) enum Command {
         command: Option<ConfigCommand>,
     },
     /// Serve the memory to agents by the Model Context Protocol, over standard input and output
-    Mcp,
+    Mcp(Mcp),
     /// Measure retrieval and merging on folders of data: a table, and a page with plots
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook

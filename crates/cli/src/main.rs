@@ -131,7 +131,7 @@ fn dispatch(cli: Cli) -> Done {
         Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Config { command } => config::config(&global, command, &mut out),
-        Command::Mcp => mcp::serve(global),
+        Command::Mcp(asked) => mcp::serve(global, &asked),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => init::init(&global, &asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),

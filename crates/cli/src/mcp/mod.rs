@@ -7,6 +7,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::Args;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -23,10 +24,17 @@ use tools::Tool;
 const INSTRUCTIONS: &str = "A memory of lessons learned in this repository. Recall before a task, before a risky command and when something \
      fails; learn after a mistake whose remedy worked; report the outcome with the receipt of the recall.";
 
+#[derive(Args)]
+pub(crate) struct Mcp {
+    /// Offer the tool `apply` too: an agent may apply what awaits review
+    #[arg(long)]
+    allow_apply: bool,
+}
+
 /// Serves until standard input ends.
-pub(crate) fn serve(global: Global) -> Done {
+pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let server = Server { memory: Arc::new(Memory::new(global)) };
+    let server = Server { memory: Arc::new(Memory::new(global)), may_apply: asked.allow_apply };
     runtime.block_on(async {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(|error| chain(&error))?;
         running.waiting().await.map_err(|error| chain(&error))
@@ -38,6 +46,7 @@ pub(crate) fn serve(global: Global) -> Done {
 
 struct Server {
     memory: Arc<Memory>,
+    may_apply: bool,
 }
 
 impl ServerHandler for Server {
@@ -53,7 +62,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(Tool::ALL.map(Tool::described).to_vec()))
+        Ok(ListToolsResult::with_all_items(Tool::offered(self.may_apply).map(Tool::described).collect()))
     }
 
     /// Runs a tool on a blocking thread. What a caller can mend is a result that says so; only a tool that does not exist is an
@@ -63,7 +72,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let tool = Tool::ALL.into_iter().find(|tool| tool.name() == request.name);
+        let tool = Tool::offered(self.may_apply).find(|tool| tool.name() == request.name);
         let tool = tool.ok_or_else(|| ErrorData::invalid_params(format!("no tool {:?}", request.name), None))?;
         let memory = Arc::clone(&self.memory);
         let run =

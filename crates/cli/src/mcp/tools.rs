@@ -1,8 +1,10 @@
 //! The tools of the server: what each takes, gives and does.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use adage::inbox::ProposalName;
 use adage::redact::one_line;
 use adage::{ChangeId, Feedback, LearnOutcome, LessonDraft, LessonRef, Listing, Playbook, ReceiptId, Request};
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
@@ -32,6 +34,7 @@ pub(super) enum Tool {
     List,
     Remove,
     Undo,
+    Apply,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -132,10 +135,25 @@ struct Undo {
     change: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Apply {
+    /// As `adage inbox list` prints it
+    name: String,
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Changed {
     lessons: Vec<String>,
     change: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Applied {
+    lessons: Vec<String>,
+    files: Vec<PathBuf>,
+    /// For `adage inbox undo`
+    change: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -144,7 +162,13 @@ struct Credited {
 }
 
 impl Tool {
-    pub(super) const ALL: [Self; 6] = [Self::Recall, Self::Learn, Self::Outcome, Self::List, Self::Remove, Self::Undo];
+    const ALL: [Self; 7] =
+        [Self::Recall, Self::Learn, Self::Outcome, Self::List, Self::Remove, Self::Undo, Self::Apply];
+
+    /// The tools of a server. What awaits review is applied by an agent only where its user said so.
+    pub(super) fn offered(may_apply: bool) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |tool| may_apply || *tool != Self::Apply)
+    }
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -154,6 +178,7 @@ impl Tool {
             Self::List => "list",
             Self::Remove => "remove",
             Self::Undo => "undo",
+            Self::Apply => "apply",
         }
     }
 
@@ -170,6 +195,12 @@ impl Tool {
             Self::List => ("Newest lessons", input::<List>(), schema_for_output::<Listed>(), reads),
             Self::Remove => ("Remove a lesson for good", input::<Remove>(), schema_for_output::<Changed>(), removes),
             Self::Undo => ("Take a change back", input::<Undo>(), schema_for_output::<Changed>(), removes),
+            Self::Apply => (
+                "Apply what awaits review, if the user says so",
+                input::<Apply>(),
+                schema_for_output::<Applied>(),
+                removes,
+            ),
         };
         let tool = rmcp::model::Tool::new(self.name(), description, input);
         tool.with_raw_output_schema(output).with_annotations(annotations)
@@ -183,6 +214,7 @@ impl Tool {
             Self::List => list(memory, &read(arguments)?),
             Self::Remove => remove(memory, &read(arguments)?),
             Self::Undo => undo(memory, &read(arguments)?),
+            Self::Apply => apply(memory, &read(arguments)?),
         }
     }
 }
@@ -296,4 +328,17 @@ fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
         format!("undone; lessons: {}", lessons.join(", ")),
         Changed { lessons, change: undone.change.to_string() },
     ))
+}
+
+/// Applies one proposal. Its text stays out of the answer: a person reads it with `adage inbox show`.
+fn apply(memory: &Memory, asked: &Apply) -> Result<Answer, Box<dyn Error>> {
+    let name: ProposalName = asked.name.parse()?;
+    let inbox = memory.global.inbox(&memory.global.open()?);
+    let applied = inbox.apply(&[inbox.find(&name)?])?;
+    let change = applied.change.map(|change| change.to_string());
+    let text = change.as_ref().map_or_else(
+        || format!("applied {name}"),
+        |change| format!("applied {name}; a person undoes it with adage inbox undo {change}"),
+    );
+    Ok(answer(text, Applied { lessons: texts(&applied.lessons), files: applied.files, change }))
 }
