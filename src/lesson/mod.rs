@@ -295,7 +295,8 @@ pub(crate) enum Backing {
 pub enum LessonRef {
     /// Exactly this lesson.
     Id(LessonId),
-    /// The lesson with this trigger (or, for rows without one, task). Several: a typed `Ambiguous` error.
+    /// The lesson with this trigger (or, for rows without one, task); if none has it, the one whose id begins like this, with 4 or
+    /// more hexadecimal digits. Several: a typed `Ambiguous` error.
     Trigger(String),
     /// Only a lesson that this realm sees; of several, the realm's own.
     Within {

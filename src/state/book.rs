@@ -103,6 +103,8 @@ pub struct SkippedSuggestion {
 
 /// The most fingerprints that are kept.
 const MAX_MINED_TEXTS: usize = 10_000;
+/// Hexadecimal digits by which a lesson can be named at least.
+const MIN_ID_PREFIX: usize = 4;
 
 impl Book {
     /// Recalls that showed a lesson of this realm.
@@ -164,7 +166,8 @@ impl Book {
             LessonRef::Trigger(trigger) => {
                 let folded = |text: &str| text.trim().nfc().collect::<String>().to_lowercase();
                 let wanted = folded(trigger);
-                self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect()
+                let named: Vec<_> = self.lessons.iter().filter(|lesson| folded(&lesson.trigger) == wanted).collect();
+                if named.is_empty() { self.beginning_with(&wanted) } else { named }
             }
             LessonRef::Within { realm, lesson } => {
                 let mut seen = self.named(lesson);
@@ -175,6 +178,15 @@ impl Book {
                 seen
             }
         }
+    }
+
+    /// The lessons whose id begins like this, if it can be the beginning of one.
+    fn beginning_with(&self, digits: &str) -> Vec<&Arc<Lesson>> {
+        let is_digits = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
+        if !is_digits || digits.len() < MIN_ID_PREFIX {
+            return Vec::new();
+        }
+        self.lessons.iter().filter(|lesson| lesson.id.to_string().starts_with(digits)).collect()
     }
 
     /// Remembers that a text was mined from a session. False when it was before.
