@@ -18,6 +18,7 @@ use crate::hook::Hook;
 use crate::inbox::{Inbox, Roots};
 use crate::init::Init;
 use crate::learn::{Edit, Learn};
+use crate::manual::{Completions, Man};
 use crate::mcp::Mcp;
 use crate::mine::Mine;
 use crate::show::{Context, List};
@@ -141,6 +142,10 @@ pub(crate) enum Command {
     Init(Init),
     /// Answer an agent's hook: its JSON on standard input, the answer in its form on standard output; always exit code 0
     Hook(Hook),
+    /// Print the completions of a shell: `adage completions bash > ~/.local/share/bash-completion/completions/adage`
+    Completions(Completions),
+    /// Write manual pages into a folder, such as `~/.local/share/man/man1`
+    Man(Man),
     /// Let the folder's lessons and skills be used: it was made by somebody else, or a pull brought some
     Trust(Trust),
     /// Print the lessons, or write them into a file for other programs

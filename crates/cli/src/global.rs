@@ -7,6 +7,7 @@ use std::sync::Arc;
 use adage::config::DedupPolicy;
 use adage::inbox::Inbox;
 use adage::{Config, FolderError, LessonRef, ManualClock, Playbook, PlaybookBuilder, Playbooks, Realm};
+use anstream::ColorChoice;
 use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
@@ -18,51 +19,55 @@ use crate::{embedder, trust};
 
 #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 #[derive(Args)]
+#[command(next_help_heading = "Options of every command (--help explains all)")]
 pub(crate) struct Global {
     /// Memory folder (also: `ADAGE_DIR`) [default: the nearest .adage up to the repository's root, with your own for all projects]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) dir: Option<PathBuf>,
     /// Use your own memory for all projects, and no other
-    #[arg(long = "global", id = "only_own", global = true, conflicts_with = "dir")]
+    #[arg(long = "global", id = "only_own", global = true, conflicts_with = "dir", hide_short_help = true)]
     pub(crate) only_own: bool,
     /// Project that the lessons apply to: a path in its repository, or a name [default: this repository]
-    #[arg(long, global = true, default_value = "", hide_default_value = true)]
+    #[arg(long, global = true, default_value = "", hide_default_value = true, hide_short_help = true)]
     pub(crate) project: String,
     /// Role that the lessons apply to
-    #[arg(long, global = true, default_value = "", hide_default_value = true)]
+    #[arg(long, global = true, default_value = "", hide_default_value = true, hide_short_help = true)]
     pub(crate) role: String,
     /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Colours: auto (on a terminal, unless `NO_COLOR` is set), always, never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, hide_short_help = true, value_parser = choice(COLOURS))]
+    pub(crate) color: ColorChoice,
     /// Override the current time (RFC 3339)
-    #[arg(long, global = true, value_name = "TIME")]
+    #[arg(long, global = true, value_name = "TIME", hide_short_help = true)]
     pub(crate) now: Option<DateTime<FixedOffset>>,
     /// Embedder: bundled, none, hashing, or a folder with model.onnx and tokenizer.json
-    #[arg(long, global = true, default_value = "bundled", value_name = "KIND")]
+    #[arg(long, global = true, default_value = "bundled", value_name = "KIND", hide_short_help = true)]
     pub(crate) embedder: String,
     /// Run the model in this ONNX Runtime library (1.24 or later; also: `ORT_DYLIB_PATH`); `doctor` finds one
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
     pub(crate) onnxruntime: Option<PathBuf>,
     /// Trust the folder, for this call
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) trust: bool,
     /// Maximum number of lessons per project and role
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", hide_short_help = true)]
     pub(crate) capacity: Option<usize>,
     /// Let a smaller --capacity archive lessons that are there
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) yes: bool,
     /// Learn nothing from sessions: `mine` only prints its suggestions
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_learn: bool,
     /// Folder of the project's skills; each text awaits review before it is shown
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) project_skills: Vec<PathBuf>,
     /// Another folder of skills, trusted as its files say
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) extra_skills: Vec<PathBuf>,
     /// Merging of near lessons: unless their values differ (the default), always, or never
-    #[arg(long, global = true, value_parser = choice(DEDUP))]
+    #[arg(long, global = true, value_parser = choice(DEDUP), hide_short_help = true)]
     pub(crate) dedup: Option<DedupPolicy>,
     /// What the user has set in a file.
     #[arg(skip)]
@@ -71,6 +76,9 @@ pub(crate) struct Global {
     #[arg(skip)]
     pub(crate) place: Place,
 }
+
+const COLOURS: [(&str, ColorChoice); 3] =
+    [("auto", ColorChoice::Auto), ("always", ColorChoice::Always), ("never", ColorChoice::Never)];
 
 const DEDUP: [(&str, DedupPolicy); 3] =
     [("guarded", DedupPolicy::Guarded), ("plain", DedupPolicy::Plain), ("off", DedupPolicy::Off)];

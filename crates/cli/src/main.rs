@@ -19,6 +19,7 @@ mod hook;
 mod inbox;
 mod init;
 mod learn;
+mod manual;
 mod mcp;
 mod mine;
 mod onnxruntime;
@@ -36,12 +37,14 @@ mod tracked;
 mod trust;
 mod user_state;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
+use serde_json::json;
 
 use args::{Cli, Command};
-use output::{Output, Warnings, print_usage, say};
+use output::{Output, Warnings, print_usage, say, say_object};
 use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
 
@@ -57,44 +60,51 @@ fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
     };
-    match settings::read() {
-        Ok(user) => cli.global.user = user,
-        Err(error) => {
-            say(&chain(&error));
-            return ExitCode::FAILURE;
-        }
+    cli.global.color.write_global();
+    let is_json = cli.global.json;
+    let done = set_up(&mut cli).and_then(|()| dispatch(cli));
+    match done {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) => fail(error.as_ref(), is_json),
     }
+}
+
+/// Says what went wrong, in the form that is asked for.
+fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
+    let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
+    if is_json {
+        say_object(&json!({ "error": chain(error), "exit_code": code }));
+    } else {
+        say(&chain(error));
+    }
+    ExitCode::from(code)
+}
+
+/// Finds the user's settings and the memory.
+fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
+    cli.global.user = settings::read()?;
     let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
     match Place::find(wanted) {
         Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.into_init(cli.global.only_own),
         Ok(place) => cli.global.place = place,
         // A hook finds it by what the agent says.
         Err(_) if matches!(cli.command, Command::Hook(_)) => {}
-        Err(error) => {
-            say(&error);
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return Err(error.into()),
     }
     if cli.global.onnxruntime.is_none() {
         #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
         let library = std::env::var_os("ORT_DYLIB_PATH");
         cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
     }
-    cli.global.onnxruntime = cli.global.onnxruntime.or(cli.global.user.onnxruntime.clone());
+    cli.global.onnxruntime = cli.global.onnxruntime.take().or(cli.global.user.onnxruntime.clone());
     if cli.global.onnxruntime.is_some() {
         onnxruntime::run_without_telemetry();
     }
     // The library's warnings while it continues: a model that fails, counts that have to wait.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);
     warnings.without_time().with_target(false).with_ansi(false).init();
-    match dispatch(cli) {
-        Ok(code) => code,
-        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&chain(error.as_ref()));
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
-        }
-    }
+    Ok(())
 }
 
 fn dispatch(cli: Cli) -> Done {
@@ -134,6 +144,8 @@ fn dispatch(cli: Cli) -> Done {
         Command::Mcp(asked) => mcp::serve(global, &asked),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => init::init(&global, &asked, &mut out),
+        Command::Completions(asked) => manual::completions(&asked, &mut out),
+        Command::Man(asked) => manual::man(&asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
     }

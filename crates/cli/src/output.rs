@@ -53,7 +53,7 @@ impl<W: Write> Output<W> {
 
     /// Rows under headings for people, nothing in JSON mode.
     pub(crate) fn table(&mut self, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> io::Result<()> {
-        if self.json { Ok(()) } else { self.text(&table(headings, rows)) }
+        if self.json { Ok(()) } else { self.text(&table(headings, rows, terminal_width())) }
     }
 
     /// A message for people, nothing in JSON mode.
@@ -123,6 +123,11 @@ pub(crate) fn say(text: &str) {
     say_text(&printable_line(text));
 }
 
+/// What went wrong, for programs: one object on a line.
+pub(crate) fn say_object(object: &Value) {
+    let _ = writeln!(standard_error(), "{}", printable_json(&object.to_string()));
+}
+
 /// A message of several lines.
 pub(crate) fn say_text(text: &str) {
     // When standard error is closed there is nobody to tell.
@@ -187,10 +192,19 @@ pub(crate) fn on_a_line(path: &Path) -> String {
     printable_line(&path.display().to_string())
 }
 
-/// Rows under headings, as wide as they need. Only the last cell of a row has line ends.
-pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+/// Columns of the terminal that standard output is; none when it is none.
+fn terminal_width() -> Option<u16> {
+    let terminal = console::Term::stdout();
+    terminal.is_term().then(|| terminal.size_checked()).flatten().map(|(_, columns)| columns)
+}
+
+/// Rows under headings: as wide as they need, or no wider than this. Only the last cell of a row has line ends.
+pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>, width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
+    if let Some(width) = width {
+        table.set_width(width).set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    }
+    table.load_style(comfy_table::presets::NOTHING);
     table.set_header(headings.iter().copied());
     table.add_rows(rows.into_iter().map(|cells| {
         let last = cells.len().saturating_sub(1);
@@ -226,8 +240,18 @@ mod tests {
         assert_eq!(printed(false, |out| out.prompt(HOSTILE)), format!("{CLEAN}\u{fffd}{end}"));
         let diff = printed(false, |out| out.diff(&format!("+{HOSTILE}")));
         assert_eq!(diff, format!("\u{1b}[32m+{CLEAN}\u{1b}[0m\n{end}\n"));
-        let table = table(&["x", "y"], [vec![HOSTILE.to_owned(), HOSTILE.to_owned()]]);
+        let table = table(&["x", "y"], [vec![HOSTILE.to_owned(), HOSTILE.to_owned()]], None);
         assert!(table.chars().all(|c| visible(c) == Some(c)) && table.lines().count() == 3, "{table:?}");
+    }
+
+    #[test]
+    fn a_table_fits_the_terminal() {
+        let rows = || [vec!["an id".to_owned(), "a solution of many words that goes on and on and on".to_owned()]];
+        let widest = |table: &str| table.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest(&table(&["id", "solution"], rows(), None)) > 50);
+        let narrow = table(&["id", "solution"], rows(), Some(30));
+        assert!(widest(&narrow) <= 30 && narrow.lines().count() > 2, "{narrow}");
+        assert!(["many", "words", "on and on"].iter().all(|words| narrow.contains(words)), "{narrow}");
     }
 
     #[test]

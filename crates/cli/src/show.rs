@@ -124,7 +124,7 @@ fn considered(considered: &[Scored]) -> String {
             one_line(&considered.trigger, 60),
         ]
     });
-    table(&["passed", "distance", "overlap", "score", "probability", "trigger"], rows)
+    table(&["passed", "distance", "overlap", "score", "probability", "trigger"], rows, None)
 }
 
 /// Writes the counts. Another process may be committing: the program waits for it a while before it ends.

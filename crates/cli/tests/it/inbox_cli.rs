@@ -52,6 +52,16 @@ fn prepare(home: &Path) -> (PathBuf, PathBuf) {
 }
 
 #[test]
+fn a_diff_has_colours_only_on_a_terminal_unless_they_are_asked_for() {
+    let home = tempfile::tempdir().unwrap();
+    let (memory, _) = prepare(home.path());
+    let shown = |color: &[&str]| run(&memory, &[&["inbox", "show", "private"], color].concat()).1;
+    assert!(shown(&[]).contains("+first") && !shown(&[]).contains('\u{1b}'));
+    assert!(shown(&["--color", "always"]).contains("\u{1b}[32m+first"));
+    assert!(!shown(&["--color", "never"]).contains('\u{1b}'));
+}
+
+#[test]
 fn the_inbox_is_listed_shown_and_decided_on() {
     let home = tempfile::tempdir().unwrap();
     let (memory, global) = prepare(home.path());

@@ -27,3 +27,4 @@ mod red;
 #[path = "../../../../tests/it/server.rs"]
 mod server;
 mod skills_cli;
+mod terminal_cli;

@@ -1,0 +1,38 @@
+//! Completions for shells, and manual pages: written from the description of the command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use serde_json::json;
+
+use crate::args::Cli;
+use crate::output::Output;
+use crate::result::Done;
+
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// Whose completions are printed
+    shell: Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct Man {
+    /// Folder that the pages are written into, one a command
+    folder: PathBuf,
+}
+
+pub(crate) fn completions(asked: &Completions, out: &mut Output) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(asked.shell, &mut Cli::command(), "adage", &mut script);
+    out.data(&String::from_utf8(script)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn man(asked: &Man, out: &mut Output) -> Done {
+    std::fs::create_dir_all(&asked.folder)?;
+    clap_mangen::generate_to(Cli::command(), &asked.folder)?;
+    let text = format!("wrote adage.1, and a page for each command, into {}", asked.folder.display());
+    out.both(&json!({ "folder": asked.folder }), &text)
+}
