@@ -1,0 +1,282 @@
+//! The forward pass: embeddings, six layers, the mean over a text's tokens.
+//!
+//! Several texts go through the matrices together, so that they share the weights' way from memory; each attends to itself alone,
+//! and nothing is padded. Activations are 14-bit integers per token where they meet weights, 32-bit floats everywhere else.
+#![expect(clippy::inline_always, reason = "compiled with the instructions of the kernel that it is part of")]
+#![expect(clippy::indexing_slicing, reason = "the shapes are the model's; each slice is of a length that was just made")]
+
+use crate::kernels::Sums;
+use crate::lanes::{LANES, Lanes, each, exp, gelu, groups, groups_mut, larger, max, rounded, sum};
+use crate::layout::{INNER, LAYOUT, Matrix, Norm, PANEL, WIDTH};
+use crate::weights::{embedding, token_type};
+
+/// Attention heads, and the numbers of each.
+const HEADS: usize = 12;
+const HEAD: usize = WIDTH / HEADS;
+/// A query, a key and a value of a token.
+const TRIPLE: usize = 3 * WIDTH;
+/// Activations are whole numbers up to this.
+const LARGEST: f32 = 8_191.0;
+/// 1/√32: scores of attention are divided by the root of the head's length.
+const SCORE: f32 = 0.176_776_7;
+/// Rows of scores that are worked on together.
+const QUERIES: usize = 4;
+
+/// Texts to be encoded.
+pub(crate) struct Job<'a> {
+    /// Token numbers of each.
+    pub(crate) texts: &'a [&'a [u32]],
+    /// A unit vector of each.
+    pub(crate) vectors: &'a mut [[f32; WIDTH]],
+}
+
+/// What happens to a product before it is kept.
+#[derive(Clone, Copy, PartialEq)]
+enum Then {
+    Keep,
+    /// Its GELU.
+    Gelu,
+    /// What is there is added.
+    Add,
+}
+
+/// Activations as whole numbers, with a scale a row.
+#[derive(Default)]
+struct Quantised {
+    codes: Vec<i16>,
+    scales: Vec<f32>,
+}
+
+#[inline(always)]
+pub(crate) fn forward<S: Sums>(job: &mut Job<'_>) {
+    let n_tokens: usize = job.texts.iter().map(|text| text.len()).sum();
+    let mut tokens = vec![0.0; n_tokens * WIDTH];
+    let mut triples = vec![0.0; n_tokens * TRIPLE];
+    let mut attended = vec![0.0; n_tokens * WIDTH];
+    let mut inner = vec![0.0; n_tokens * INNER];
+    let mut quantised = Quantised::default();
+    let mut attention = Attention::default();
+    embed(job.texts, &mut tokens);
+    normalise(LAYOUT.norm, &mut tokens);
+    for layer in &LAYOUT.layers {
+        multiply::<S>(layer.attention, &tokens, &mut quantised, &mut triples, Then::Keep);
+        let mut first = 0;
+        for text in job.texts {
+            let of_text = first..first + text.len();
+            first = of_text.end;
+            let triples = &triples[of_text.start * TRIPLE..of_text.end * TRIPLE];
+            attention.run(triples, &mut attended[of_text.start * WIDTH..of_text.end * WIDTH]);
+        }
+        multiply::<S>(layer.output, &attended, &mut quantised, &mut tokens, Then::Add);
+        normalise(layer.output_norm, &mut tokens);
+        multiply::<S>(layer.up, &tokens, &mut quantised, &mut inner, Then::Gelu);
+        multiply::<S>(layer.down, &inner, &mut quantised, &mut tokens, Then::Add);
+        normalise(layer.down_norm, &mut tokens);
+    }
+    let mut first = 0;
+    for (text, vector) in job.texts.iter().zip(job.vectors.iter_mut()) {
+        pool(&tokens[first * WIDTH..(first + text.len()) * WIDTH], vector);
+        first += text.len();
+    }
+}
+
+#[inline(always)]
+fn embed(texts: &[&[u32]], tokens: &mut [f32]) {
+    let placed = texts.iter().flat_map(|text| text.iter().enumerate());
+    for ((position, token), row) in placed.zip(tokens.chunks_exact_mut(WIDTH)) {
+        let [(word, word_scale), (place, place_scale)] = embedding(*token, position);
+        for (((number, word), place), kind) in row.iter_mut().zip(word).zip(place).zip(token_type()) {
+            *number = f32::from(*word) * word_scale + f32::from(*place) * place_scale + kind;
+        }
+    }
+}
+
+/// Rows of mean 0 and variance 1, times factors, plus summands.
+#[inline(always)]
+fn normalise(norm: Norm, rows: &mut [f32]) {
+    let (factors, summands) = (groups(norm.factors()), groups(norm.summands()));
+    for row in rows.chunks_exact_mut(WIDTH) {
+        let total = groups(row).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
+        let mean = sum(&total) / WIDTH as f32;
+        let squares = groups(row).iter().fold([0.0; LANES], |total, group| {
+            each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean))
+        });
+        let scale = 1.0 / (sum(&squares) / WIDTH as f32 + 1e-12).sqrt();
+        for ((group, factors), summands) in groups_mut(row).iter_mut().zip(factors).zip(summands) {
+            *group = each(|lane| (group[lane] - mean) * scale * factors[lane] + summands[lane]);
+        }
+    }
+}
+
+/// Rows as whole numbers: each row's largest is 8191.
+#[inline(always)]
+fn quantise(rows: &[f32], length: usize, quantised: &mut Quantised) {
+    quantised.codes.resize(rows.len(), 0);
+    quantised.scales.clear();
+    for (row, codes) in rows.chunks_exact(length).zip(quantised.codes.chunks_exact_mut(length)) {
+        let largest =
+            groups(row).iter().fold([0.0; LANES], |most, group| each(|lane| larger(most[lane], group[lane].abs())));
+        let largest = max(&largest);
+        let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
+        quantised.scales.push(largest / LARGEST);
+        for (group, codes) in groups(row).iter().zip(codes.as_chunks_mut::<LANES>().0) {
+            for (code, number) in codes.iter_mut().zip(group) {
+                *code = rounded(number * factor);
+            }
+        }
+    }
+}
+
+/// Rows times a matrix, plus its biases.
+#[inline(always)]
+fn multiply<S: Sums>(matrix: Matrix, rows: &[f32], quantised: &mut Quantised, products: &mut [f32], then: Then) {
+    quantise(rows, matrix.n_rows, quantised);
+    let n_rows = quantised.scales.len();
+    // As even blocks as possible: the last one is not left with a row.
+    let n_blocks = n_rows.div_ceil(S::ROWS);
+    let mut sums = [[0; PANEL]; 16];
+    let panels = matrix.weights().chunks_exact(matrix.n_rows * PANEL);
+    let (scales, biases) = (matrix.scales().chunks_exact(PANEL), matrix.biases().chunks_exact(PANEL));
+    for (place, ((panel, scales), biases)) in panels.zip(scales).zip(biases).enumerate() {
+        let mut first = 0;
+        for block in 0..n_blocks {
+            let n_of_block = (n_rows - first).div_ceil(n_blocks - block);
+            let end = first + n_of_block;
+            let codes = &quantised.codes[first * matrix.n_rows..end * matrix.n_rows];
+            S::panel(codes, panel, &mut sums[..n_of_block]);
+            for (row, sums) in (first..end).zip(&sums) {
+                let at = row * matrix.n_columns + place * PANEL;
+                finish(sums, quantised.scales[row], scales, biases, &mut products[at..at + PANEL], then);
+            }
+            first = end;
+        }
+    }
+}
+
+/// Sums of whole numbers as what they stand for.
+#[inline(always)]
+fn finish(sums: &[i32; PANEL], scale: f32, scales: &[f32], biases: &[f32], products: &mut [f32], then: Then) {
+    let (scales, biases) = (groups(scales), groups(biases));
+    for (half, group) in groups_mut(products).iter_mut().enumerate() {
+        let sums = &sums.as_chunks::<LANES>().0[half];
+        let values = each(|lane| sums[lane] as f32 * scale * scales[half][lane] + biases[half][lane]);
+        *group = match then {
+            Then::Keep => values,
+            Then::Gelu => each(|lane| gelu(values[lane])),
+            Then::Add => each(|lane| group[lane] + values[lane]),
+        };
+    }
+}
+
+/// Room for a text's attention.
+#[derive(Default)]
+struct Attention {
+    /// A head's keys, a row for each of its numbers; padded with zeros to whole groups.
+    keys: Vec<f32>,
+    scores: [Vec<f32>; QUERIES],
+}
+
+impl Attention {
+    /// Of each token the values of all tokens of its text, by how its query meets their keys.
+    #[inline(always)]
+    fn run(&mut self, triples: &[f32], attended: &mut [f32]) {
+        let n_tokens = triples.len() / TRIPLE;
+        let padded = n_tokens.next_multiple_of(LANES);
+        for scores in &mut self.scores {
+            scores.resize(padded, 0.0);
+        }
+        for head in 0..HEADS {
+            self.keys.clear();
+            self.keys.resize(HEAD * padded, 0.0);
+            for (token, triple) in triples.chunks_exact(TRIPLE).enumerate() {
+                for (number, key) in triple[WIDTH + head * HEAD..][..HEAD].iter().enumerate() {
+                    self.keys[number * padded + token] = *key;
+                }
+            }
+            for first in (0..n_tokens).step_by(QUERIES) {
+                // The last rows are worked out again where less than four are left.
+                let tokens: [usize; QUERIES] = std::array::from_fn(|place| (first + place).min(n_tokens - 1));
+                self.score(triples, head, tokens, padded);
+                let scales: [f32; QUERIES] = std::array::from_fn(|place| soften(&mut self.scores[place], n_tokens));
+                let sums = self.values(triples, head, n_tokens);
+                for ((token, scale), sum) in tokens.into_iter().zip(scales).zip(&sums) {
+                    let row = &mut attended[token * WIDTH + head * HEAD..][..HEAD];
+                    for (group, sum) in groups_mut(row).iter_mut().zip(sum) {
+                        *group = each(|lane| sum[lane] * scale);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How four tokens' queries meet all keys.
+    #[inline(always)]
+    fn score(&mut self, triples: &[f32], head: usize, tokens: [usize; QUERIES], padded: usize) {
+        let queries = tokens.map(|token| &triples[token * TRIPLE + head * HEAD..][..HEAD]);
+        for group in (0..padded).step_by(LANES) {
+            let mut sums = [[0.0; LANES]; QUERIES];
+            for (number, keys) in self.keys.chunks_exact(padded).enumerate() {
+                let keys: &Lanes = &groups(&keys[group..group + LANES])[0];
+                for (sum, query) in sums.iter_mut().zip(queries) {
+                    let query = query[number];
+                    *sum = each(|lane| sum[lane] + query * keys[lane]);
+                }
+            }
+            for (scores, sum) in self.scores.iter_mut().zip(&sums) {
+                groups_mut(&mut scores[group..group + LANES])[0] = each(|lane| sum[lane] * SCORE);
+            }
+        }
+    }
+
+    /// The values of all tokens, by the scores of four.
+    #[inline(always)]
+    fn values(&self, triples: &[f32], head: usize, n_tokens: usize) -> [[Lanes; HEAD / LANES]; QUERIES] {
+        let mut sums = [[[0.0; LANES]; HEAD / LANES]; QUERIES];
+        for (token, triple) in triples.chunks_exact(TRIPLE).enumerate().take(n_tokens) {
+            let values = groups(&triple[2 * WIDTH + head * HEAD..][..HEAD]);
+            for (sums, scores) in sums.iter_mut().zip(&self.scores) {
+                let score = scores[token];
+                for (sum, values) in sums.iter_mut().zip(values) {
+                    *sum = each(|lane| sum[lane] + score * values[lane]);
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// `e` to the power of each score, relative to the largest; what makes them sum to 1.
+#[inline(always)]
+fn soften(scores: &mut [f32], n_tokens: usize) -> f32 {
+    for score in &mut scores[n_tokens..] {
+        *score = f32::NEG_INFINITY;
+    }
+    let most = groups(scores)
+        .iter()
+        .fold([f32::NEG_INFINITY; LANES], |most, group| each(|lane| larger(most[lane], group[lane])));
+    let most = max(&most);
+    for group in groups_mut(scores) {
+        *group = each(|lane| exp(group[lane] - most));
+    }
+    for score in &mut scores[n_tokens..] {
+        *score = 0.0;
+    }
+    let total = groups(scores).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
+    1.0 / sum(&total)
+}
+
+/// The mean of a text's tokens, of length 1.
+#[inline(always)]
+fn pool(tokens: &[f32], vector: &mut [f32; WIDTH]) {
+    *vector = [0.0; WIDTH];
+    for token in tokens.chunks_exact(WIDTH) {
+        for (total, group) in groups_mut(vector).iter_mut().zip(groups(token)) {
+            *total = each(|lane| total[lane] + group[lane]);
+        }
+    }
+    let squares = groups(vector).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane] * group[lane]));
+    let scale = 1.0 / sum(&squares).sqrt().max(f32::MIN_POSITIVE);
+    for group in groups_mut(vector) {
+        *group = each(|lane| group[lane] * scale);
+    }
+}

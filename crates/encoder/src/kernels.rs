@@ -1,0 +1,252 @@
+//! Sums of products of 16-bit activations and 8-bit weights: the one file with machine instructions.
+//!
+//! The sums are of integers and cannot overflow (8191 · 127 · 1536 < 2³¹), so that every kernel gives the same bits.
+#![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
+
+use crate::forward::{Job, forward};
+use crate::layout::PANEL;
+
+/// Which instructions are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kernel {
+    /// Whatever the compiler makes of plain Rust.
+    Portable,
+    /// 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// 512 bits, two products and their sum in one step.
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vnni,
+}
+
+impl Kernel {
+    /// The fastest that this processor runs.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().last().copied().unwrap_or(Self::Portable)
+    }
+
+    /// Those that this processor runs, the slowest first.
+    #[must_use]
+    pub fn available() -> &'static [Self] {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let has_avx2 = is_x86_feature_detected!("avx2");
+            let has_avx512 = has_avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let has_vnni = has_avx512 && is_x86_feature_detected!("avx512vnni");
+            match (has_avx2, has_avx512, has_vnni) {
+                (_, _, true) => &[Self::Portable, Self::Avx2, Self::Avx512, Self::Avx512Vnni],
+                (_, true, _) => &[Self::Portable, Self::Avx2, Self::Avx512],
+                (true, ..) => &[Self::Portable, Self::Avx2],
+                _ => &[Self::Portable],
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        &[Self::Portable]
+    }
+
+    /// Runs a job.
+    pub(crate) fn run(self, job: &mut Job<'_>) {
+        match self {
+            Self::Portable => forward::<Portable>(job),
+            // SAFETY (all): `Encoder` has a kernel only if `available` names it.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::forward_avx2(job) },
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::forward_avx512(job) },
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => unsafe { x86::forward_avx512_vnni(job) },
+        }
+    }
+}
+
+/// Sums of a panel's columns for some rows of activations.
+pub(crate) trait Sums {
+    /// Rows at a time.
+    const ROWS: usize;
+
+    /// `sums[row][column] = Σ activations[row][k] · weights[k][column]`. The activations are as many rows as there are sums, of the
+    /// same even length; the weights are a panel with as many rows.
+    fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]);
+}
+
+pub(crate) struct Portable;
+
+impl Sums for Portable {
+    const ROWS: usize = 4;
+
+    #[inline(always)]
+    fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+        let length = weights.len() / PANEL;
+        for (row, sums) in activations.chunks_exact(length).zip(sums) {
+            *sums = [0; PANEL];
+            for (pair, weights) in row.as_chunks::<2>().0.iter().zip(weights.as_chunks::<{ 2 * PANEL }>().0) {
+                let [one, two] = pair.map(i32::from);
+                for (sum, [first, second]) in sums.iter_mut().zip(weights.as_chunks::<2>().0) {
+                    *sum += one * i32::from(*first) + two * i32::from(*second);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm512_add_epi32,
+        _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32, _mm512_madd_epi16, _mm512_set1_epi32, _mm512_setzero_si512,
+        _mm512_storeu_si512,
+    };
+
+    use super::{Job, PANEL, Sums, forward};
+
+    /// Everything else is plain Rust that is compiled for these instructions too.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn forward_avx2(job: &mut Job<'_>) {
+        forward::<Avx2>(job);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+    pub(super) fn forward_avx512(job: &mut Job<'_>) {
+        forward::<Avx512>(job);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
+    pub(super) fn forward_avx512_vnni(job: &mut Job<'_>) {
+        forward::<Avx512Vnni>(job);
+    }
+
+    struct Avx2;
+    struct Avx512;
+    struct Avx512Vnni;
+
+    /// Two activations side by side, as they meet two weights of a column.
+    ///
+    /// # Safety
+    /// Two numbers can be read from `at`.
+    #[inline(always)]
+    unsafe fn pair(at: *const i16) -> i32 {
+        // SAFETY: the caller's.
+        unsafe { at.cast::<i32>().read_unaligned() }
+    }
+
+    /// Calls a kernel for as many rows as there are sums.
+    macro_rules! by_rows {
+        ($kernel:ident, $activations:ident, $weights:ident, $sums:ident, $($rows:literal)*) => {
+            match $sums.len() {
+                $($rows => {
+                    let length = $weights.len() / PANEL;
+                    assert!(length % 2 == 0 && $activations.len() >= $rows * length && $weights.len() % (2 * PANEL) == 0);
+                    // SAFETY: the lengths were checked, and only a forward pass with these instructions comes here.
+                    unsafe { $kernel::<$rows>($activations.as_ptr(), $weights.as_ptr(), length, $sums.as_mut_ptr()) }
+                })*
+                _ => {}
+            }
+        };
+    }
+
+    impl Sums for Avx2 {
+        const ROWS: usize = 3;
+
+        #[inline(always)]
+        fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+            by_rows!(panel_avx2, activations, weights, sums, 1 2 3);
+        }
+    }
+
+    impl Sums for Avx512 {
+        const ROWS: usize = 12;
+
+        #[inline(always)]
+        fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+            by_rows!(panel_avx512, activations, weights, sums, 1 2 3 4 5 6 7 8 9 10 11 12);
+        }
+    }
+
+    impl Sums for Avx512Vnni {
+        const ROWS: usize = 14;
+
+        #[inline(always)]
+        fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+            by_rows!(panel_vnni, activations, weights, sums, 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS` rows of sums; the
+    /// length is even.
+    #[target_feature(enable = "avx2")]
+    unsafe fn panel_avx2<const ROWS: usize>(
+        activations: *const i16,
+        weights: *const i8,
+        length: usize,
+        sums: *mut [i32; PANEL],
+    ) {
+        let mut kept: [[__m256i; 4]; ROWS] = [[_mm256_setzero_si256(); 4]; ROWS];
+        for k in (0..length).step_by(2) {
+            // SAFETY: `k` and `k + 1` are below the length; sixteen weights a quarter of the panel's two rows.
+            let quarter = |place: usize| unsafe {
+                _mm256_cvtepi8_epi16(_mm_loadu_si128(weights.add(k * PANEL + place * 16).cast::<__m128i>()))
+            };
+            let quarters = [quarter(0), quarter(1), quarter(2), quarter(3)];
+            for (row, kept) in kept.iter_mut().enumerate() {
+                // SAFETY: the row and `k + 1` are there.
+                let both = _mm256_set1_epi32(unsafe { pair(activations.add(row * length + k)) });
+                for (kept, quarter) in kept.iter_mut().zip(quarters) {
+                    *kept = _mm256_add_epi32(*kept, _mm256_madd_epi16(both, quarter));
+                }
+            }
+        }
+        for (row, kept) in kept.iter().enumerate() {
+            for (place, eight) in kept.iter().enumerate() {
+                // SAFETY: eight of the row's thirty-two sums.
+                unsafe { _mm256_storeu_si256(sums.add(row).cast::<i32>().add(place * 8).cast::<__m256i>(), *eight) };
+            }
+        }
+    }
+
+    macro_rules! panel_512 {
+        ($name:ident, $features:literal, $step:expr) => {
+            /// # Safety
+            /// The processor has the instructions; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS`
+            /// rows of sums; the length is even.
+            #[target_feature(enable = $features)]
+            unsafe fn $name<const ROWS: usize>(
+                activations: *const i16,
+                weights: *const i8,
+                length: usize,
+                sums: *mut [i32; PANEL],
+            ) {
+                let mut kept: [[__m512i; 2]; ROWS] = [[_mm512_setzero_si512(); 2]; ROWS];
+                for k in (0..length).step_by(2) {
+                    // SAFETY: `k` and `k + 1` are below the length; thirty-two weights a half of the panel's two rows.
+                    let half = |place: usize| unsafe {
+                        _mm512_cvtepi8_epi16(_mm256_loadu_si256(weights.add(k * PANEL + place * 32).cast::<__m256i>()))
+                    };
+                    let halves = [half(0), half(1)];
+                    for (row, kept) in kept.iter_mut().enumerate() {
+                        // SAFETY: the row and `k + 1` are there.
+                        let both = _mm512_set1_epi32(unsafe { pair(activations.add(row * length + k)) });
+                        for (kept, half) in kept.iter_mut().zip(halves) {
+                            *kept = $step(*kept, both, half);
+                        }
+                    }
+                }
+                for (row, kept) in kept.iter().enumerate() {
+                    for (place, sixteen) in kept.iter().enumerate() {
+                        // SAFETY: sixteen of the row's thirty-two sums.
+                        unsafe { _mm512_storeu_si512(sums.add(row).cast::<i32>().add(place * 16).cast::<__m512i>(), *sixteen) };
+                    }
+                }
+            }
+        };
+    }
+
+    panel_512!(panel_avx512, "avx512f,avx512bw", |kept, both, half| _mm512_add_epi32(kept, _mm512_madd_epi16(both, half)));
+    panel_512!(panel_vnni, "avx512f,avx512bw,avx512vnni", |kept, both, half| _mm512_dpwssd_epi32(kept, both, half));
+}

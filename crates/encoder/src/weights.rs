@@ -1,0 +1,62 @@
+//! The packed weights, read where they lie in the program.
+
+use crate::layout::{LAYOUT, Matrix, Norm, VOCABULARY, WIDTH};
+
+/// Bytes at an address that is a multiple of 64.
+#[repr(C, align(64))]
+struct Aligned<B: ?Sized>(B);
+
+static PACKED: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/weights.bin")));
+
+/// 32-bit floats.
+#[inline]
+fn floats(at: usize, length: usize) -> &'static [f32] {
+    let bytes = PACKED.0.get(at..at + length * 4).unwrap_or_default();
+    bytemuck::try_cast_slice(bytes).unwrap_or_default()
+}
+
+/// 8-bit weights.
+#[inline]
+fn codes(at: usize, length: usize) -> &'static [i8] {
+    bytemuck::cast_slice(PACKED.0.get(at..at + length).unwrap_or_default())
+}
+
+/// What is added up for a token at a place: the codes and the scale of its word and of its position. A word that is not in the
+/// vocabulary is its last one.
+pub(crate) fn embedding(token: u32, position: usize) -> [(&'static [i8], f32); 2] {
+    let word = usize::try_from(token).map_or(VOCABULARY - 1, |token| token.min(VOCABULARY - 1));
+    let row = |codes_at: usize, scales_at: usize, row: usize| {
+        let scale = floats(scales_at + row * 4, 1).first().copied().unwrap_or_default();
+        (codes(codes_at + row * WIDTH, WIDTH), scale)
+    };
+    [row(LAYOUT.words, LAYOUT.word_scales, word), row(LAYOUT.positions, LAYOUT.position_scales, position)]
+}
+
+/// What every token gets that is of the first text.
+pub(crate) fn token_type() -> &'static [f32] {
+    floats(LAYOUT.token_type, WIDTH)
+}
+
+impl Norm {
+    pub(crate) fn factors(self) -> &'static [f32] {
+        floats(self.factors, WIDTH)
+    }
+
+    pub(crate) fn summands(self) -> &'static [f32] {
+        floats(self.summands, WIDTH)
+    }
+}
+
+impl Matrix {
+    pub(crate) fn weights(self) -> &'static [i8] {
+        codes(self.weights, self.n_rows * self.n_columns)
+    }
+
+    pub(crate) fn scales(self) -> &'static [f32] {
+        floats(self.scales, self.n_columns)
+    }
+
+    pub(crate) fn biases(self) -> &'static [f32] {
+        floats(self.biases, self.n_columns)
+    }
+}
