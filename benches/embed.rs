@@ -1,7 +1,7 @@
 //! What an embedding costs, on each engine in the same run.
 //!
-//! `ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.31.1 cargo bench --bench embed`; without the variable the portable engine
-//! runs alone. Texts are embedded as documents: of queries the last ones are kept, and nothing would be measured.
+//! `ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.31.1 cargo bench --bench embed`; without the variable ONNX
+//! Runtime takes no part. Texts are embedded as documents: of queries the last ones are kept, and nothing would be measured.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::disallowed_methods, reason = "a benchmark")]
 
@@ -18,7 +18,7 @@ fn text(n_tokens: usize) -> String {
 }
 
 fn embed(criterion: &mut Criterion) {
-    let mut engines = vec![("portable", Engine::Portable)];
+    let mut engines = vec![("built in", Engine::BuiltIn), ("rten", Engine::Rten)];
     match std::env::var_os("ADAGE_ONNXRUNTIME").map(PathBuf::from) {
         Some(library) => engines.push(("ONNX Runtime", Engine::OnnxRuntime(library))),
         None => eprintln!("NOT MEASURED: ONNX Runtime; set ADAGE_ONNXRUNTIME to libonnxruntime.so.*"),

@@ -295,11 +295,11 @@ fn npy(path: &Path, kind: &str) -> Result<(Vec<u8>, usize), Failure> {
     Ok((data.to_vec(), width.parse()?))
 }
 
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 fn texts(file: &Path) -> Result<Vectors, Failure> {
     use adage::embed::{Engine, Model, Role};
     use adage::{Embedder, OnnxEmbedder};
-    let embedder = OnnxEmbedder::new(Model::bundled(), Engine::Portable);
+    let embedder = OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn);
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let (mut base, mut queries) = (Vec::new(), Vec::new());
@@ -314,7 +314,7 @@ fn texts(file: &Path) -> Result<Vectors, Failure> {
     Ok((base, queries))
 }
 
-#[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+#[cfg(not(feature = "bundled-model"))]
 fn texts(_: &Path) -> Result<Vectors, Failure> {
     Err("built without the model that embeds texts".into())
 }

@@ -28,7 +28,7 @@ fn main() -> Result {
     let given = std::env::args_os().nth(1).map(PathBuf::from);
     let folder = given.clone().unwrap_or_else(|| temporary.path().join("playbook"));
     // `Playbook::open(folder)` does the same; the embedder is named here because it is asked for timings later.
-    let embedder = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable));
+    let embedder = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn));
     let open = |config| Playbook::builder(&folder).with_embedder(embedder.clone()).with_config(config).open();
 
     let playbook = open(Config::default())?;

@@ -115,7 +115,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use config::Config;
 pub use difference::Difference;
 pub use document::Document;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use embed::OnnxEmbedder;
 pub use embed::{Embedder, HashingEmbedder};
 pub use error::{Error, FolderError, Result};
@@ -128,7 +128,7 @@ pub use state::utility;
 pub use vector_memory::{Filter, Hit, Lookup, VectorMemory};
 
 /// The README's examples are tests, where the model that they use is there.
-#[cfg(all(doctest, feature = "rten", feature = "bundled-model"))]
+#[cfg(all(doctest, feature = "bundled-model"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 

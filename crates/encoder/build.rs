@@ -1,4 +1,12 @@
 //! Packs the model's weights and its tokenizer's vocabulary into two files that the program reads in place.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a build that cannot go on ends"
+)]
 
 #[path = "src/layout.rs"]
 mod layout;
@@ -13,7 +21,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/layout.rs");
     let folder = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    let write = |name: &str, bytes: &[u8]| fs::write(Path::new(&folder).join(name), bytes).expect("OUT_DIR can be written");
+    let write =
+        |name: &str, bytes: &[u8]| fs::write(Path::new(&folder).join(name), bytes).expect("OUT_DIR can be written");
     write("weights.bin", &weights(adage_minilm::MODEL));
     let (table, tokens) = vocabulary(adage_minilm::TOKENIZER);
     write("vocabulary_table.bin", &table);
@@ -110,7 +119,8 @@ fn panels(matrix: Matrix, parts: &[&Tensor<'_>]) -> Vec<u8> {
 /// The tensors that an ONNX file carries, by name (onnx.proto: a model's graph is field 7, a graph's initializers are field 5,
 /// and of those the shape is field 1, the name 8, the bytes 9).
 fn tensors(model: &[u8]) -> BTreeMap<&str, Tensor<'_>> {
-    let graph = fields(model).find_map(|(number, value)| (number == 7).then(|| value.bytes())).expect("a model has a graph");
+    let graph =
+        fields(model).find_map(|(number, value)| (number == 7).then(|| value.bytes())).expect("a model has a graph");
     let initializers = fields(graph).filter(|(number, _)| *number == 5);
     initializers.map(|(_, value)| tensor(value.bytes())).collect()
 }

@@ -9,18 +9,20 @@
 //! # Ok::<(), adage::embed::EmbedError>(())
 //! ```
 
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod engine;
+#[cfg(any(feature = "rten", feature = "ort"))]
+mod graph;
 mod hashing;
 #[cfg(feature = "ort")]
 mod library;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod model;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod onnx;
 #[cfg(feature = "ort")]
 mod onnxruntime;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 mod recent;
 #[cfg(feature = "rten")]
 mod rten;
@@ -29,12 +31,12 @@ use adage_index::{UnitVector, VectorError};
 use ndarray::Array2;
 
 pub use crate::error::{EmbedError, HostError};
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use engine::Engine;
 pub use hashing::HashingEmbedder;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use model::Model;
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use onnx::OnnxEmbedder;
 
 use crate::lesson::TextHash;
@@ -123,11 +125,11 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
 /// The embedder that comes with the crate, where it does.
 #[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
 pub(crate) fn bundled() -> Option<std::sync::Arc<dyn Embedder>> {
-    #[cfg(all(feature = "rten", feature = "bundled-model"))]
+    #[cfg(feature = "bundled-model")]
     {
-        Some(std::sync::Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+        Some(std::sync::Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn)))
     }
-    #[cfg(not(all(feature = "rten", feature = "bundled-model")))]
+    #[cfg(not(feature = "bundled-model"))]
     None
 }
 

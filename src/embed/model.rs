@@ -21,8 +21,17 @@ type Bytes = Cow<'static, [u8]>;
 
 #[derive(Clone)]
 pub(super) enum Source {
-    Bytes { graph: Bytes, tokenizer: Bytes },
-    Files { graph: PathBuf, tokenizer: PathBuf },
+    /// Linked into the program.
+    #[cfg(feature = "bundled-model")]
+    Bundled,
+    Bytes {
+        graph: Bytes,
+        tokenizer: Bytes,
+    },
+    Files {
+        graph: PathBuf,
+        tokenizer: PathBuf,
+    },
 }
 
 impl Model {
@@ -30,13 +39,12 @@ impl Model {
     #[cfg(feature = "bundled-model")]
     #[must_use]
     pub fn bundled() -> Self {
-        Self {
-            source: Source::Bytes {
-                graph: Cow::Borrowed(adage_minilm::MODEL),
-                tokenizer: Cow::Borrowed(adage_minilm::TOKENIZER),
-            },
-            fingerprint: TextHash::of(&[adage_minilm::MODEL_SHA256]),
-        }
+        Self { source: Source::Bundled, fingerprint: TextHash::of(&[adage_encoder::MODEL_SHA256]) }
+    }
+
+    #[cfg(feature = "bundled-model")]
+    pub(super) fn is_bundled(&self) -> bool {
+        matches!(self.source, Source::Bundled)
     }
 
     /// The model in a folder: `model.onnx` and `tokenizer.json`. They are read when the first text is embedded; here they
@@ -58,8 +66,11 @@ impl Model {
     }
 
     /// The graph and the tokenizer.
+    #[cfg(any(feature = "rten", feature = "ort"))]
     pub(super) fn bytes(&self) -> Result<(Bytes, Bytes), EmbedError> {
         match &self.source {
+            #[cfg(feature = "bundled-model")]
+            Source::Bundled => Ok((Cow::Borrowed(adage_minilm::MODEL), Cow::Borrowed(adage_minilm::TOKENIZER))),
             Source::Bytes { graph, tokenizer } => Ok((graph.clone(), tokenizer.clone())),
             Source::Files { graph, tokenizer } => Ok((read(graph)?.into(), read(tokenizer)?.into())),
         }

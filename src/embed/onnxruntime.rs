@@ -14,7 +14,7 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::value::TensorRef;
 use parking_lot::Mutex;
 
-use super::engine::{Graph, Tokens, load_error, run_error};
+use super::graph::{Graph, Tokens, load_error, run_error};
 use super::library::examine;
 use crate::error::EmbedError;
 

@@ -1,4 +1,4 @@
-//! The portable engine: the only file that names rten.
+//! An engine in pure Rust: the only file that names rten.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ndarray::Array3;
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, ValueOrView, ValueView};
 
-use super::engine::{Graph, Tokens, load_error, run_error};
+use super::graph::{Graph, Tokens, load_error, run_error};
 use crate::error::EmbedError;
 
 pub(super) struct RtenGraph {

@@ -9,7 +9,7 @@ use adage::{Config, Embedder, Error, OnnxEmbedder, Playbook, Realm, Request, bui
 use crate::bench::{Bench, learn, three};
 
 fn open(bench: &Bench, config: Config) -> Playbook {
-    let embedder: Arc<dyn Embedder> = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable));
+    let embedder: Arc<dyn Embedder> = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn));
     bench.builder().with_config(config).with_embedder(embedder).open().unwrap()
 }
 

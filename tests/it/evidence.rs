@@ -13,7 +13,7 @@ use adage::{
 use crate::bench::{Bench, learn, shown, three};
 
 fn bundled(bench: &Bench) -> Playbook {
-    with(bench, Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable)))
+    with(bench, Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn)))
 }
 
 fn with(bench: &Bench, embedder: Arc<dyn Embedder>) -> Playbook {

@@ -12,13 +12,13 @@
 
 mod agent;
 mod bench;
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 mod calibrating;
 mod contention;
 mod credit;
 mod curation;
 mod doc_links;
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 mod evidence;
 mod exchange;
 mod extract;
@@ -32,14 +32,14 @@ mod inbox_agents;
 mod large;
 mod layers;
 mod learning_from_sessions;
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 mod measured;
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 mod merging;
 mod migration;
 mod mining;
 mod model;
-#[cfg(all(feature = "rten", feature = "ort", feature = "bundled-model"))]
+#[cfg(all(feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
 mod playbooks;

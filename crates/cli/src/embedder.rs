@@ -8,12 +8,15 @@ use adage::{Embedder, HashingEmbedder, PlaybookBuilder};
 use crate::global::Global;
 use crate::result::Usage;
 
+/// The model that is linked in.
+const BUNDLED: &str = "bundled";
+
 pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
     match global.embedder.as_str() {
         "none" => Ok(builder.without_embedder()),
         "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
         // The library's default.
-        "bundled" if global.onnxruntime.is_none() => Ok(builder),
+        BUNDLED if global.onnxruntime.is_none() => Ok(builder),
         model => Ok(builder.with_embedder(load(global, model)?)),
     }
 }
@@ -27,36 +30,39 @@ pub(crate) fn any(global: &Global) -> Result<Arc<dyn Embedder>, Box<dyn Error>> 
     }
 }
 
-#[cfg(any(feature = "rten", feature = "ort"))]
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 fn load(global: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     use adage::OnnxEmbedder;
     use adage::embed::Model;
-    let engine = engine(global)?;
+    let engine = engine(global, model)?;
     let model = match model {
         #[cfg(feature = "bundled-model")]
-        "bundled" => Model::bundled(),
+        BUNDLED => Model::bundled(),
         folder => Model::from_dir(folder)?,
     };
     Ok(Arc::new(OnnxEmbedder::new(model, engine)))
 }
 
-#[cfg(not(any(feature = "rten", feature = "ort")))]
+#[cfg(not(any(feature = "rten", feature = "ort", feature = "bundled-model")))]
 fn load(_: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     Err(Usage(format!("this build runs no models, so it cannot use {model}")).into())
 }
 
-#[cfg(any(feature = "rten", feature = "ort"))]
-#[allow(clippy::unnecessary_wraps, reason = "a build with both engines refuses neither")]
-fn engine(global: &Global) -> Result<adage::embed::Engine, Usage> {
+#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
+#[allow(clippy::unnecessary_wraps, reason = "a build with all engines refuses none")]
+fn engine(global: &Global, model: &str) -> Result<adage::embed::Engine, Usage> {
+    use adage::embed::Engine;
     match &global.onnxruntime {
         #[cfg(feature = "ort")]
-        Some(library) => Ok(adage::embed::Engine::OnnxRuntime(library.clone())),
+        Some(library) => Ok(Engine::OnnxRuntime(library.clone())),
         #[cfg(not(feature = "ort"))]
         Some(_) => Err(Usage("this build cannot load ONNX Runtime".to_owned())),
+        #[cfg(feature = "bundled-model")]
+        None if model == BUNDLED => Ok(Engine::BuiltIn),
         #[cfg(feature = "rten")]
-        None => Ok(adage::embed::Engine::Portable),
+        None => Ok(Engine::Rten),
         #[cfg(not(feature = "rten"))]
-        None => Err(Usage("this build has no built-in engine: name an ONNX Runtime with --onnxruntime".to_owned())),
+        None => Err(Usage(format!("this build has no engine for {model}: name an ONNX Runtime with --onnxruntime"))),
     }
 }
 
@@ -65,7 +71,8 @@ pub(crate) fn engine_in_words(global: &Global) -> String {
     match &global.onnxruntime {
         _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
         Some(library) => format!("ONNX Runtime from {}", library.display()),
-        None if cfg!(feature = "rten") => "portable (rten)".to_owned(),
+        None if cfg!(feature = "bundled-model") && global.embedder == BUNDLED => "built in".to_owned(),
+        None if cfg!(feature = "rten") => "rten".to_owned(),
         None => "none in this build".to_owned(),
     }
 }

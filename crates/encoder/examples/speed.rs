@@ -1,5 +1,10 @@
 //! Processor time of a text of 12, 40 and 128 tokens and of a batch, for each kernel: `cargo run --release -p adage-encoder --example speed`.
-#![expect(clippy::print_stdout, clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program that prints times")]
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a program that prints times"
+)]
 
 use std::time::Instant;
 
@@ -8,7 +13,8 @@ use adage_encoder::{Encoder, Kernel};
 const ROUNDS: usize = 15;
 
 fn main() {
-    let text = |n_tokens: usize| (0..n_tokens).map(|at| 2_000 + 37 * u32::try_from(at).unwrap_or(0)).collect::<Vec<u32>>();
+    let text =
+        |n_tokens: usize| (0..n_tokens).map(|at| 2_000 + 37 * u32::try_from(at).unwrap_or(0)).collect::<Vec<u32>>();
     let cases: Vec<(String, Vec<Vec<u32>>)> = [12, 40, 128]
         .map(|n_tokens| (format!("{n_tokens} tokens"), vec![text(n_tokens)]))
         .into_iter()
@@ -28,7 +34,12 @@ fn main() {
         }
         for (kernel, times) in Kernel::available().iter().zip(&mut times) {
             times.sort_by(f64::total_cmp);
-            println!("{name:28} {:12} {:7.2} ms, the fastest {:.2}", format!("{kernel:?}"), times[ROUNDS / 2], times[0]);
+            println!(
+                "{name:28} {:12} {:7.2} ms, the fastest {:.2}",
+                format!("{kernel:?}"),
+                times[ROUNDS / 2],
+                times[0]
+            );
         }
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! Several texts go through the matrices together, so that they share the weights' way from memory; each attends to itself alone,
 //! and nothing is padded. Activations are 14-bit integers per token where they meet weights, 32-bit floats everywhere else.
-#![expect(clippy::inline_always, reason = "compiled with the instructions of the kernel that it is part of")]
-#![expect(clippy::indexing_slicing, reason = "the shapes are the model's; each slice is of a length that was just made")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the shapes are the model's; each slice is of a length that was just made"
+)]
 
 use crate::kernels::Sums;
 use crate::lanes::{LANES, Lanes, each, exp, gelu, groups, groups_mut, larger, max, rounded, sum};
@@ -98,9 +100,9 @@ fn normalise(norm: Norm, rows: &mut [f32]) {
     for row in rows.chunks_exact_mut(WIDTH) {
         let total = groups(row).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
         let mean = sum(&total) / WIDTH as f32;
-        let squares = groups(row).iter().fold([0.0; LANES], |total, group| {
-            each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean))
-        });
+        let squares = groups(row)
+            .iter()
+            .fold([0.0; LANES], |total, group| each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean)));
         let scale = 1.0 / (sum(&squares) / WIDTH as f32 + 1e-12).sqrt();
         for ((group, factors), summands) in groups_mut(row).iter_mut().zip(factors).zip(summands) {
             *group = each(|lane| (group[lane] - mean) * scale * factors[lane] + summands[lane]);
@@ -274,7 +276,8 @@ fn pool(tokens: &[f32], vector: &mut [f32; WIDTH]) {
             *total = each(|lane| total[lane] + group[lane]);
         }
     }
-    let squares = groups(vector).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane] * group[lane]));
+    let squares =
+        groups(vector).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane] * group[lane]));
     let scale = 1.0 / sum(&squares).sqrt().max(f32::MIN_POSITIVE);
     for group in groups_mut(vector) {
         *group = each(|lane| group[lane] * scale);

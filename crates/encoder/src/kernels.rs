@@ -2,6 +2,10 @@
 //!
 //! The sums are of integers and cannot overflow (8191 · 127 · 1536 < 2³¹), so that every kernel gives the same bits.
 #![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(clippy::cast_ptr_alignment, reason = "they are read and written by instructions that ask for no alignment")
+)]
 
 use crate::forward::{Job, forward};
 use crate::layout::PANEL;
@@ -243,13 +247,18 @@ mod x86 {
                 for (row, kept) in kept.iter().enumerate() {
                     for (place, sixteen) in kept.iter().enumerate() {
                         // SAFETY: sixteen of the row's thirty-two sums.
-                        unsafe { _mm512_storeu_si512(sums.add(row).cast::<i32>().add(place * 16).cast::<__m512i>(), *sixteen) };
+                        unsafe {
+                            _mm512_storeu_si512(sums.add(row).cast::<i32>().add(place * 16).cast::<__m512i>(), *sixteen)
+                        };
                     }
                 }
             }
         };
     }
 
-    panel_512!(panel_avx512, "avx512f,avx512bw", |kept, both, half| _mm512_add_epi32(kept, _mm512_madd_epi16(both, half)));
+    panel_512!(panel_avx512, "avx512f,avx512bw", |kept, both, half| _mm512_add_epi32(
+        kept,
+        _mm512_madd_epi16(both, half)
+    ));
     panel_512!(panel_vnni, "avx512f,avx512bw,avx512vnni", |kept, both, half| _mm512_dpwssd_epi32(kept, both, half));
 }

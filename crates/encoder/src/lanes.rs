@@ -1,6 +1,5 @@
 //! Sixteen numbers side by side. Sums go over lanes first and then halve, in every kernel; nothing fuses a multiplication with an
 //! addition: so that the bits are the same whatever the processor.
-#![expect(clippy::inline_always, reason = "compiled with the instructions of the kernel that it is part of")]
 
 /// Numbers side by side.
 pub(crate) const LANES: usize = 16;
@@ -43,6 +42,7 @@ pub(crate) fn max(lanes: &Lanes) -> f32 {
 }
 
 #[inline(always)]
+#[expect(clippy::many_single_char_names, reason = "they are alike")]
 fn halved(lanes: &Lanes, join: impl Fn(f32, f32) -> f32) -> f32 {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *lanes;
     let [a, b, c, d, e, f, g, h] =
@@ -59,8 +59,8 @@ pub(crate) fn larger(one: f32, other: f32) -> f32 {
 /// The whole number next to `number`, of at most 2¹⁵ in size.
 #[inline(always)]
 pub(crate) fn rounded(number: f32) -> i16 {
-    // The lowest sixteen bits of the sum are those of the whole number.
-    i16::from_ne_bytes(((number + ROUNDER).to_bits() as u16).to_ne_bytes())
+    let [low, high, ..] = (number + ROUNDER).to_bits().to_le_bytes();
+    i16::from_le_bytes([low, high])
 }
 
 /// `e` to the power of a number of at most 88: 2ⁿ times a polynomial (Cephes, `expf`), within 1e-7 of the value.
@@ -105,14 +105,18 @@ mod tests {
             assert!((exp(number) - expected).abs() <= expected * 2e-7 + 1e-37, "{number}: {} {expected}", exp(number));
         }
         // x·Φ(x) by tables of the normal distribution.
-        for (number, expected) in [(0.0, 0.0), (1.0, 0.841_344_75), (-1.0, -0.158_655_25), (2.5, 2.484_475_9), (-9.0, 0.0)] {
+        for (number, expected) in
+            [(0.0, 0.0), (1.0, 0.841_344_7), (-1.0, -0.158_655_25), (2.5, 2.484_475_9), (-9.0, 0.0)]
+        {
             assert!((gelu(number) - expected).abs() < 1e-6, "{number}: {}", gelu(number));
         }
     }
 
     #[test]
     fn rounding_is_to_the_nearest_and_ties_to_even() {
-        for (number, expected) in [(0.4, 0), (0.5, 0), (1.5, 2), (-0.5, 0), (-1.5, -2), (8190.6, 8191), (-8191.0, -8191)] {
+        for (number, expected) in
+            [(0.4, 0), (0.5, 0), (1.5, 2), (-0.5, 0), (-1.5, -2), (8190.6, 8191), (-8191.0, -8191)]
+        {
             assert_eq!(rounded(number), expected, "{number}");
         }
     }

@@ -72,7 +72,10 @@ pub(crate) const LAYOUT: Layout = {
     let mut layers = [first; LAYERS];
     let mut at = 1;
     while at < LAYERS {
-        layers[at] = layer(&mut end);
+        #[allow(clippy::indexing_slicing, reason = "worked out by the compiler")]
+        {
+            layers[at] = layer(&mut end);
+        }
         at += 1;
     }
     Layout { words, word_scales, positions, position_scales, token_type, norm, layers, len: end }

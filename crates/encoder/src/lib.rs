@@ -12,6 +12,8 @@
 //! the file's 8-bit integers, one scale a column; activations are rounded to 14 bits per token before they meet them. The sums are
 //! exact, and the 32-bit floats between them are added in one order, so that every [`Kernel`] gives the same bits.
 
+#![expect(clippy::inline_always, reason = "plain Rust that is compiled anew with the instructions of each kernel")]
+
 mod forward;
 mod kernels;
 mod lanes;

@@ -6,7 +6,7 @@ use crate::layout::{LAYOUT, Matrix, Norm, VOCABULARY, WIDTH};
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
-static PACKED: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/weights.bin")));
+static PACKED: &Aligned<[u8]> = &Aligned::<[u8; LAYOUT.len]>(*include_bytes!(concat!(env!("OUT_DIR"), "/weights.bin")));
 
 /// 32-bit floats.
 #[inline]

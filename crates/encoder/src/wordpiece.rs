@@ -113,9 +113,11 @@ fn pieces(word: &str, tokens: &mut Vec<u32>) {
 /// The number of a token.
 fn number_of(token: &[u8]) -> Option<u32> {
     let (rows, _) = TABLE.as_chunks::<8>();
-    let of_row = |row: usize| rows.get(row).map_or((0, 0), |[a, b, c, d, e, f, g, h]| {
-        (u32::from_le_bytes([*a, *b, *c, *d]) as usize, u32::from_le_bytes([*e, *f, *g, *h]))
-    });
+    let of_row = |row: usize| {
+        rows.get(row).map_or((0, 0), |[a, b, c, d, e, f, g, h]| {
+            (u32::from_le_bytes([*a, *b, *c, *d]) as usize, u32::from_le_bytes([*e, *f, *g, *h]))
+        })
+    };
     let (mut low, mut high) = (0, rows.len());
     while low < high {
         let middle = usize::midpoint(low, high);

@@ -1,5 +1,14 @@
 //! The encoder against an engine that runs the model's file, and the tokenizer against the library that it was made with.
 
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    clippy::many_single_char_names,
+    reason = "tests"
+)]
+
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +20,8 @@ use tokenizers::{Tokenizer, TruncationParams};
 /// Paragraphs of the project's own pages: prose, code and tables.
 fn texts() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let pages = ["README.md", "ARCHITECTURE.md", "SECURITY.md", "docs/spec/playbook.md", "docs/spec/capture.md", "src/lib.rs"];
+    let pages =
+        ["README.md", "ARCHITECTURE.md", "SECURITY.md", "docs/spec/playbook.md", "docs/spec/capture.md", "src/lib.rs"];
     let text: String = pages.map(|page| fs::read_to_string(root.join(page)).unwrap()).join("\n");
     let lines = text.lines().filter(|line| line.trim().len() > 3);
     let paragraphs = text.split("\n\n").filter(|paragraph| paragraph.len() > 300);
@@ -32,7 +42,8 @@ fn check_tokens(oracle: &Tokenizer, text: &str, max_tokens: usize) {
 }
 
 fn cosine(one: &[f32], other: &[f32]) -> f64 {
-    let dot = |one: &[f32], other: &[f32]| -> f64 { one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
+    let dot =
+        |one: &[f32], other: &[f32]| -> f64 { one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
     dot(one, other) / (dot(one, one) * dot(other, other)).sqrt()
 }
 
@@ -48,7 +59,8 @@ fn by_engine(texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
         if model.find_node("token_type_ids").is_some() {
             inputs.push(("token_type_ids", &types));
         }
-        let inputs = inputs.into_iter().map(|(name, data)| (node(name), ValueView::from_shape(shape, data).unwrap().into()));
+        let inputs =
+            inputs.into_iter().map(|(name, data)| (node(name), ValueView::from_shape(shape, data).unwrap().into()));
         let output = model.find_node("last_hidden_state").unwrap_or(model.output_ids()[0]);
         let [hidden] = model.run_n(inputs.collect(), [output], None).unwrap();
         let (_, hidden) = hidden.into_shape_vec::<f32, 3>().unwrap();
@@ -66,7 +78,8 @@ fn vectors_are_those_of_the_models_file() {
     let texts: Vec<Vec<u32>> = texts().iter().map(|text| tokenize(text, 256)).collect();
     assert!(texts.len() > 100 && texts.iter().any(|text| text.len() > 150), "{}", texts.len());
     let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
-    let least = Encoder::new().encode(&slices).into_iter().zip(by_engine(&texts)).map(|(one, other)| cosine(&one, &other));
+    let least =
+        Encoder::new().encode(&slices).into_iter().zip(by_engine(&texts)).map(|(one, other)| cosine(&one, &other));
     let least = least.fold(1.0, f64::min);
     assert!(least > 0.99999, "{least}");
 }
@@ -110,9 +123,20 @@ fn tokens_of_odd_texts_are_those_of_the_library() {
     let oracle = oracle(256);
     let long = "a".repeat(101);
     for text in [
-        "", " ", "\t\n\r", "[CLS] [SEP] [MASK] [UNK] [PAD] ##s", "naïve café — Straße İstanbul ΣΑΣ ﬁ", "数据库迁移, データ 한국어",
-        "مرحبا עברית हिन्दी ไทย", "👩‍🔧 e\u{301}\u{0}\u{fffd}\u{200b}\u{ad}x", "a_b::c--d/e.f(g)[h]{i}<j>=~`^|$", "１２３ ⅷ ½ ²", &long,
-        "\u{1b}[31mred\u{85}next\u{a0}blank\u{2028}line", "ǅ ǆ ß ẞ ŉ ΐ", "\u{1f1e9}\u{1f1ea} \u{e000} \u{d7a4}",
+        "",
+        " ",
+        "\t\n\r",
+        "[CLS] [SEP] [MASK] [UNK] [PAD] ##s",
+        "naïve café — Straße İstanbul ΣΑΣ ﬁ",
+        "数据库迁移, データ 한국어",
+        "مرحبا עברית हिन्दी ไทย",
+        "👩‍🔧 e\u{301}\u{0}\u{fffd}\u{200b}\u{ad}x",
+        "a_b::c--d/e.f(g)[h]{i}<j>=~`^|$",
+        "１２３ ⅷ ½ ²",
+        &long,
+        "\u{1b}[31mred\u{85}next\u{a0}blank\u{2028}line",
+        "ǅ ǆ ß ẞ ŉ ΐ",
+        "\u{1f1e9}\u{1f1ea} \u{e000} \u{d7a4}",
     ] {
         check_tokens(&oracle, text, 256);
     }

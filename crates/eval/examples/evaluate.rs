@@ -119,7 +119,7 @@ impl Options {
 }
 
 fn model() -> Arc<dyn Embedder> {
-    Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable))
+    Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn))
 }
 
 /// Writes the evidence of all candidates to a file, and measures nothing.

@@ -50,7 +50,7 @@ fn main() -> Result<(), Failure> {
         return Err("NOTHING MEASURED: give a file with --pairs or --dups".into());
     }
     let config = if options.is_classic { Config::classic() } else { Config::default() };
-    let embedder: Arc<dyn Embedder> = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::Portable));
+    let embedder: Arc<dyn Embedder> = Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn));
     for file in &options.pairs {
         let (reports, outcomes) = measure_pairs(&rows(Path::new(file))?, &config, &embedder)?;
         show(&outcomes, options.shows);

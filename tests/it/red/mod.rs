@@ -1,6 +1,6 @@
 //! Attacks through the library: what must hold whichever program calls it.
 
-#[cfg(all(feature = "rten", feature = "bundled-model"))]
+#[cfg(feature = "bundled-model")]
 mod budget;
 mod eviction;
 #[cfg(unix)]
