@@ -62,8 +62,8 @@
 //!
 //! # Features
 //!
-//! `rten` runs the embedding model in pure Rust, `ort` in an ONNX Runtime library that the caller names, `bundled-model` links
-//! all-MiniLM-L6-v2 (all three are default). `http-llm` adds a client of OpenAI-compatible servers; `hnsw_rs` that crate's graph, for
+//! `bundled-model` links all-MiniLM-L6-v2 and the engine that runs it, `ort` runs any ONNX model in a library that the caller names (both are
+//! default), `rten` in pure Rust. `http-llm` adds a client of OpenAI-compatible servers; `hnsw_rs` that crate's graph, for
 //! comparison. Without an engine the crate uses the host's [`Embedder`] or retrieves by words.
 
 pub mod agent;
