@@ -11,6 +11,7 @@ mod objection;
 mod repeated_action;
 mod request;
 mod session;
+mod statement;
 mod user_correction;
 mod usual;
 mod wording;
@@ -19,6 +20,7 @@ use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
+pub use statement::{Statement, statements};
 pub(in crate::capture) use wording::first_request;
 
 use adage_transcript::Transcript;
