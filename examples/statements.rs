@@ -8,7 +8,8 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use adage::heuristics::statements;
+use adage::config::{CaptureConfig, Selection};
+use adage::heuristics::{Candidate, Heuristic, statements, suggest};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
@@ -26,9 +27,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (line, labels) in by_session {
         let session = sessions.get(line).ok_or("a label of a session that is not there")?;
         let (transcript, labelled) = read(session, &labels);
+        let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+        let told = suggest(&transcript, &all)
+            .candidates
+            .into_iter()
+            .filter(|told| told.heuristic == Heuristic::UserCorrection);
+        let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
         for heard in statements(&transcript) {
             let Some(label) = labelled.get(&heard.turn) else { continue };
+            let quote_in = |told: &[Candidate]| {
+                told.iter().find(|told| told.turns.contains(&heard.turn)).map(|told| told.draft.to_json())
+            };
             let row = json!({
+                "learned": quote_in(&learned), "gathered": quote_in(&gathered).is_some(),
                 "session": session["id"], "turn": heard.turn, "label": label, "cues": heard.cues, "words": heard.words,
                 "probability": heard.probability, "durable": heard.durable,
             });

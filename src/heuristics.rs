@@ -14,6 +14,6 @@
 //! ```
 
 pub use crate::capture::{
-    Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions, statements,
-    suggest,
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
+    statements, suggest,
 };

@@ -15,7 +15,7 @@ pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
 pub use heuristics::{
-    Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions, statements,
-    suggest,
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
+    statements, suggest,
 };
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::session::{Session, TerminalCall};
 use super::wording::{char_range, sentences};
-use super::{Candidate, FiredBecause, Heuristic, Trial, mined};
+use super::{Author, Candidate, FiredBecause, Heuristic, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_COMMANDS: usize = 8;
@@ -64,6 +64,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
         draft: mined(draft, session, CONFIDENCE, vec![evidence]),
         turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
         score: 1.0,
+        author: Author::Agent,
     };
     Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
 }

@@ -62,14 +62,6 @@ pub(super) struct Act<'s, 't> {
 }
 
 impl Act<'_, '_> {
-    /// The program, or the name of the file.
-    pub(super) fn topic(&self) -> String {
-        match self.command {
-            Some(command) => command.line.topic(),
-            None => self.file().unwrap_or_else(|| "files".to_owned()),
-        }
-    }
-
     /// The file that was edited with its folder, where the call names it.
     pub(super) fn place(&self) -> Option<String> {
         if self.command.is_none() { self.call.changed_place() } else { None }

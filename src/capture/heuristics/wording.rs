@@ -89,7 +89,7 @@ pub(in crate::capture) fn first_request(text: &str) -> Option<&str> {
             text.unicode_words().count() >= MIN_WORDS && !text.ends_with(':') && !text.starts_with(['-', '*', '+'])
         })
     };
-    told().find(|text| super::objection::requests(text)).or_else(|| told().next())
+    told().find(|text| super::cues::requests(text)).or_else(|| told().next())
 }
 
 /// `a, b and c`; of more than four, `a, b, c and 4 others`.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Each cue and the words that it stands for, in lower case. English, and the same words in German, Spanish and Chinese.
-const WORDS: [(&str, &str); 38] = [
+const WORDS: [(&str, &str); 39] = [
     (
         "always_never",
         r"\b(always|never|ever again|every time|each time|whenever|immer|niemals|nie|jedes mal|siempre|nunca|jamás)\b|永远|总是|从不|绝不|每次",
@@ -97,6 +97,10 @@ const WORDS: [(&str, &str); 38] = [
     ),
     ("because", r"\b(because|since|so that|otherwise|that way|the reason|weil|sonst|damit|porque|si no)\b|因为|否则"),
     ("conditional", r"\b(when|whenever|if|unless|before|after|until|wenn|bevor|cuando|antes de)\b|如果|之前|当"),
+    (
+        "in_project",
+        r"\b(in|for|of|across) (this|our|the|my) (whole |entire )?(repo|repository|project|codebase|workspace|crate|package|app|docs|tests)\b|\b(everywhere|throughout|im ganzen projekt|in diesem (repo|projekt)|en este (repo|proyecto))\b|这个(项目|仓库)",
+    ),
     ("generic", r"\b(any|every|all|each|everything|anywhere|anything|jede[rsn]?|alle|todos|cada)\b|所有|任何"),
     (
         "not_need",

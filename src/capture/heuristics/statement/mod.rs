@@ -73,6 +73,18 @@ pub fn statements(transcript: &Transcript) -> Vec<Statement> {
     statements
 }
 
+/// How much the words of one sentence tell, the rest of the turn left out.
+pub(super) fn weigh_words(sentence: &str) -> f64 {
+    let cues: Vec<&str> = cues::of_words(sentence).collect();
+    let (tells, holds) = Weights::fitted().sums(&cues);
+    tells + holds
+}
+
+/// The cues of words alone.
+pub(super) fn cues_of(words: &str) -> impl Iterator<Item = &'static str> {
+    cues::of_words(words)
+}
+
 /// What was typed, in one line.
 fn typed(text: &str) -> String {
     let sentences: Vec<&str> = sentences(text).iter().map(|sentence| sentence.text).collect();

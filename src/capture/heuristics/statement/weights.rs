@@ -20,9 +20,15 @@ impl Weights {
 
     /// The two probabilities of a turn with these cues.
     pub(super) fn probabilities(&self, cues: &[&str]) -> (f64, f64) {
-        let rows = cues.iter().chain([&BIAS]).filter_map(|cue| self.0.get(*cue));
-        let (tells, holds) = rows.fold((0.0, 0.0), |(a, b), (tells, holds)| (a + tells, b + holds));
-        (logistic(tells), logistic(holds))
+        let (tells, holds) = self.sums(cues);
+        let (tells_always, holds_always) = self.sums(&[BIAS]);
+        (logistic(tells + tells_always), logistic(holds + holds_always))
+    }
+
+    /// The sums of the weights of cues.
+    pub(super) fn sums(&self, cues: &[&str]) -> (f64, f64) {
+        let rows = cues.iter().filter_map(|cue| self.0.get(*cue));
+        rows.fold((0.0, 0.0), |(a, b), (tells, holds)| (a + tells, b + holds))
     }
 }
 

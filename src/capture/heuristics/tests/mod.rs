@@ -100,7 +100,7 @@ fn rich() -> Transcript {
         "> Install the client library.",
         "! pip install request # ERROR: no such package",
         "$ pip install requests",
-        "> no, use poetry instead",
+        "> no, never install with pip here, we use poetry for all of our packages",
         "$ poetry add requests",
         "! make a",
         "$ make b",
@@ -150,7 +150,8 @@ fn every_refusal_has_its_reason() {
         reasons(&["! make", "$ npm ci"], Heuristic::ErrorRecovery),
         refused(RejectedBecause::NothingRelated { n_looked_at: 1, window: 5 })
     );
-    assert_eq!(reasons(&["> no, use make"], Heuristic::UserCorrection), refused(RejectedBecause::NothingDoneBefore));
+    let heard = reasons(&["> run it"], Heuristic::UserCorrection);
+    assert!(matches!(heard[..], [Because::Refused(RejectedBecause::NotHeard { .. })]), "{heard:?}");
     assert_eq!(
         reasons(&["! make", "$ mkdir x", "$ make"], Heuristic::ErrorRecovery),
         [Because::Fired(FiredBecause::Recovered {
@@ -166,17 +167,6 @@ fn every_refusal_has_its_reason() {
         (&["! git push", "$ git fetch"], RejectedBecause::OtherRun { n_edited: 0 }),
     ] {
         assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(hurdle), "{lines:?}");
-    }
-    for (said, hurdle) in [
-        ("> no, use make for the docs. Is it there?", RejectedBecause::Asks),
-        ("> I don't want that test.", RejectedBecause::NoReferent),
-        ("> no, put the parser into b.rs and the rest into c.rs", RejectedBecause::NotWhatWasDone),
-    ] {
-        assert_eq!(
-            reasons(&["> do it", "~ a.rs", said, "~ a.rs"], Heuristic::UserCorrection),
-            refused(hurdle),
-            "{said}"
-        );
     }
     let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
     let mostly = RejectedBecause::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };
