@@ -5,6 +5,7 @@ pub(crate) mod agent;
 mod evidence;
 mod extract;
 mod heuristics;
+mod pasted;
 mod sessions;
 pub(crate) mod taint;
 

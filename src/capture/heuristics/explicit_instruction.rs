@@ -7,7 +7,7 @@ use adage_transcript::command::slug;
 use regex::Regex;
 
 use super::session::{Session, TerminalCall};
-use super::wording::{char_range, sentences};
+use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
@@ -35,7 +35,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
         LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
     let (instruction, name) = PATTERNS.as_ref()?;
-    let sentences = sentences(text);
+    let sentences = session.typed.sentences(turn, text);
     let place = sentences.iter().position(|sentence| instruction.is_match(sentence.text))?;
     let sentence = sentences.get(place)?;
     let said = instruction.find(sentence.text)?;

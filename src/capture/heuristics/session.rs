@@ -5,6 +5,7 @@ use adage_transcript::{CommandLine, Status, ToolCall, Transcript, Turn, outcome}
 
 use super::error_line::{has_place, never_ran};
 use super::request;
+use crate::capture::pasted::Typed;
 
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
@@ -76,11 +77,13 @@ impl Act<'_, '_> {
 pub(super) struct Session<'t> {
     pub(super) transcript: &'t Transcript,
     pub(super) calls: Vec<TerminalCall<'t>>,
+    /// What of the user's turns is their own.
+    pub(super) typed: Typed,
 }
 
 impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
-        let mut session = Self { transcript, calls: Vec::new() };
+        let mut session = Self { transcript, calls: Vec::new(), typed: Typed::of(transcript) };
         let edits = session.edits(0, transcript.turns.len());
         let files: Vec<&str> = edits.into_iter().filter_map(ToolCall::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {

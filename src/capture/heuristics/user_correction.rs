@@ -11,7 +11,7 @@ use adage_transcript::command::slug;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::session::Session;
-use super::statement::{Statement, statements};
+use super::statement::{Statement, read_statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
@@ -43,9 +43,9 @@ struct Heard<'t> {
 pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec<Trial> {
     let mut trials = Vec::new();
     let mut heard = Vec::new();
-    for said in statements(session.transcript) {
+    for said in read_statements(session.transcript, &session.typed) {
         let text = session.transcript.turns.get(said.turn).and_then(|turn| turn.as_user()).unwrap_or_default();
-        match Quote::of(text).filter(|_| said.probability >= HEARD) {
+        match Quote::of(text, &session.typed.sentences(said.turn, text)).filter(|_| said.probability >= HEARD) {
             Some(quote) => heard.push(Heard { said, text, quote, times: 1 }),
             None => {
                 let because = RejectedBecause::NotHeard { probability: said.probability };

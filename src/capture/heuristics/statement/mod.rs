@@ -11,8 +11,9 @@ use adage_transcript::{Transcript, Turn};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Sentence;
 use super::error_line::never_ran;
-use super::wording::sentences;
+use crate::capture::pasted::Typed;
 use weights::Weights;
 
 /// A turn that a person typed, and how likely it tells the agent something.
@@ -45,6 +46,10 @@ struct Before<'t> {
 
 /// Every turn that a person typed, in order, with what it tells. Linear in the transcript.
 pub fn statements(transcript: &Transcript) -> Vec<Statement> {
+    read_statements(transcript, &Typed::of(transcript))
+}
+
+pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<Statement> {
     let weights = Weights::fitted();
     let mut statements = Vec::new();
     let mut before = Before { is_first: true, ..Before::default() };
@@ -60,12 +65,14 @@ pub fn statements(transcript: &Transcript) -> Vec<Statement> {
                 before.n_commands += usize::from(call.command().is_some());
             }
             Turn::User(text) => {
-                let mut cues = read(text, &before);
+                let sentences = own.sentences(turn, text);
+                let words = typed(&sentences);
+                let mut cues = read(text, &words, sentences.len(), &before);
                 cues.extend(after(transcript.turns.get(turn + 1..).unwrap_or_default()));
                 cues.sort_unstable();
                 cues.dedup();
                 let (probability, durable) = weights.probabilities(&cues);
-                statements.push(Statement { turn, words: typed(text), probability, durable, cues });
+                statements.push(Statement { turn, words, probability, durable, cues });
                 before = Before::default();
             }
         }
@@ -86,16 +93,15 @@ pub(super) fn cues_of(words: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// What was typed, in one line.
-fn typed(text: &str) -> String {
-    let sentences: Vec<&str> = sentences(text).iter().map(|sentence| sentence.text).collect();
+fn typed(sentences: &[Sentence<'_>]) -> String {
+    let sentences: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
     sentences.join(" ")
 }
 
 /// The cues of a turn and of what was done before it.
-fn read(text: &str, before: &Before<'_>) -> Vec<&'static str> {
-    let words = typed(text);
+fn read(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Vec<&'static str> {
     let n_words = words.unicode_words().count();
-    let mut cues: Vec<&'static str> = cues::of_words(&words).collect();
+    let mut cues: Vec<&'static str> = cues::of_words(words).collect();
     let shapes = [
         ("words_up_to_4", n_words <= 4),
         ("words_5_to_12", (5..=12).contains(&n_words)),
@@ -109,7 +115,7 @@ fn read(text: &str, before: &Before<'_>) -> Vec<&'static str> {
         ("shouts", words.unicode_words().any(shouts)),
         ("names_code", words.contains('`') || words.split_whitespace().any(is_name)),
         ("slash_command", text.trim_start().starts_with('/')),
-        ("several_sentences", sentences(text).len() > 2),
+        ("several_sentences", n_sentences > 2),
         ("first_turn", before.is_first),
         ("after_edits", before.n_edits > 0),
         ("after_commands", before.n_commands > 0),
