@@ -64,6 +64,18 @@ impl CommandLine {
         self.parts.iter().map(Part::program)
     }
 
+    /// Every simple command of the line, in order: the program's base name and its arguments, quotes removed. What is inside
+    /// of a substitution is not among them.
+    ///
+    /// ```
+    /// let line = adage_transcript::CommandLine::parse("sudo git log -1 | head");
+    /// let commands: Vec<_> = line.commands().collect();
+    /// assert_eq!(commands, [("git", vec!["log", "-1"]), ("head", vec![])]);
+    /// ```
+    pub fn commands(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
+    }
+
     /// The program, lower-cased; `unknown` when there is none.
     #[must_use]
     pub fn topic(&self) -> String {
