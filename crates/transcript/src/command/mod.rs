@@ -9,7 +9,7 @@ mod word_diff;
 
 pub use program::Purpose;
 pub use related::Relation;
-pub use step::Step;
+pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
 use shell::Part;
@@ -119,7 +119,7 @@ impl CommandLine {
     /// The commands of the line that are worth running again as they were written, in order: no errands, nothing narrowed to one
     /// test, nothing in a temporary folder. These files and the folders they are in are replaced by placeholders.
     #[must_use]
-    pub fn steps(&self, files: &[&str]) -> Vec<Step> {
+    pub fn steps(&self, files: &ChangedFiles) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
         steps.filter(Step::is_lasting).collect()
     }
