@@ -10,13 +10,14 @@ use adage_redact::one_line;
 use adage_transcript::command::slug;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::explicit_instruction;
 use super::session::Session;
 use super::statement::{Statement, read_statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 use quote::Quote;
-use subject::Subject;
+pub(super) use subject::Subject;
 
 /// From here on a turn is taken to tell the agent something. Chosen on the labelled sessions that weights are fitted on.
 const HEARD: f64 = 0.35;
@@ -45,6 +46,9 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec
     let mut heard = Vec::new();
     for said in read_statements(session.transcript, &session.typed) {
         let text = session.transcript.turns.get(said.turn).and_then(|turn| turn.as_user()).unwrap_or_default();
+        if explicit_instruction::is_instruction(session, said.turn, text) {
+            continue;
+        }
         match Quote::of(text, &session.typed.sentences(said.turn, text)).filter(|_| said.probability >= HEARD) {
             Some(quote) => heard.push(Heard { said, text, quote, times: 1 }),
             None => {
@@ -61,7 +65,7 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec
             continue;
         }
         let is_clean = first_untrusted.is_none_or(|first| heard.said.turn <= first);
-        let subject = Subject::of(session, &heard.said, heard.quote.text, is_clean);
+        let subject = Subject::of(session, heard.said.turn, heard.quote.text, is_clean);
         let because = FiredBecause::Told { probability: heard.said.probability, times: heard.times };
         trials.push(Trial::fired(heard.said.turn, heard.candidate(session, subject), because));
     }

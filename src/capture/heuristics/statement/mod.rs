@@ -1,4 +1,4 @@
-//! What a person's turns tell the agent: a correction, a rule, a fact, a preference (docs/spec/capture.md, 2.5).
+//! What a person's turns tell the agent: a correction, a rule, a fact, a preference (docs/spec/capture.md, 2).
 //!
 //! Each turn is read into named cues: its words and shape, what was done just before, and what the agent says next. Two
 //! weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give two probabilities: that the turn tells the

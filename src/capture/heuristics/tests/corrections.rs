@@ -35,11 +35,11 @@ fn said_by(words: &str) -> String {
 
 #[test]
 fn a_rule_without_names_is_about_what_is_done_next() {
-    let said = "> no, from now on always use the backoff of the client library for uploads, never a loop of our own";
+    let said = "> no, always use the backoff of the client library for uploads, never a loop of our own";
     let found = all(&["> go on", "~ src/net.rs", said, "< You're right, good catch.", "~ src/net.rs", "$ cargo test"]);
     assert_eq!(found[0]["paths"], json!(["**/src/net.rs"]), "{found:?}");
     assert_eq!(found[0]["trigger"], "changing src/net.rs");
-    let said = "> From now on never run npm here, we always use pnpm in this repository";
+    let said = "> no, never run npm here, we always use pnpm in this repository";
     let found = all(&["> build it", "$ npm ci", said, "< My mistake, you're right.", "$ pnpm install"]);
     assert_eq!(found[0]["commands"], json!(["npm *", "pnpm *"]), "{found:?}");
 }

@@ -4,26 +4,25 @@
 use adage_redact::one_line;
 
 use super::super::session::{Act, Session};
-use super::super::statement::Statement;
 
 const MAX_NAMED: usize = 3;
 
 /// When a lesson should come back.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Subject {
-    pub(super) trigger: String,
+pub(in crate::capture::heuristics) struct Subject {
+    pub(in crate::capture::heuristics) trigger: String,
     /// One word for it; empty where nothing is named.
-    pub(super) topic: String,
-    pub(super) paths: Vec<String>,
-    pub(super) commands: Vec<String>,
+    pub(in crate::capture::heuristics) topic: String,
+    pub(in crate::capture::heuristics) paths: Vec<String>,
+    pub(in crate::capture::heuristics) commands: Vec<String>,
 }
 
 impl Subject {
     /// `is_clean`: nothing foreign was read before, so that names of files and programs that the agent chose may be used.
-    pub(super) fn of(session: &Session<'_>, said: &Statement, quote: &str, is_clean: bool) -> Self {
+    pub(in crate::capture::heuristics) fn of(session: &Session<'_>, turn: usize, quote: &str, is_clean: bool) -> Self {
         let files: Vec<String> = files_in(quote).take(MAX_NAMED).collect();
-        let programs = programs_in(session, said.turn, quote);
-        let intent = session.asked(said.turn);
+        let programs = programs_in(session, turn, quote);
+        let intent = session.asked(turn);
         let mut subject = Self {
             paths: files.iter().map(|file| glob(file)).collect(),
             commands: programs.iter().map(|program| format!("{program} *")).collect(),
@@ -38,7 +37,7 @@ impl Subject {
             doing.push(format!("running {}", programs.join(", ")));
         }
         if doing.is_empty() && is_clean {
-            doing.extend(subject.acted_on(session, said.turn));
+            doing.extend(subject.acted_on(session, turn));
         }
         if !intent.is_empty() {
             doing.push(intent);
