@@ -118,7 +118,7 @@ fn words(text: &str) -> Vec<u64> {
                 word.clear();
             }
             if is_alone {
-                words.push(hash(&c));
+                words.push(hash(c));
             }
         } else {
             word.extend(c.to_lowercase());

@@ -252,7 +252,8 @@ mod tests {
     fn a_cut_file_is_read_as_far_as_it_goes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl.gz");
-        let lines: String = (0..2_000).map(|n| format!("{{\"row\": {}}}\n", n * 7_919 % 104_729)).collect();
+        let rows: Vec<String> = (0..2_000).map(|n| format!("{{\"row\": {}}}", n * 7_919 % 104_729)).collect();
+        let lines = rows.join("\n");
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         io::Write::write_all(&mut encoder, lines.as_bytes()).unwrap();
         let whole = encoder.finish().unwrap();

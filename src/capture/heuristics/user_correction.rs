@@ -49,12 +49,12 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec
         if explicit_instruction::is_instruction(session, said.turn, text) {
             continue;
         }
-        match Quote::of(text, &session.typed.sentences(said.turn, text)).filter(|_| said.probability >= HEARD) {
-            Some(quote) => heard.push(Heard { said, text, quote, times: 1 }),
-            None => {
-                let because = RejectedBecause::NotHeard { probability: said.probability };
-                trials.push(Trial::refused(said.turn, because));
-            }
+        let quote = Quote::of(text, &session.typed.sentences(said.turn, text));
+        if let Some(quote) = quote.filter(|_| said.probability >= HEARD) {
+            heard.push(Heard { said, text, quote, times: 1 });
+        } else {
+            let because = RejectedBecause::NotHeard { probability: said.probability };
+            trials.push(Trial::refused(said.turn, because));
         }
     }
     let repeats = count_repeats(&mut heard);

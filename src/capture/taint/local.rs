@@ -159,10 +159,10 @@ pub(super) fn is_local(command: &str, project: &str) -> bool {
         FETCHERS.contains(&name.split('.').next().unwrap_or(name)) && !word.starts_with('-')
     });
     let is_outside = words.any(|word| is_address(word) || is_outside(word, project));
-    !reads_elsewhere && !is_outside && line.commands().all(|(program, arguments)| is_known(program, arguments))
+    !reads_elsewhere && !is_outside && line.commands().all(|(program, arguments)| is_known(program, &arguments))
 }
 
-fn is_known(program: &str, arguments: Vec<&str>) -> bool {
+fn is_known(program: &str, arguments: &[&str]) -> bool {
     let program = program.to_lowercase();
     // `find -exec`, `sed e` and `awk system` run what they are given.
     let runs = arguments.iter().any(|word| matches!(*word, "-exec" | "-execdir" | "-ok") || word.contains("system("));

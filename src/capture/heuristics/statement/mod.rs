@@ -45,6 +45,7 @@ struct Before<'t> {
 }
 
 /// Every turn that a person typed, in order, with what it tells. Linear in the transcript.
+#[must_use]
 pub fn statements(transcript: &Transcript) -> Vec<Statement> {
     read_statements(transcript, &Typed::of(transcript))
 }

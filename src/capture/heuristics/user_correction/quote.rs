@@ -83,7 +83,7 @@ impl<'t> Quote<'t> {
         let is_vague =
             lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
         let ends_pointing =
-            lower.unicode_words().last().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
+            lower.unicode_words().next_back().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
         !is_short && !ends_pointing && !is_vague && !request::refers(self.text) && !request::points(self.text)
     }
 }
