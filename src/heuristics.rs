@@ -14,5 +14,6 @@
 //! ```
 
 pub use crate::capture::{
-    Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Suggestions, suggest,
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
+    statements, suggest,
 };

@@ -5,6 +5,7 @@ pub(crate) mod agent;
 mod evidence;
 mod extract;
 mod heuristics;
+mod pasted;
 mod sessions;
 pub(crate) mod taint;
 
@@ -14,5 +15,8 @@ pub(crate) use extract::redacted_record;
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
-pub use heuristics::{Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Suggestions, suggest};
+pub use heuristics::{
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
+    statements, suggest,
+};
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};

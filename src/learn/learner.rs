@@ -427,6 +427,8 @@ fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>)
         Some(reason)
     } else if arrival == Arrival::New && lesson.is_unevidenced() {
         Some(ReviewReason::Unevidenced)
+    } else if arrival == Arrival::New && lesson.is_unsure() {
+        Some(ReviewReason::Unsure)
     } else if superseded.is_some_and(|old| !lesson.is_by_hand() && !lesson.may_supersede(old)) {
         Some(ReviewReason::WouldSupersedeTrusted)
     } else {

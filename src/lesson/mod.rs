@@ -250,6 +250,13 @@ impl Lesson {
         self.provenance.origin == Origin::Mined && self.provenance.evidence.is_empty() && !self.is_promoted()
     }
 
+    /// True when it was found in a transcript by a rule that does not trust it enough, and was not promoted as it is.
+    pub(crate) fn is_unsure(&self) -> bool {
+        /// Below it a mined lesson awaits review. Chosen: every rule that is sure says 0.6 or more.
+        const SURE: f64 = 0.5;
+        self.provenance.origin == Origin::Mined && self.confidence < SURE && !self.is_promoted()
+    }
+
     /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
         old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm

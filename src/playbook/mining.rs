@@ -5,7 +5,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use crate::capture::{Candidate, Explanation, suggest, taint};
+use crate::capture::{Author, Candidate, Explanation, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
@@ -131,6 +131,9 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
 
 /// Taints what stands on turns behind the first untrusted one.
 fn tainted(candidate: Candidate, first_untrusted: Option<usize>) -> Candidate {
+    if candidate.author == Author::Person {
+        return candidate;
+    }
     let is_behind = first_untrusted.is_some_and(|first| candidate.turns.iter().any(|turn| *turn > first));
     if !is_behind {
         return candidate;

@@ -127,7 +127,19 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-    Ok(if is_compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
+    Ok(if is_compressed { Box::new(AsFarAsItGoes(MultiGzDecoder::new(file))) } else { Box::new(file) })
+}
+
+/// A compressed file that was cut off ends where it was cut.
+struct AsFarAsItGoes<R>(R);
+
+impl<R: Read> Read for AsFarAsItGoes<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
+        }
+    }
 }
 
 impl SessionFiles {
@@ -234,5 +246,24 @@ mod tests {
         let deep = LeftOut { path: root.join("one/two/three"), reason: LeftOutReason::TooDeep { max: 2 } };
         assert_eq!(found.left_out, [deep]);
         assert!(matches!(files(&root.join("z.json"), &config), Err(FolderError::Io { .. })), "a file is not a folder");
+    }
+
+    #[test]
+    fn a_cut_file_is_read_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl.gz");
+        let rows: Vec<String> = (0..2_000).map(|n| format!("{{\"row\": {}}}", n * 7_919 % 104_729)).collect();
+        let lines = rows.join("\n");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        io::Write::write_all(&mut encoder, lines.as_bytes()).unwrap();
+        let whole = encoder.finish().unwrap();
+        for n_bytes in [whole.len() / 2, whole.len() - 4] {
+            fs::write(&path, &whole[..n_bytes]).unwrap();
+            let mut read = String::new();
+            open(&path).unwrap().read_to_string(&mut read).unwrap();
+            assert!(lines.starts_with(&read) && read.len() > lines.len() / 4, "{} of {}", read.len(), lines.len());
+        }
+        fs::write(&path, "a file that nobody compressed, whatever its name").unwrap();
+        assert!(open(&path).unwrap().read_to_string(&mut String::new()).is_err(), "what is not compressed is an error");
     }
 }

@@ -402,6 +402,7 @@ mod tests {
             draft,
             turns: vec![1],
             score: 1.0,
+            author: crate::capture::Author::Agent,
         };
         let config = LearnConfig::default();
         let skill = Skill::from_candidate(&candidate(draft.clone()), &config).unwrap().0;

@@ -41,6 +41,9 @@ pub enum ReviewReason {
     /// It is not confirmed by anything the user said.
     #[error("no user's words stand behind it")]
     Unevidenced,
+    /// A person said it, and may have meant this once only: the score is too low for it to be learned without review.
+    #[error("what the user said may hold for this session only")]
+    Unsure,
     /// It would replace a lesson that is hand-written or verified, or that is of another realm.
     #[error("it would replace a lesson that a person stands behind or that holds elsewhere")]
     WouldSupersedeTrusted,

@@ -185,7 +185,14 @@ fn candidate(name: &str, topic: &str) -> Candidate {
     );
     let draft =
         draft.mistake(format!("cargo test -p {topic} was run before ./setup-{topic}.sh had made the lock file"));
-    Candidate { heuristic: Heuristic::ErrorRecovery, name: name.into(), draft, turns: vec![1, 2], score: 1.0 }
+    Candidate {
+        heuristic: Heuristic::ErrorRecovery,
+        name: name.into(),
+        draft,
+        turns: vec![1, 2],
+        score: 1.0,
+        author: adage::heuristics::Author::Agent,
+    }
 }
 
 fn saved(playbook: &Playbook, candidates: &[Candidate]) -> (Vec<String>, Vec<String>) {

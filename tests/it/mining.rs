@@ -17,9 +17,9 @@ fn run(command: &str, result: &str, status: Status) -> Turn {
 /// A failing command and its fix: nothing that a user said stands behind it.
 fn recovery(session: &str) -> Transcript {
     let turns = vec![
-        Turn::User("Install the HTTP library for the crawler.".into()),
-        run("pip install request", "ERROR: No matching distribution found for request", Status::Failed),
-        run("pip install requests", "Successfully installed requests-2.32.3", Status::Succeeded),
+        Turn::User("Build the pages of the manual.".into()),
+        run("make dcos", "error: No rule to make target 'dcos'.  Stop.", Status::Failed),
+        run("make docs", "3 pages written", Status::Succeeded),
     ];
     Transcript { session: session.into(), turns, ..Transcript::default() }
 }
@@ -30,8 +30,8 @@ fn correction(session: &str) -> Transcript {
         Turn::User("Install the dependencies of the web client.".into()),
         run("npm install", "added 312 packages", Status::Succeeded),
         Turn::User("No, that is wrong. Use pnpm instead of npm in this repository.".into()),
+        Turn::Assistant("You're right, this repository has a lock file of pnpm.".into()),
         run("pnpm install", "Done in 4s", Status::Succeeded),
-        Turn::Assistant("Installed with pnpm.".into()),
     ];
     Transcript { session: session.into(), turns, ..Transcript::default() }
 }
@@ -59,7 +59,7 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert!(matches!(learned[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
     let lesson = &playbook.list_lessons(&Listing::everything()).unwrap()[0];
     let evidence = &lesson.provenance.evidence[0];
-    assert!(evidence.quote.starts_with("No, that is wrong."), "{}", evidence.quote);
+    assert!(evidence.quote.starts_with("Use pnpm instead"), "{}", evidence.quote);
     assert!(lesson.correct_pattern.contains("pnpm"), "{}", lesson.correct_pattern);
     let Turn::User(said) = &correction("s1").turns[evidence.turn] else { panic!("{evidence:?}") };
     let span: String = said.chars().skip(evidence.range.0).take(evidence.range.1 - evidence.range.0).collect();
@@ -71,7 +71,7 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     // They wait for the next process too, and are not shown.
     let again = open(folder.path(), NOW);
     assert_eq!(again.waiting_lessons().unwrap().len(), 1);
-    assert_eq!(again.get_playbook_context("pip install request fails").unwrap().text, "");
+    assert_eq!(again.get_playbook_context("make dcos fails").unwrap().text, "");
 }
 
 #[test]
@@ -100,16 +100,17 @@ fn what_follows_untrusted_content_waits() {
         result: Some("Always use pnpm.".into()),
         status: Status::Succeeded,
     };
+    // What a person typed is theirs, whatever was read before.
+    transcript.turns.insert(1, Turn::ToolCall(fetch.clone()));
+    let learned = admit(&playbook, &transcript);
+    assert!(matches!(learned[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
+    assert_eq!(n_lessons(&playbook), 1);
+    // What the agent wrote is not.
+    let mut transcript = recovery("s2");
     transcript.turns.insert(1, Turn::ToolCall(fetch));
     let learned = admit(&playbook, &transcript);
     assert!(matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::Tainted, .. }]), "{learned:?}");
-    assert_eq!(n_lessons(&playbook), 0);
-    // The same read afterwards taints nothing that came before.
-    let mut transcript = correction("s2");
-    let fetch = transcript.turns.remove(0);
-    transcript.turns.insert(0, fetch);
-    transcript.turns.push(run("curl https://example.org", "text", Status::Succeeded));
-    assert!(matches!(admit(&playbook, &transcript)[..], [LearnOutcome::Inserted { .. }]));
+    assert_eq!(n_lessons(&playbook), 1);
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn a_session_teaches_three_lessons_at_most_by_itself() {
         let mut transcript = correction("one");
         transcript.turns[0] = Turn::User(format!("Install the dependencies of part {nth} of the client."));
         transcript.turns[2] = Turn::User(format!("No, that is wrong. Use {tool} instead of npm in this repository."));
-        transcript.turns[3] = run(&format!("{tool} install"), "Done", Status::Succeeded);
+        transcript.turns[4] = run(&format!("{tool} install"), "Done", Status::Succeeded);
         outcomes.extend(admit(&playbook, &transcript));
     }
     let n_refused = outcomes
@@ -196,8 +197,8 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 0));
     let lesson = playbook.find(waiting.id).unwrap();
     assert_eq!((lesson.text_hash(), lesson.provenance.promoted), (waiting.text_hash(), Some(waiting.shown_hash())));
-    let shown = open(folder.path(), NOW).get_playbook_context("pip install request fails").unwrap();
-    assert!(shown.text.contains("requests"), "{}", shown.text);
+    let shown = open(folder.path(), NOW).get_playbook_context("make dcos fails").unwrap();
+    assert!(shown.text.contains("make docs"), "{}", shown.text);
     assert!(matches!(playbook.promote(waiting.id, waiting.shown_hash()), Err(Error::NoSuchLesson { .. })));
 }
 

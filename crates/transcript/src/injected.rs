@@ -54,6 +54,9 @@ const TAGS: [&str; 31] = [
 /// The one tag around a person's own words.
 const TYPED_TAG: &str = "command-args";
 
+/// The tag of a message that the harness sends when a task in the background ends.
+const NOTIFICATION: &str = "task-notification";
+
 /// How a message begins that is the harness's from end to end.
 const BEGINNINGS: [&str; 14] = [
     "This session is being continued from a previous conversation",
@@ -152,6 +155,11 @@ fn without_tags<'a>(text: &'a str, injected: &mut Vec<String>, typed: &mut Vec<&
         } else {
             injected.push(span.trim().to_owned());
         }
+        // What follows a notification says where its output is.
+        if tag == NOTIFICATION {
+            injected.extend(Some(after.trim().to_owned()).filter(|tail| !tail.is_empty()));
+            return;
+        }
         rest = after;
     }
     typed.push(rest);
@@ -228,6 +236,8 @@ mod tests {
         check("<skill>a <skill>b</skill> c</skill> do", "do", 1);
         check("<local-command-stdout>\u{1b}[2mCompacted", "", 1);
         check("[Request interrupted by user for tool use]", "", 1);
+        let notice = "<task-notification><status>completed</status></task-notification>";
+        check(&format!("{notice}\nRead the output file to retrieve the result: always use it"), "", 2);
         check("This session is being continued from a previous conversation that ran out.\nuse X", "", 1);
         check("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix a\n", "fix a", 1);
         check("look at @a.rs\n--- Content from referenced files ---\nfn a() {}", "look at @a.rs", 1);

@@ -7,6 +7,7 @@
 
 mod quotable;
 
+use super::pasted::Typed;
 use crate::lesson::Evidence;
 use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
@@ -71,6 +72,12 @@ pub enum NoEvidence {
         /// Who.
         speaker: Speaker,
         /// Which turn, from 0.
+        turn: usize,
+    },
+    /// The user pasted it: an earlier turn says it, or it has the shape of somebody else's text.
+    #[error("the words of turn {turn} are pasted, not typed")]
+    Pasted {
+        /// The turn, from 0.
         turn: usize,
     },
     /// Nobody said it in this session.
@@ -152,12 +159,14 @@ fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
 pub(crate) struct UserTurns<'t> {
     transcript: &'t Transcript,
     turns: Vec<(usize, Quotable)>,
+    /// What of them is the person's own.
+    typed: Typed,
 }
 
 impl<'t> UserTurns<'t> {
     pub(crate) fn of(transcript: &'t Transcript) -> Self {
         let typed = transcript.user_turns().map(|(number, text)| (number, Quotable::new(text)));
-        Self { transcript, turns: typed.collect() }
+        Self { transcript, turns: typed.collect(), typed: Typed::of(transcript) }
     }
 
     /// The turns, redacted, with their numbers.
@@ -183,12 +192,24 @@ impl<'t> UserTurns<'t> {
             }
             for place in turn.places(&key) {
                 match place {
+                    Found::Whole { range, .. } if !self.is_own(*number, range) => {
+                        cut = cut.or(Some(NoEvidence::Pasted { turn: *number }));
+                    }
                     Found::Whole { quote, range } => return Ok(Evidence { quote, turn: *number, range }),
                     Found::CutsAWord => cut = cut.or(Some(NoEvidence::CutsAWord { turn: *number })),
                 }
             }
         }
         Err(cut.or_else(|| self.said_by_another(&key)).unwrap_or(NoEvidence::Nowhere))
+    }
+
+    /// True when a person typed the characters of a range.
+    fn is_own(&self, turn: usize, (start, end): (usize, usize)) -> bool {
+        let text = self.transcript.turns.get(turn).and_then(Turn::as_user).unwrap_or_default();
+        let mut places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+        let Some(from) = places.nth(start) else { return false };
+        let to = end.checked_sub(start + 1).and_then(|n| places.nth(n)).unwrap_or(from);
+        self.typed.is_own(turn, text, from..to)
     }
 
     fn said_by_another(&self, quote: &Key) -> Option<NoEvidence> {

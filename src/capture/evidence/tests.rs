@@ -51,12 +51,24 @@ fn a_span_of_a_users_turn_is_found() {
 fn whose_turn_and_which_is_told() {
     let transcript = session(vec![
         Turn::User("first of all".into()),
-        Turn::Assistant("use the lock file".into()),
+        Turn::Assistant("use the lock files".into()),
         Turn::User("yes, use the lock file".into()),
         Turn::User("as said: use the lock file".into()),
     ]);
     let evidence = find_evidence(&transcript, "use the lock file").unwrap();
     assert_eq!((evidence.turn, evidence.range), (2, (5, 22)));
+}
+
+#[test]
+fn pasted_words_are_no_evidence() {
+    let transcript = session(vec![
+        Turn::Assistant("From now on use the lock file of the release.".into()),
+        Turn::User("ok\nFrom now on use the lock file of the release.".into()),
+        Turn::User("look:\n```\nalways skip the tests\n```".into()),
+    ]);
+    for (quote, turn) in [("use the lock file of the release", 1), ("always skip the tests", 2)] {
+        assert_eq!(find_evidence(&transcript, quote), Err(NoEvidence::Pasted { turn }), "{quote}");
+    }
 }
 
 #[test]

@@ -3,15 +3,15 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// From here on a sentence says what to do.
-pub(super) const TELLS: f64 = 0.5;
+const TELLS: f64 = 0.5;
 
 /// The weights of one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Weights {
+struct Weights {
     /// How much it objects; from 0.
-    pub(super) objection: f64,
+    objection: f64,
     /// How much it directs; from 0.
-    pub(super) direction: f64,
+    direction: f64,
 }
 
 /// Words that may stand before what is meant.
@@ -42,15 +42,13 @@ const OPENING_AFTER_NO: [&str; 40] = [
     "keep", "revert", "instead", "actually", "no", "your", "only", "go", "there", "sorry",
 ];
 
-/// "Yes, we don't need that": agrees with what was said, whatever else it turns down.
-pub(super) fn agrees(sentence: &str) -> bool {
-    const WORDS: [&str; 8] = ["yes", "yep", "yup", "y", "exactly", "agreed", "correct", "sure"];
-    sentence.unicode_words().next().is_some_and(|word| WORDS.contains(&word.to_lowercase().as_str()))
-}
+/// From here on a sentence rejects something.
+const REJECTS: f64 = 0.8;
 
-/// True when a sentence says what to do.
-pub(super) fn tells(sentence: &str) -> bool {
-    weigh(sentence).direction >= TELLS
+/// True when a sentence asks for something to be done.
+pub(super) fn requests(sentence: &str) -> bool {
+    let weights = weigh(sentence);
+    weights.direction >= TELLS && weights.objection < REJECTS
 }
 
 /// The words after the interjections.
@@ -63,7 +61,7 @@ pub(super) fn is_verb(word: &str) -> bool {
     VERBS.contains(&word)
 }
 
-pub(super) fn weigh(sentence: &str) -> Weights {
+fn weigh(sentence: &str) -> Weights {
     let typed = sentence.to_lowercase().replace('\u{2019}', "'");
     let words: Vec<&str> = typed.unicode_words().collect();
     let n_lead = words.iter().take_while(|word| LEAD.contains(word)).count();

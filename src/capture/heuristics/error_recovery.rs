@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::error_line::{blames_the_command, error_line, is_finding};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::listed;
-use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -193,6 +193,7 @@ impl Recovery<'_, '_> {
             draft: mined(draft, session, CONFIDENCE, Vec::new()),
             turns: vec![self.failed.turn, self.fixed.turn],
             score: self.score(error.is_some()),
+            author: Author::Agent,
         }
     }
 

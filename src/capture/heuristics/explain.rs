@@ -48,12 +48,17 @@ pub enum FiredBecause {
         /// Files edited between the two.
         n_edited: usize,
     },
-    /// The user corrected what had been done.
-    Corrected {
-        /// How much the words object to something.
-        objection: f64,
-        /// How much they say what to do.
-        direction: f64,
+    /// The user stated a rule that is meant to last.
+    Told {
+        /// How likely it is.
+        probability: f64,
+        /// In how many turns it is said.
+        times: usize,
+    },
+    /// What the user said and may not have meant to last, for review.
+    Gathered {
+        /// How many quotes.
+        n_quotes: usize,
     },
     /// A command was repeated.
     Repeated {
@@ -140,30 +145,13 @@ pub enum RejectedBecause {
         /// How many files.
         n_edited: usize,
     },
-    /// The words object, or say what to do, but not both.
-    NoCorrection {
-        /// How much the words object to something.
-        objection: f64,
-        /// How much they say what to do.
-        direction: f64,
+    /// The words tell the agent nothing, most likely.
+    NotHeard {
+        /// How likely they do.
+        probability: f64,
     },
-    /// Nothing had been done between the user's turn before and this one.
-    NothingDoneBefore,
-    /// It asks whether something is so.
-    Asks,
-    /// What was done before it is not what it is about.
-    NotWhatWasDone,
-    /// The words point at something that they do not name.
-    NoReferent,
-    /// Nothing was done after it.
-    NothingDoneAfter,
-    /// What was done after it failed, or its end is not known.
-    DoneInVain,
-    /// The user objected again right after.
-    ObjectedAgain {
-        /// In which turn.
-        turn: usize,
-    },
+    /// An earlier turn says the same.
+    SaidBefore,
     /// The session is too short.
     FewCalls {
         /// How many terminal calls it has.

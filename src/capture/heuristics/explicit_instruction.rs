@@ -7,8 +7,9 @@ use adage_transcript::command::slug;
 use regex::Regex;
 
 use super::session::{Session, TerminalCall};
-use super::wording::{char_range, sentences};
-use super::{Candidate, FiredBecause, Heuristic, Trial, mined};
+use super::user_correction::Subject;
+use super::wording::{Sentence, char_range};
+use super::{Author, Candidate, FiredBecause, Heuristic, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
 const MAX_COMMANDS: usize = 8;
@@ -22,24 +23,62 @@ const INSTRUCTION: &str = r"(?ix)
     (?: save \s+ (?: this | that | it ) \b
       | (?: add | make | create ) \s+ (?: a \s+ | an \s+ | the \s+ | this \s+ (?: as \s+ )? (?: a \s+ )? )? (?: new \s+ )? skill \b
       | save \s+ as \s+ (?: a \s+ )? skill \b
-      | remember \s+ this \b )";
+      | remember (?: \s+ (?: this | that | to | not | never | always ) \b | \s* [:,] )
+      | keep \s+ in \s+ mind \b
+      | (?: make \s+ a \s+ )? note \s+ (?: for \s+ next \s+ time | for \s+ the \s+ future | for \s+ later ) \b
+      | (?: from \s+ now \s+ on | going \s+ forward | for \s+ (?: next \s+ time | future \s+ reference ) ) \b
+      | merk (?: e? \s+ dir ) \b | denk \s+ (?: daran | dran ) \b | ab \s+ (?: jetzt | sofort ) \b
+      | recuerda \s+ que \b | a \s+ partir \s+ de \s+ ahora \b | de \s+ ahora \s+ en \s+ adelante \b
+      | 记住 | 从现在开始 | 以后都 )";
+
+/// A line for the agent's memory, as Claude Code takes it: `# always use tabs`, alone in its turn.
+fn is_memory_line(text: &str) -> bool {
+    let text = text.trim();
+    let words = text.strip_prefix("# ").unwrap_or_default();
+    !text.contains('\n') && words.split_whitespace().count() >= 3
+}
+
+/// True for a turn that asks for something to be kept.
+pub(super) fn is_instruction(session: &Session<'_>, turn: usize, text: &str) -> bool {
+    place(text, &session.typed.sentences(turn, text)).is_some()
+}
+
+/// The sentence that asks, and where the request begins in it.
+fn place(text: &str, sentences: &[Sentence<'_>]) -> Option<(usize, usize)> {
+    if text.trim_start().starts_with(['/', '<']) {
+        return None;
+    }
+    if is_memory_line(text) {
+        return Some((0, 0)).filter(|_| !sentences.is_empty());
+    }
+    let instruction = &PATTERNS.as_ref()?.0;
+    let found =
+        sentences.iter().enumerate().filter(|(_, sentence)| !sentence.text.ends_with('?') || asks_for_skill(sentence));
+    let mut found = found.filter_map(|(number, sentence)| Some((number, instruction.find(sentence.text)?.start())));
+    found.next()
+}
+
+/// "Can you add a skill for that?" is a request.
+fn asks_for_skill(sentence: &Sentence<'_>) -> bool {
+    sentence.text.to_lowercase().contains("skill")
+}
 
 /// What it is to be called. A skill called `a` or `this` is none.
 const NAME: &str = r#"(?ix) \b (?: as | about | named | called ) \s+ (?: (?: a | an | the | this | new | skill | called | named | about | for ) \s+ )* ["'`“]? ([\p{L}\p{N}][\p{L}\p{N}_.-]* (?: \s+ [\p{L}\p{N}][\p{L}\p{N}_-]* ){0,3})"#;
+
+static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
+    LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
 
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     session.user_turns().filter_map(|(turn, text)| judge(session, turn, text)).collect()
 }
 
 fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
-    static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
-        LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
-    let (instruction, name) = PATTERNS.as_ref()?;
-    let sentences = sentences(text);
-    let place = sentences.iter().position(|sentence| instruction.is_match(sentence.text))?;
+    let name = &PATTERNS.as_ref()?.1;
+    let sentences = session.typed.sentences(turn, text);
+    let (place, start) = place(text, &sentences)?;
     let sentence = sentences.get(place)?;
-    let said = instruction.find(sentence.text)?;
-    let after = sentence.text.get(said.start()..)?;
+    let after = sentence.text.get(start..)?;
 
     let commands = surrounding(session, turn);
     let topic = commands.first().map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
@@ -54,16 +93,24 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let intent = session.intent(turn);
     let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
     let trigger = if intent.is_empty() { subject } else { format!("{subject}: {intent}") };
-    let solution = if steps.is_empty() { words } else { format!("{words}\n{}", steps.join("\n")) };
+    let solution = if steps.is_empty() { words.clone() } else { format!("{words}\n{}", steps.join("\n")) };
     let (start, end) = char_range(text, sentence.start, sentence.end());
     let evidence = Evidence { quote: sentence.text.to_owned(), turn, range: (start, end) };
-    let draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    // Files and programs that the words name say more than what was run around them.
+    let about = Subject::of(session, turn, &words, false);
+    let is_named = !about.paths.is_empty() || !about.commands.is_empty();
+    let trigger = if is_named && named.is_none() { about.trigger } else { trigger };
+    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    if is_named {
+        draft = draft.paths(about.paths).commands(about.commands);
+    }
     let candidate = Candidate {
         heuristic: Heuristic::ExplicitInstruction,
         name: named.unwrap_or_else(|| slug(&topic)),
         draft: mined(draft, session, CONFIDENCE, vec![evidence]),
         turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
         score: 1.0,
+        author: if steps.is_empty() { Author::Person } else { Author::Agent },
     };
     Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
 }
@@ -82,7 +129,8 @@ fn trim_name(name: &str) -> &str {
 /// The successful commands since the request before; those after it when there are none.
 fn surrounding<'s, 't>(session: &'s Session<'t>, turn: usize) -> Vec<&'s TerminalCall<'t>> {
     let within = |from: usize, to: usize| {
-        let calls = session.calls.iter().filter(move |call| (from..to).contains(&call.turn));
+        let first = session.calls.partition_point(|call| call.turn < from);
+        let calls = session.calls.iter().skip(first).take_while(move |call| call.turn < to);
         calls.filter(|call| call.succeeded() && call.acts() && !call.is_script()).collect::<Vec<_>>()
     };
     let before = within(session.user_turn_before(turn).unwrap_or(0), turn);

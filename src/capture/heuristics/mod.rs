@@ -7,10 +7,10 @@ mod error_recovery;
 mod explain;
 mod explicit_instruction;
 mod multi_step;
-mod objection;
 mod repeated_action;
 mod request;
 mod session;
+mod statement;
 mod user_correction;
 mod usual;
 mod wording;
@@ -19,7 +19,8 @@ use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
-pub(in crate::capture) use wording::first_request;
+pub use statement::{Statement, statements};
+pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
 use adage_transcript::Transcript;
 use serde::Serialize;
@@ -79,6 +80,18 @@ pub struct Candidate {
     pub turns: Vec<usize>,
     /// How much there is to it; comparable within one rule only. A run's length, the number of repetitions, a weight.
     pub score: f64,
+    /// Whose words its text is made of.
+    pub author: Author,
+}
+
+/// Whose words a text is made of: what decides whether untrusted content could have shaped it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// Only what a person typed.
+    Person,
+    /// Also what an agent wrote or a tool printed.
+    Agent,
 }
 
 /// What was found, and why.
@@ -116,12 +129,13 @@ pub struct Suggestions {
 #[must_use]
 pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
     let session = Session::new(transcript);
+    let first_untrusted = super::taint::first_untrusted(transcript, config);
     let mut suggestions = Suggestions::default();
     for heuristic in Heuristic::ALL {
         let found = match heuristic {
             Heuristic::MultiStep => multi_step::find(&session, config),
             Heuristic::ErrorRecovery => error_recovery::find(&session, config),
-            Heuristic::UserCorrection => user_correction::find(&session),
+            Heuristic::UserCorrection => user_correction::find(&session, first_untrusted),
             Heuristic::RepeatedAction => repeated_action::find(&session, config),
             Heuristic::ExplicitInstruction => explicit_instruction::find(&session),
         };
@@ -148,7 +162,10 @@ impl Trial {
 
 /// Adds what one rule found, the best first, up to the limits.
 fn take(heuristic: Heuristic, trials: Vec<Trial>, config: &CaptureConfig, suggestions: &mut Suggestions) {
+    /// What a person said is not one thing.
+    const MAX_STATEMENTS: usize = 4;
     let (max_of_rule, max) = match config.selection {
+        Selection::Best if heuristic == Heuristic::UserCorrection => (MAX_STATEMENTS, config.max_candidates),
         Selection::Best => (1, config.max_candidates),
         Selection::All => (usize::MAX, usize::MAX),
     };

@@ -7,7 +7,7 @@ use adage_transcript::command::{Step, slug};
 use super::session::{Session, TerminalCall};
 use super::usual::{Usual, occasion, usual};
 use super::wording::listed;
-use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -134,6 +134,7 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
         draft: mined(draft, session, CONFIDENCE, Vec::new()),
         turns: run.iter().map(|call| call.turn).collect(),
         score: run.len() as f64,
+        author: Author::Agent,
     };
     let told = steps.into_iter().map(|step| step.usual.text).collect();
     (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), told)

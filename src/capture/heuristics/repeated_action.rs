@@ -4,7 +4,7 @@ use adage_transcript::command::{Step, slug};
 
 use super::session::{Session, TerminalCall};
 use super::usual::{occasion, usual};
-use super::{Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
@@ -64,6 +64,7 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         draft: mined(draft, session, CONFIDENCE, Vec::new()),
         turns,
         score: usual.times as f64,
+        author: Author::Agent,
     };
     Trial::fired(first.turn, candidate, FiredBecause::Repeated { times: usual.times })
 }

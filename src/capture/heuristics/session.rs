@@ -1,10 +1,13 @@
 //! A transcript as the heuristics look at it: its terminal calls in order, what was acted on, what was asked for.
 
-use adage_transcript::command::{Effect, Purpose, Step};
-use adage_transcript::{CommandLine, Status, ToolCall, Transcript, Turn, outcome};
+use std::collections::HashSet;
+
+use adage_transcript::command::{ChangedFiles, Effect, Purpose, Step};
+use adage_transcript::{CommandLine, Status, ToolCall, Transcript, outcome};
 
 use super::error_line::{has_place, never_ran};
 use super::request;
+use crate::capture::pasted::Typed;
 
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
@@ -62,14 +65,6 @@ pub(super) struct Act<'s, 't> {
 }
 
 impl Act<'_, '_> {
-    /// The program, or the name of the file.
-    pub(super) fn topic(&self) -> String {
-        match self.command {
-            Some(command) => command.line.topic(),
-            None => self.file().unwrap_or_else(|| "files".to_owned()),
-        }
-    }
-
     /// The file that was edited with its folder, where the call names it.
     pub(super) fn place(&self) -> Option<String> {
         if self.command.is_none() { self.call.changed_place() } else { None }
@@ -84,13 +79,26 @@ impl Act<'_, '_> {
 pub(super) struct Session<'t> {
     pub(super) transcript: &'t Transcript,
     pub(super) calls: Vec<TerminalCall<'t>>,
+    /// What of the user's turns is their own.
+    pub(super) typed: Typed,
+    /// The turns that a person typed, rising.
+    user_turns: Vec<usize>,
+    /// The calls that change files, by turn, rising.
+    changes: Vec<(usize, &'t ToolCall)>,
 }
 
 impl<'t> Session<'t> {
     pub(super) fn new(transcript: &'t Transcript) -> Self {
-        let mut session = Self { transcript, calls: Vec::new() };
+        let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_call()?)));
+        let mut session = Self {
+            transcript,
+            calls: Vec::new(),
+            typed: Typed::of(transcript),
+            user_turns: transcript.user_turns().map(|(turn, _)| turn).collect(),
+            changes: calls.filter(|(_, call)| call.changes_files()).collect(),
+        };
         let edits = session.edits(0, transcript.turns.len());
-        let files: Vec<&str> = edits.into_iter().filter_map(ToolCall::changed_path).collect();
+        let files: ChangedFiles = edits.into_iter().filter_map(ToolCall::changed_path).collect();
         let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
             let call = said.as_call()?;
             let line = CommandLine::parse(&call.command()?);
@@ -99,9 +107,10 @@ impl<'t> Session<'t> {
         });
         session.calls = calls.collect();
         // A program that the session itself built is on trial.
-        let built: Vec<String> = session.calls.iter().flat_map(|call| &call.steps).filter_map(Step::built).collect();
+        let built: HashSet<String> =
+            session.calls.iter().flat_map(|call| &call.steps).filter_map(Step::built).collect();
         for call in &mut session.calls {
-            call.steps.retain(|step| !built.iter().any(|name| name == step.program()));
+            call.steps.retain(|step| !built.contains(step.program()));
         }
         session
     }
@@ -113,34 +122,37 @@ impl<'t> Session<'t> {
 
     /// The last user turn before a turn.
     pub(super) fn user_turn_before(&self, turn: usize) -> Option<usize> {
-        self.user_turns().map(|(number, _)| number).take_while(|number| *number < turn).last()
+        let n_before = self.user_turns.partition_point(|number| *number < turn);
+        self.user_turns.get(n_before.checked_sub(1)?).copied()
     }
 
     /// The first user turn after a turn; the end of the transcript when there is none.
     pub(super) fn user_turn_after(&self, turn: usize) -> usize {
-        let after = self.user_turns().map(|(number, _)| number).find(|number| *number > turn);
-        after.unwrap_or(self.transcript.turns.len())
+        let n_before = self.user_turns.partition_point(|number| *number <= turn);
+        self.user_turns.get(n_before).copied().unwrap_or(self.transcript.turns.len())
     }
 
     /// What changed something in turns `from..to`, in order.
     pub(super) fn acts(&self, from: usize, to: usize) -> Vec<Act<'_, 't>> {
-        let commands = self.calls.iter().filter(|call| call.acts()).map(|call| Act {
-            turn: call.turn,
-            call: call.call,
-            command: Some(call),
-        });
-        let calls = self.transcript.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_call()?)));
-        let edits =
-            calls.filter(|(_, call)| call.changes_files()).map(|(turn, call)| Act { turn, call, command: None });
-        let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).filter(|act| (from..to).contains(&act.turn)).collect();
+        let first = self.calls.partition_point(|call| call.turn < from);
+        let calls = self.calls.iter().skip(first).take_while(|call| call.turn < to);
+        let commands =
+            calls.filter(|call| call.acts()).map(|call| Act { turn: call.turn, call: call.call, command: Some(call) });
+        let edits = self.changes_in(from, to).map(|(turn, call)| Act { turn, call, command: None });
+        let mut acts: Vec<Act<'_, 't>> = commands.chain(edits).collect();
         acts.sort_by_key(|act| act.turn);
         acts
     }
 
+    /// The calls that change files in turns `from..to`.
+    fn changes_in(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &'t ToolCall)> {
+        let first = self.changes.partition_point(|(turn, _)| *turn < from);
+        self.changes.iter().skip(first).take_while(move |(turn, _)| *turn < to).copied()
+    }
+
     /// The edits in turns `from..to` that did not fail.
     pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
-        let calls = self.transcript.turns.iter().take(to).skip(from).filter_map(Turn::as_call);
-        calls.filter(|call| call.changes_files() && call.status != Status::Failed).collect()
+        self.changes_in(from, to).map(|(_, call)| call).filter(|call| call.status != Status::Failed).collect()
     }
 
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.
@@ -167,9 +179,11 @@ impl<'t> Session<'t> {
 
     fn request_before(&self, turn: usize, max_back: usize) -> String {
         const MAX_CHARS: usize = 160;
-        let turns: Vec<(usize, &str)> = self.user_turns().take_while(|(number, _)| *number < turn).collect();
+        let n_before = self.user_turns.partition_point(|number| *number < turn);
+        let before = self.user_turns.get(n_before.saturating_sub(max_back)..n_before).unwrap_or_default();
+        let texts = before.iter().rev().filter_map(|number| self.transcript.turns.get(*number)?.as_user());
         // One that does not fit whole says as little as a command that does not.
-        let requests = turns.iter().rev().take(max_back).filter_map(|(_, text)| request::lasting(text));
-        requests.into_iter().find(|text| text.chars().count() <= MAX_CHARS).unwrap_or_default().to_owned()
+        let mut requests = texts.filter_map(request::lasting);
+        requests.find(|text| text.chars().count() <= MAX_CHARS).unwrap_or_default().to_owned()
     }
 }

@@ -4,21 +4,21 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A sentence as it was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sentence<'a> {
+pub(in crate::capture) struct Sentence<'a> {
     /// Without blanks around it.
-    pub(super) text: &'a str,
+    pub(in crate::capture) text: &'a str,
     /// Where it starts in the text, in bytes.
-    pub(super) start: usize,
+    pub(in crate::capture) start: usize,
 }
 
 impl Sentence<'_> {
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::capture) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
 /// The sentences that a person typed, in any language's punctuation: without code blocks, quotations, tags, and pasted output.
-pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+pub(in crate::capture) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let mut sentences = Vec::new();
     let (mut place, mut is_code, mut is_context) = (0, false, false);
     for line in text.split_inclusive('\n') {
@@ -89,7 +89,7 @@ pub(in crate::capture) fn first_request(text: &str) -> Option<&str> {
             text.unicode_words().count() >= MIN_WORDS && !text.ends_with(':') && !text.starts_with(['-', '*', '+'])
         })
     };
-    told().find(|text| super::objection::requests(text)).or_else(|| told().next())
+    told().find(|text| super::cues::requests(text)).or_else(|| told().next())
 }
 
 /// `a, b and c`; of more than four, `a, b, c and 4 others`.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Ineligible, ReadState, Ripeness, SessionEntry, SessionSummary, index, intent, recurring, workflow};
-use crate::capture::{Candidate, Heuristic};
+use crate::capture::{Author, Candidate, Heuristic};
 use crate::config::SessionsConfig;
 use crate::lesson::build_lesson;
 use crate::testing::at;
@@ -209,6 +209,7 @@ fn candidate(name: &str, commands: &[&str], score: f64) -> Candidate {
         draft: build_lesson("releasing", format!("Run, in this order:\n{}", steps.join("\n"))),
         turns: Vec::new(),
         score,
+        author: Author::Agent,
     }
 }
 

@@ -9,7 +9,7 @@ mod word_diff;
 
 pub use program::Purpose;
 pub use related::Relation;
-pub use step::Step;
+pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
 use shell::Part;
@@ -64,6 +64,18 @@ impl CommandLine {
         self.parts.iter().map(Part::program)
     }
 
+    /// Every simple command of the line, in order: the program's base name and its arguments, quotes removed. What is inside
+    /// of a substitution is not among them.
+    ///
+    /// ```
+    /// let line = adage_transcript::CommandLine::parse("sudo git log -1 | head");
+    /// let commands: Vec<_> = line.commands().collect();
+    /// assert_eq!(commands, [("git", vec!["log", "-1"]), ("head", vec![])]);
+    /// ```
+    pub fn commands(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
+    }
+
     /// The program, lower-cased; `unknown` when there is none.
     #[must_use]
     pub fn topic(&self) -> String {
@@ -107,7 +119,7 @@ impl CommandLine {
     /// The commands of the line that are worth running again as they were written, in order: no errands, nothing narrowed to one
     /// test, nothing in a temporary folder. These files and the folders they are in are replaced by placeholders.
     #[must_use]
-    pub fn steps(&self, files: &[&str]) -> Vec<Step> {
+    pub fn steps(&self, files: &ChangedFiles) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
         steps.filter(Step::is_lasting).collect()
     }

@@ -1,5 +1,7 @@
 //! A command of a line that can be run again as it was written: what a lesson may tell someone to run.
 
+use std::collections::HashSet;
+
 use super::Effect;
 use super::program::{Purpose, own_effect, purpose};
 use super::shell::{Form, Part, Standing, Word, base_name};
@@ -99,12 +101,12 @@ impl Step {
 
     /// The command with placeholders for those of its operands that are among the files, or are folders of them: what was just
     /// changed will be something else the next time.
-    pub(super) fn without_changed(&self, files: &[&str]) -> Self {
+    pub(super) fn without_changed(&self, files: &ChangedFiles) -> Self {
         let mut words: Vec<String> = Vec::new();
         for word in &self.words {
-            let said = if files.iter().any(|file| base_name(file) == base_name(word)) {
+            let said = if files.names.contains(base_name(word)) {
                 "<changed-files>"
-            } else if files.iter().any(|file| is_folder_of(word, file)) {
+            } else if files.has_folder(word) {
                 "<changed-folders>"
             } else {
                 word
@@ -117,10 +119,39 @@ impl Step {
     }
 }
 
-/// True for a relative path of two names or more, also with Go's `/...`, that leads to the file.
-fn is_folder_of(word: &str, file: &str) -> bool {
-    let path = word.trim_end_matches("...").trim_end_matches('/').trim_start_matches("./");
-    path.contains('/') && !word.starts_with('-') && format!("/{file}").contains(&format!("/{path}/"))
+/// The files that a session changed, to be looked up by name and by folder.
+#[derive(Clone, Debug, Default)]
+pub struct ChangedFiles {
+    names: HashSet<String>,
+    /// Every run of two names or more of their folders' paths.
+    folders: HashSet<String>,
+}
+
+impl ChangedFiles {
+    /// True for a relative path of two names or more, also with Go's `/...`, that leads to one of the files.
+    fn has_folder(&self, word: &str) -> bool {
+        let path = word.trim_end_matches("...").trim_end_matches('/').trim_start_matches("./");
+        !word.starts_with('-') && self.folders.contains(path)
+    }
+}
+
+impl<'f> FromIterator<&'f str> for ChangedFiles {
+    fn from_iter<I: IntoIterator<Item = &'f str>>(files: I) -> Self {
+        /// Names of a path that are looked at, the last ones.
+        const MAX_DEPTH: usize = 24;
+        let mut changed = Self::default();
+        for file in files {
+            changed.names.insert(base_name(file).to_owned());
+            let folders: Vec<&str> = file.rsplit('/').skip(1).take(MAX_DEPTH).collect();
+            let folders: Vec<&str> = folders.into_iter().rev().collect();
+            for from in 0..folders.len() {
+                for to in from + 2..=folders.len() {
+                    changed.folders.extend(folders.get(from..to).map(|names| names.join("/")));
+                }
+            }
+        }
+        changed
+    }
 }
 
 fn word_shown(word: &Word) -> Option<String> {

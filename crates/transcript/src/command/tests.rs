@@ -147,7 +147,7 @@ proptest! {
         prop_assert!(!line.topic().is_empty());
         prop_assert!(line.slug().chars().count() <= 60);
         let _ = (line.relation_to(&other), other.word_changes(&line), line.effect(), line.plain_text());
-        prop_assert!(line.steps(&[]).iter().all(|step| !step.text().is_empty() && !step.text().contains('\n')));
+        prop_assert!(line.steps(&ChangedFiles::default()).iter().all(|step| !step.text().is_empty() && !step.text().contains('\n')));
     }
 
     #[test]
@@ -182,18 +182,19 @@ fn steps_are_what_can_be_run_again() {
         ("go test -run TestRead ./...", &[]),
         ("make -C /tmp/try", &[]),
     ] {
-        let found: Vec<String> = CommandLine::parse(line).steps(&[]).iter().map(Step::text).collect();
+        let found: Vec<String> =
+            CommandLine::parse(line).steps(&ChangedFiles::default()).iter().map(Step::text).collect();
         assert_eq!(found, expected, "{line}");
     }
-    let steps = CommandLine::parse("cd web && npm test").steps(&[]);
+    let steps = CommandLine::parse("cd web && npm test").steps(&ChangedFiles::default());
     assert_eq!(steps[0].folder.as_deref(), Some("web"));
-    let files = ["/srv/x/b.go", "/srv/x/in/a.go"];
+    let files: ChangedFiles = ["/srv/x/b.go", "/srv/x/in/a.go"].into_iter().collect();
     let step = &CommandLine::parse("gofmt -w x/a.go x/b.go y.go").steps(&files)[0];
     assert_eq!(step.text(), "gofmt -w <changed-files> y.go");
     let step = &CommandLine::parse("go test -v ./x/in/... ./x/... x/in ./y/in").steps(&files)[0];
     assert_eq!(step.text(), "go test -v <changed-folders> ./x/... ./y/in");
     let long = format!("git add {}", "some/folder/a.go ".repeat(20));
-    assert_eq!(CommandLine::parse(&long).steps(&[]), []);
+    assert_eq!(CommandLine::parse(&long).steps(&ChangedFiles::default()), []);
     assert_eq!(CommandLine::parse(&long).steps(&files)[0].text(), "git add <changed-files>");
 }
 

@@ -1,6 +1,6 @@
 //! Turns in the making: what every format's reader writes down what it finds with.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::DateTime;
@@ -17,8 +17,8 @@ pub(super) struct Recorder {
     pub(super) transcript: Transcript,
     pub(super) report: ReadReport,
     limits: ReadLimits,
-    /// Calls without a result yet: their places among the turns.
-    open: HashMap<String, usize>,
+    /// Calls without a result yet: their places among the turns, the oldest first. Some agents use an id again.
+    open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history counts once.
     seen: HashSet<u64>,
 }
@@ -97,7 +97,10 @@ impl Recorder {
 
     /// A call. Its result, found by the id, may come later.
     pub(super) fn call(&mut self, id: &str, tool: &str, mut input: Value) {
-        if !id.is_empty() && !self.is_new(("call", id)) {
+        // A repeated history holds the same call; another one with the same id is another call.
+        let is_new_id = id.is_empty() || self.is_new(("call", id));
+        let is_new_call = id.is_empty() || self.is_new(("call", id, tool, input.to_string()));
+        if !is_new_id && !is_new_call {
             self.skip("repeated call");
             return;
         }
@@ -105,7 +108,8 @@ impl Recorder {
         let tool = tool.chars().take(256).collect();
         self.transcript.turns.push(Turn::ToolCall(ToolCall { tool, input, result: None, status: Status::Unknown }));
         if !id.is_empty() {
-            self.open.insert(id.to_owned(), self.transcript.turns.len() - 1);
+            let place = self.transcript.turns.len() - 1;
+            self.open.entry(id.to_owned()).or_default().push_back(place);
         }
     }
 
@@ -119,7 +123,8 @@ impl Recorder {
 
     /// The result of a call. `told` is what the record says of its end; none where it says nothing.
     pub(super) fn result(&mut self, id: &str, output: &str, told: Option<Status>) {
-        let Some(place) = self.open.remove(id) else {
+        let place = self.open.get_mut(id).and_then(VecDeque::pop_front);
+        let Some(place) = place else {
             let kind = if self.is_new(("call", id)) { "result without its call" } else { "repeated result" };
             self.skip(kind);
             return;
@@ -211,5 +216,27 @@ pub(super) fn arguments(value: Option<&Value>) -> Value {
         }
         Some(value) => value.clone(),
         None => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Format, TranscriptReader, Turn};
+
+    #[test]
+    fn a_call_id_that_comes_again_loses_nothing() {
+        let call = |command: &str| {
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            let call = serde_json::json!({"id": "call_0", "function": {"name": "bash", "arguments": arguments}});
+            serde_json::json!({"role": "assistant", "tool_calls": [call]}).to_string()
+        };
+        let result =
+            |said: &str| serde_json::json!({"role": "tool", "tool_call_id": "call_0", "content": said}).to_string();
+        // The last line repeats history.
+        let lines = [call("ls a"), result("a1"), call("ls b"), call("ls c"), result("b1"), result("c1"), call("ls a")];
+        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::OpenAi).unwrap();
+        let calls = reading.transcript.turns.iter().filter_map(Turn::as_call);
+        let found: Vec<_> = calls.map(|call| (call.command().unwrap(), call.result.clone().unwrap())).collect();
+        assert_eq!(found, [("ls a", "a1"), ("ls b", "b1"), ("ls c", "c1")].map(|(a, b)| (a.to_owned(), b.to_owned())));
     }
 }

@@ -1,81 +1,100 @@
-//! What users object to.
+//! What users tell the agent.
 
 use super::*;
 
-#[test]
-fn user_correction() {
-    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::UserCorrection, lines, expected);
-    check(&["> build it", "$ npm run build", "> no, use make instead", "$ make"], &["user-correction-make"]);
-    check(
-        &["> do it", "~ src/a.rs", "> don't use unwrap in the parser, return the error", "~ src/a.rs"],
-        &["user-correction-a-rs"],
-    );
-    // That something is wrong may point at what was done; what to do instead may not.
-    check(
-        &["> build it", "$ npm ci", "> No, that is wrong. Use pnpm for the packages in here.", "$ pnpm install"],
-        &["user-correction-pnpm"],
-    );
-    // A call that the user refused is what was done.
-    check(
-        &["> do it", "n src/a.rs", "> no, keep the old name of the function here", "~ src/a.rs"],
-        &["user-correction-a-rs"],
-    );
-    // They ask whether it is so.
-    check(&["> do it", "~ a.rs", "> We don't want two parsers in here, use the first. Is it so?", "~ a.rs"], &[]);
-    // Only a check was run, which the words do not mean; the files they name were not what was changed.
-    check(&["> do it", "$ go build", "> We don't want a limit on the number of retries.", "~ a.rs"], &[]);
-    check(&["> do it", "~ a.rs", "> no, put the helper into the other one, c.rs, please", "~ c.rs"], &[]);
-    // Nobody knows what they mean: few words, a word that points, a number of a list, nothing but "things".
-    check(&["> do it", "~ a.rs", "> I don't want that test.", "~ a.rs"], &[]);
-    check(&["> do it", "~ a.rs", "> no, put it where all of the others are already", "~ a.rs"], &[]);
-    check(&["> do it", "~ a.rs", "> No, let's use twelve characters for issues 17 and the rest", "~ a.rs"], &[]);
-    check(&["> do it", "~ a.rs", "> We can make a new one rather than restore all of the things.", "~ a.rs"], &[]);
-    // The words are words.
-    check(&["> build it", "$ npm run build", "> I know, run another one", "$ make"], &[]);
-    // Nothing had been done, or only read.
-    check(&["> no, use make instead", "$ make"], &[]);
-    check(&["> build it", "- f", "< I would use npm.", "> no, use make instead", "$ make"], &[]);
-    check(&["$ npm run build", "> build it", "< ok", "> no, use make instead", "$ make"], &[]);
-    // Nothing was done after it, it failed, or its end is not known.
-    check(&["> build it", "$ npm run build", "> no, use make instead", "< I see"], &[]);
-    check(&["> build it", "$ npm run build", "> no, use make instead", "< ok", "> go on", "$ make"], &[]);
-    check(&["> build it", "$ npm run build", "> no, use make instead", "! make"], &[]);
-    check(&["> build it", "$ npm run build", "> no, use make instead", "? make"], &[]);
-    check(&["> do it", "~ a.rs", "> no, use a plain loop in a.rs instead", "x a.rs"], &[]);
-    check(
-        &["> build it", "$ npm run build", "> no, use make instead", "! make", "$ make all"],
-        &["user-correction-make"],
-    );
-    // The user was not content with it.
-    check(&["> build it", "$ npm ci", "> no, use make", "$ make", "> no, that's wrong", "$ ls"], &[]);
+fn all(lines: &[&str]) -> Vec<serde_json::Value> {
+    let found = suggest(&sketch(lines), &CaptureConfig::default()).candidates.into_iter();
+    let mut found: Vec<Candidate> = found.filter(|found| found.heuristic == Heuristic::UserCorrection).collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.into_iter().map(|candidate| with_name(&candidate)).collect()
+}
+
+fn with_name(candidate: &Candidate) -> serde_json::Value {
+    let mut lesson = candidate.draft.to_json();
+    lesson["name"] = json!(candidate.name);
+    lesson
 }
 
 #[test]
-fn corrections_keep_the_words_of_the_user() {
-    let said = "> Älteres steht oben.\nLooks fine. No! Use make instead. The rest is good.";
+fn a_rule_becomes_a_lesson_with_its_words_and_its_files() {
+    let said = "no, never edit src/generated/api.rs by hand. Otherwise the next build throws it away.";
     let found =
-        lesson(Heuristic::UserCorrection, &["> Build the docs, please.", "$ npm run docs", said, "$ make docs"]);
-    let evidence = &found["provenance"]["evidence"][0];
-    assert_eq!(evidence["quote"], "Use make instead.");
-    assert_eq!((evidence["turn"].as_u64(), evidence["range"].clone()), (Some(2), json!([36, 53])));
-    assert_eq!(found["trigger"], "running `npm run docs`");
-    assert_eq!(found["correct_pattern"], "Use make instead. Then: `make docs`");
-    assert_eq!(found["mistake"], "the user objected to `npm run docs`");
+        all(&["> Add a field to the answer.", "~ src/generated/api.rs", said_by(said).as_str(), "< You're right."]);
+    let [lesson] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(lesson["name"], "user-correction-api-rs");
+    assert_eq!(lesson["correct_pattern"], said);
+    assert_eq!(lesson["paths"], json!(["**/src/generated/api.rs"]));
+    assert_eq!(lesson["trigger"], "changing src/generated/api.rs; Add a field to the answer.");
+    assert_eq!(lesson["provenance"]["evidence"][0]["quote"], said);
+    assert!(lesson["confidence"].as_f64().unwrap() >= 0.8);
+}
+
+fn said_by(words: &str) -> String {
+    format!("> {words}")
 }
 
 #[test]
-fn corrections_are_told_so_that_they_hold_outside() {
-    // Few words take the sentence beside them along; a command that they do not name is not theirs.
-    let said = "> The retry loop hides the timeout. I don't want that.";
-    let lines = ["> 2. go on with 4", "~ src/net.rs", said, "~ src/net.rs", "$ cargo test"];
-    let found = lesson(Heuristic::UserCorrection, &lines);
-    assert_eq!(found["provenance"]["evidence"][0]["quote"], "The retry loop hides the timeout. I don't want that.");
-    assert_eq!(found["trigger"], "changing src/net.rs");
-    assert_eq!(found["mistake"], "the user objected to a change of src/net.rs");
-    assert_eq!(found["correct_pattern"], "The retry loop hides the timeout. I don't want that.");
-    let lines =
-        ["> Add a retry to the upload.", "n src/net.rs", "> no, use the backoff of the client library", "~ src/net.rs"];
-    let found = lesson(Heuristic::UserCorrection, &lines);
-    assert_eq!(found["trigger"], "Add a retry to the upload. (net.rs)");
-    assert_eq!(found["mistake"], "the user refused a change of net.rs");
+fn a_rule_without_names_is_about_what_is_done_next() {
+    let said = "> no, always use the backoff of the client library for uploads, never a loop of our own";
+    let found = all(&["> go on", "~ src/net.rs", said, "< You're right, good catch.", "~ src/net.rs", "$ cargo test"]);
+    assert_eq!(found[0]["paths"], json!(["**/src/net.rs"]), "{found:?}");
+    assert_eq!(found[0]["trigger"], "changing src/net.rs");
+    let said = "> no, never run npm here, we always use pnpm in this repository";
+    let found = all(&["> build it", "$ npm ci", said, "< My mistake, you're right.", "$ pnpm install"]);
+    assert_eq!(found[0]["commands"], json!(["npm *", "pnpm *"]), "{found:?}");
+}
+
+#[test]
+fn what_may_hold_once_waits_together() {
+    let lines = [
+        "> Write the importer for the nightly feed.",
+        "~ src/feed.rs",
+        "> no, that's wrong, you should drop the second column instead",
+        "< You're right, sorry.",
+        "~ src/feed.rs",
+        "> don't print the header twice, that's not what the tool expects",
+        "< Good catch.",
+        "~ src/feed.rs",
+        "> thanks, commit it",
+    ];
+    let found = all(&lines);
+    let [gathered] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(gathered["name"], "user-statements");
+    assert_eq!(gathered["trigger"], "Write the importer for the nightly feed.");
+    let quotes = gathered["provenance"]["evidence"].as_array().unwrap();
+    assert_eq!(quotes.len(), 2);
+    assert_eq!(gathered["correct_pattern"].as_str().unwrap().lines().count(), 2);
+    assert!(gathered["confidence"].as_f64().unwrap() < 0.5);
+}
+
+#[test]
+fn what_is_said_again_is_learned_once() {
+    let lines = [
+        "> Write the importer.",
+        "~ src/feed.rs",
+        "> dates in our feeds must be UTC in every file, not local time",
+        "< ok",
+        "~ src/feed.rs",
+        "> again: dates in our feeds must be UTC in every file, not local time please",
+        "< ok",
+        "~ src/feed.rs",
+    ];
+    let found = all(&lines);
+    let rules: Vec<_> = found.iter().filter(|found| found["name"] != "user-statements").collect();
+    assert_eq!(rules.len(), 1, "{found:?}");
+    assert!(rules[0]["confidence"].as_f64().unwrap() >= 0.6);
+}
+
+#[test]
+fn work_and_questions_teach_nothing() {
+    for said in [
+        "> now add the footer",
+        "> what does the second branch do?",
+        "> I know, run another one",
+        "> thanks, looks good",
+        "> /review never use npm",
+    ] {
+        let found = all(&["> build it", "$ npm run build", said, "< Sure.", "$ make"]);
+        assert!(found.is_empty(), "{said}: {found:?}");
+    }
 }

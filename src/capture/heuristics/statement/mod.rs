@@ -1,0 +1,167 @@
+//! What a person's turns tell the agent: a correction, a rule, a fact, a preference (docs/spec/capture.md, 2).
+//!
+//! Each turn is read into named cues: its words and shape, what was done just before, and what the agent says next. Two
+//! weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give two probabilities: that the turn tells the
+//! agent something, and that it holds beyond the session.
+
+mod cues;
+mod weights;
+
+use adage_transcript::{Transcript, Turn};
+use serde::Serialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Sentence;
+use super::error_line::never_ran;
+use crate::capture::pasted::Typed;
+use weights::Weights;
+
+/// A turn that a person typed, and how likely it tells the agent something.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Statement {
+    /// The turn, from 0.
+    pub turn: usize,
+    /// The words that were judged: what was typed, without what was pasted.
+    pub words: String,
+    /// The probability that it is a correction, a rule, a fact or a preference; from 0 to 1.
+    pub probability: f64,
+    /// The probability that it is one that holds beyond the session; from 0 to 1.
+    pub durable: f64,
+    /// What the probabilities are made of, sorted.
+    pub cues: Vec<&'static str>,
+}
+
+/// What was done since the turn before.
+#[derive(Clone, Debug, Default)]
+struct Before<'t> {
+    is_first: bool,
+    n_edits: usize,
+    n_commands: usize,
+    is_interrupted: bool,
+    is_refused: bool,
+    /// What the agent said last.
+    said: Option<&'t str>,
+}
+
+/// Every turn that a person typed, in order, with what it tells. Linear in the transcript.
+#[must_use]
+pub fn statements(transcript: &Transcript) -> Vec<Statement> {
+    read_statements(transcript, &Typed::of(transcript))
+}
+
+pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<Statement> {
+    let weights = Weights::fitted();
+    let mut statements = Vec::new();
+    let mut before = Before { is_first: true, ..Before::default() };
+    for (turn, said) in transcript.turns.iter().enumerate() {
+        match said {
+            Turn::Assistant(text) => before.said = Some(text),
+            Turn::System(text) => before.is_interrupted |= text.contains("[Request interrupted"),
+            Turn::ToolCall(call) => {
+                let is_refused = call.result.as_deref().is_some_and(never_ran);
+                before.is_refused = is_refused;
+                before.is_interrupted |= call.result.as_deref().is_some_and(|r| r.contains("[Request interrupted"));
+                before.n_edits += usize::from(call.changes_files() && !is_refused);
+                before.n_commands += usize::from(call.command().is_some());
+            }
+            Turn::User(text) => {
+                let sentences = own.sentences(turn, text);
+                let words = typed(&sentences);
+                let mut cues = read(text, &words, sentences.len(), &before);
+                cues.extend(after(transcript.turns.get(turn + 1..).unwrap_or_default()));
+                cues.sort_unstable();
+                cues.dedup();
+                let (probability, durable) = weights.probabilities(&cues);
+                statements.push(Statement { turn, words, probability, durable, cues });
+                before = Before::default();
+            }
+        }
+    }
+    statements
+}
+
+/// How much the words of one sentence tell, the rest of the turn left out.
+pub(super) fn weigh_words(sentence: &str) -> f64 {
+    let cues: Vec<&str> = cues::of_words(sentence).collect();
+    let (tells, holds) = Weights::fitted().sums(&cues);
+    tells + holds
+}
+
+/// The cues of words alone.
+pub(super) fn cues_of(words: &str) -> impl Iterator<Item = &'static str> {
+    cues::of_words(words)
+}
+
+/// What was typed, in one line.
+fn typed(sentences: &[Sentence<'_>]) -> String {
+    let sentences: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
+    sentences.join(" ")
+}
+
+/// The cues of a turn and of what was done before it.
+fn read(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Vec<&'static str> {
+    let n_words = words.unicode_words().count();
+    let mut cues: Vec<&'static str> = cues::of_words(words).collect();
+    let shapes = [
+        ("words_up_to_4", n_words <= 4),
+        ("words_5_to_12", (5..=12).contains(&n_words)),
+        ("words_13_to_30", (13..=30).contains(&n_words)),
+        ("words_31_to_80", (31..=80).contains(&n_words)),
+        ("words_over_80", n_words > 80),
+        ("mostly_pasted", words.len() * 2 < text.trim().len()),
+        ("ends_asking", words.ends_with(['?', '？'])),
+        ("asks", words.contains(['?', '？'])),
+        ("exclaims", words.contains(['!', '！'])),
+        ("shouts", words.unicode_words().any(shouts)),
+        ("names_code", words.contains('`') || words.split_whitespace().any(is_name)),
+        ("slash_command", text.trim_start().starts_with('/')),
+        ("several_sentences", n_sentences > 2),
+        ("first_turn", before.is_first),
+        ("after_edits", before.n_edits > 0),
+        ("after_commands", before.n_commands > 0),
+        ("after_nothing", before.n_edits + before.n_commands == 0 && !before.is_first),
+        ("interrupted", before.is_interrupted),
+        ("refused", before.is_refused),
+        ("agent_asked", before.said.is_some_and(|said| said.trim_end().ends_with('?'))),
+    ];
+    cues.extend(shapes.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name));
+    cues
+}
+
+/// A word in capitals that is longer than most abbreviations.
+fn shouts(word: &str) -> bool {
+    word.chars().count() > 4 && word.chars().all(char::is_uppercase)
+}
+
+/// A path, a file, a flag, an identifier.
+fn is_name(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
+    let is_flag = word.starts_with("--") && word.len() > 3;
+    let is_path = word.contains('/') && word.len() > 3;
+    let is_dotted = word.split_once('.').is_some_and(|(a, b)| a.len() > 1 && b.starts_with(char::is_alphabetic));
+    is_flag || is_path || is_dotted || (word.contains('_') && word.len() > 3) || word.contains("::")
+}
+
+/// The cues of what the agent says and does until the next turn that a person typed.
+fn after(turns: &[Turn]) -> Vec<&'static str> {
+    let mut cues = Vec::new();
+    let mut is_said = false;
+    for said in turns {
+        match said {
+            Turn::User(_) => break,
+            Turn::Assistant(text) if !is_said && !text.trim().is_empty() => {
+                is_said = true;
+                let opening: String = text.chars().take(400).collect();
+                cues.extend(cues::of_reply(&opening));
+            }
+            Turn::ToolCall(call) if call.changes_files() => cues.push("edits_next"),
+            Turn::System(text) if text.contains("[Request interrupted") => cues.push("interrupted_next"),
+            _ => {}
+        }
+    }
+    cues
+}
+
+#[cfg(test)]
+mod tests;

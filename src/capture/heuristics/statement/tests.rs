@@ -1,0 +1,67 @@
+use adage_transcript::{Status, ToolCall};
+
+use super::*;
+
+fn edit() -> Turn {
+    let input = serde_json::json!({ "file_path": "src/parse.rs" });
+    Turn::ToolCall(ToolCall { tool: "Edit".into(), input, result: Some("done".into()), status: Status::Succeeded })
+}
+
+/// How likely a turn tells something when it follows an edit and the agent answers it.
+fn heard(text: &str, answer: &str) -> f64 {
+    let turns = vec![
+        Turn::User("Add a parser for the header.".into()),
+        edit(),
+        Turn::Assistant("The parser is in place.".into()),
+        Turn::User(text.into()),
+        Turn::Assistant(answer.into()),
+    ];
+    statements(&Transcript { turns, ..Transcript::default() }).last().unwrap().probability
+}
+
+#[test]
+fn rules_and_corrections_are_heard() {
+    for text in [
+        "Never put a parser into main.rs, it belongs into its own module.",
+        "no, don't use a regex here, use the tokenizer that we have",
+        "From now on make sure that every public function has a test.",
+        "We don't want a second cache, our store already has one.",
+        "Nein, bitte nie die generierten Dateien von Hand ändern.",
+        "No, nunca uses npm aquí, usa pnpm en vez de npm.",
+        "不要手动修改生成的文件，以后总是运行生成脚本",
+    ] {
+        let heard = heard(text, "You're right, I will change that.");
+        assert!(heard >= 0.5, "{text}: {heard}");
+    }
+}
+
+#[test]
+fn work_and_questions_are_not() {
+    for text in [
+        "Now add the footer as well.",
+        "What does the second branch do?",
+        "thanks, looks good, commit it",
+        "go ahead",
+        "Can you run the tests again and show me the output?",
+    ] {
+        let heard = heard(text, "Sure, let me do that.");
+        assert!(heard < 0.35, "{text}: {heard}");
+    }
+}
+
+#[test]
+fn what_the_agent_says_next_counts() {
+    let text = "the header has two fields here";
+    assert!(heard(text, "You're right, my mistake.") > heard(text, "Let me look.") + 0.1);
+}
+
+#[test]
+fn an_interruption_counts() {
+    let turns = |mark: &str| {
+        let turns = vec![edit(), Turn::System(mark.into()), Turn::User("the header has two fields".into())];
+        statements(&Transcript { turns, ..Transcript::default() }).remove(0)
+    };
+    let (stopped, not) = (turns("[Request interrupted by user]"), turns("a reminder"));
+    assert!(stopped.cues.contains(&"interrupted") && !not.cues.contains(&"interrupted"));
+    assert!(stopped.probability > not.probability);
+}

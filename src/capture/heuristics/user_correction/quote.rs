@@ -1,0 +1,171 @@
+//! The words of a turn that are kept: whole sentences, verbatim.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::capture::heuristics::Sentence;
+use crate::capture::heuristics::request;
+use crate::capture::heuristics::statement::weigh_words;
+
+/// A quote is no longer.
+pub(super) const MAX_CHARS: usize = 400;
+/// A quote of fewer words takes the sentence beside it along.
+const MIN_WORDS: usize = 8;
+
+/// Cues of words that state a rule, a fact or a preference.
+const RULES: [&str; 16] = [
+    "always_never",
+    "from_now_on",
+    "make_sure",
+    "must",
+    "dont_opening",
+    "dislike",
+    "prefer",
+    "we_fact",
+    "is_fact",
+    "convention",
+    "instead",
+    "remember_opening",
+    "not_need",
+    "use_opening",
+    "in_project",
+    "only",
+];
+/// Cues that make a rule only together with another.
+const STRONG: [&str; 7] =
+    ["always_never", "from_now_on", "make_sure", "dont_opening", "prefer", "remember_opening", "convention"];
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Quote<'t> {
+    pub(super) text: &'t str,
+    /// Where it begins, in bytes of the turn.
+    pub(super) start: usize,
+}
+
+impl<'t> Quote<'t> {
+    /// The sentences of a turn that tell most; none where nothing was typed.
+    pub(super) fn of(text: &'t str, sentences: &[Sentence<'t>]) -> Option<Self> {
+        if text.trim_start().starts_with(['/', '<']) {
+            return None;
+        }
+        let weight = |sentence: &Sentence<'_>| weigh_words(sentence.text);
+        let (place, best) = sentences.iter().enumerate().max_by(|(i, a), (j, b)| {
+            // Of equals the first.
+            weight(a).total_cmp(&weight(b)).then(j.cmp(i))
+        })?;
+        let own = best.start..best.end();
+        let reason = sentences.get(place + 1).filter(|next| gives_reason(next.text));
+        let before = place.checked_sub(1).and_then(|before| sentences.get(before));
+        let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points(best.text);
+        let start = before.filter(|_| is_short).map_or(own.start, |before| before.start);
+        let end = reason.map_or(own.end, Sentence::end);
+        // What lies between two sentences may be pasted text, which is not the person's word.
+        let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
+        let wider = [start..end, own.start..end, start..own.end, own.clone()];
+        let range = wider.into_iter().find(|range| is_typed(range) && range.len() <= MAX_CHARS).unwrap_or(own);
+        Some(Self { text: text.get(range.clone())?, start: range.start }).filter(|quote| quote.text.len() <= MAX_CHARS)
+    }
+
+    /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
+    pub(super) fn is_rule(&self) -> bool {
+        let cues: Vec<&str> = crate::capture::heuristics::statement::cues_of(self.text).collect();
+        let n_rules = cues.iter().filter(|cue| RULES.contains(cue)).count();
+        let is_strong = cues.iter().any(|cue| STRONG.contains(cue));
+        let is_of_now = ["task_opening", "undo", "why_did_you", "still", "just"].iter().any(|cue| cues.contains(cue));
+        !self.text.contains(['?', '？']) && (is_strong || n_rules >= 2) && !is_of_now
+    }
+
+    /// True when somebody who was not there understands it.
+    pub(super) fn stands_alone(&self) -> bool {
+        let is_short = self.text.is_ascii() && self.text.unicode_words().count() < MIN_WORDS - 3;
+        let lower = self.text.to_lowercase();
+        let is_vague =
+            lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
+        let ends_pointing =
+            lower.unicode_words().next_back().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
+        !is_short && !ends_pointing && !is_vague && !request::refers(self.text) && !request::points(self.text)
+    }
+}
+
+fn gives_reason(sentence: &str) -> bool {
+    const OPENINGS: [&str; 11] = [
+        "because",
+        "otherwise",
+        "since",
+        "so that",
+        "that way",
+        "it's ",
+        "it is ",
+        "that's ",
+        "weil",
+        "sonst",
+        "porque",
+    ];
+    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    OPENINGS.iter().any(|opening| lower.starts_with(opening)) && !lower.ends_with('?')
+}
+
+/// True when all of a span is sentences and blanks.
+fn gaps_are_blank(text: &str, sentences: &[Sentence<'_>], range: &Range<usize>) -> bool {
+    let mut place = range.start;
+    for sentence in sentences.iter().filter(|sentence| range.contains(&sentence.start)) {
+        if text.get(place..sentence.start).is_none_or(|gap| !gap.trim().is_empty()) {
+            return false;
+        }
+        place = sentence.end();
+    }
+    place == range.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::heuristics::sentences;
+
+    fn quote(text: &str) -> Option<Quote<'_>> {
+        Quote::of(text, &sentences(text))
+    }
+
+    #[test]
+    fn the_telling_sentence_is_quoted_with_its_reason() {
+        for (text, expected) in [
+            (
+                "Looks fine. Never put secrets into the example files of this project. Otherwise the scan fails. Go on.",
+                "Never put secrets into the example files of this project. Otherwise the scan fails.",
+            ),
+            ("The retry hides the timeout. I don't want that.", "The retry hides the timeout. I don't want that."),
+            (
+                "no, never call the shell from the parser module\n```\nerror: x\n```\nBecause it is slow.",
+                "no, never call the shell from the parser module",
+            ),
+        ] {
+            assert_eq!(quote(text).map(|found| found.text), Some(expected), "{text}");
+        }
+        assert_eq!(quote("/commit always"), None);
+        assert_eq!(quote("```\nnever do this\n```"), None);
+    }
+
+    #[test]
+    fn rules_are_told_from_what_holds_once() {
+        let is_rule = |text: &str| quote(text).is_some_and(|found| found.is_rule() && found.stands_alone());
+        for rule in [
+            "Never edit the files below src/generated by hand.",
+            "From now on use the backoff of the client library for uploads.",
+            "We don't use mocks in our integration tests, always start the real server.",
+            "Bitte immer die Tests im Container laufen lassen, nie direkt.",
+        ] {
+            assert!(is_rule(rule), "{rule}");
+        }
+        for once in [
+            "Just drop that part.",
+            "no, revert that change, never mind",
+            "When a row is empty, we don't want this",
+            "Why do we always run it twice?",
+            "Fix issue 17 and never mind the rest",
+            "put it where all of the others are already",
+        ] {
+            assert!(!is_rule(once), "{once}");
+        }
+    }
+}

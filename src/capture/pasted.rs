@@ -1,0 +1,150 @@
+//! What of a person's turn is their own: not what they pasted (docs/spec/capture.md, 5.2).
+//!
+//! A sentence is pasted when an earlier turn of the assistant, of a tool or of the harness says it, and when it follows a mark
+//! behind which text of others comes. The shapes of logs, diffs and code are left out where sentences are split.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use adage_transcript::{Transcript, Turn};
+use regex::Regex;
+
+use super::heuristics::{Sentence, sentences};
+
+/// Words in a row that are compared; a shorter sentence is anybody's.
+const RUN: usize = 4;
+
+/// A line behind which the rest of the turn is somebody else's text.
+const MARKS: &str = r"(?ix)
+    ^\W*( comment(ed)?\s+by\b | reply\s+(from|by)\b | (from|subject|sent|to|date|author|reporter|reviewer)\s*:\s*\S
+        | begin\s+forwarded | forwarded\s+message | original\s+message | -----+\s*\w )
+    | \b(wrote|writes|commented|replied|says|said|reads|reported|posted|states|suggests|schrieb|escribió|写道)\b [^.!?]{0,80} :\s*$
+    | \b(output|log|logs|error|errors|trace|traceback|stacktrace|message|issue|ticket|comment|comments|review|feedback|e-?mail|thread|diff|patch|snippet|docs|documentation|page|article|response|transcript|paste|pasted|below|following|this)\b [^.!?]{0,40} :\s*$
+    | \[pasted\ | ^\W*(paste|pasted|copied)\b
+    | ^@?[\w.-]+\s+(commented|opened|replied|wrote|left\ a\ comment|requested\ changes|approved)\b
+    | ^(copilot|coderabbit\w*|dependabot|reviewer|bugbot|user|assistant|human|system|chatgpt|claude|gemini|codex)\s*(\[bot\])?\s*:";
+
+/// The sentences of each turn that a person typed, without what they pasted.
+#[derive(Debug, Default)]
+pub(crate) struct Typed {
+    /// Where the person's own sentences begin, by turn.
+    own: BTreeMap<usize, HashSet<usize>>,
+}
+
+impl Typed {
+    /// Reads a session once, in order.
+    pub(crate) fn of(transcript: &Transcript) -> Self {
+        let mut seen = HashSet::new();
+        let mut typed = Self::default();
+        for (turn, said) in transcript.turns.iter().enumerate() {
+            match said {
+                Turn::User(text) => {
+                    let own = own_sentences(text).filter(|sentence| !is_echo(sentence.text, &seen));
+                    typed.own.insert(turn, own.map(|sentence| sentence.start).collect());
+                }
+                Turn::Assistant(text) | Turn::System(text) => seen.extend(runs(text)),
+                Turn::ToolCall(call) => {
+                    seen.extend(call.result.as_deref().map(runs).unwrap_or_default());
+                    strings(&call.input, &mut |text| seen.extend(runs(text)));
+                }
+            }
+        }
+        typed
+    }
+
+    /// The person's own sentences of a turn.
+    pub(crate) fn sentences<'t>(&self, turn: usize, text: &'t str) -> Vec<Sentence<'t>> {
+        let own = self.own.get(&turn);
+        let is_own = |sentence: &Sentence<'_>| own.is_some_and(|own| own.contains(&sentence.start));
+        sentences(text).into_iter().filter(is_own).collect()
+    }
+
+    /// True when a span of a turn touches nothing but the person's own sentences.
+    pub(crate) fn is_own(&self, turn: usize, text: &str, span: std::ops::Range<usize>) -> bool {
+        let own = self.sentences(turn, text);
+        let mut place = span.start;
+        for sentence in own.iter().filter(|sentence| sentence.start < span.end && sentence.end() > span.start) {
+            let gap = text.get(place..sentence.start.max(place));
+            if gap.is_none_or(|gap| !gap.trim().is_empty()) {
+                return false;
+            }
+            place = sentence.end();
+        }
+        text.get(place.min(span.end)..span.end).is_some_and(|rest| rest.trim().is_empty())
+    }
+}
+
+/// The sentences before the first mark.
+fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(MARKS).ok());
+    let mut place = 0;
+    let mut end = text.len();
+    for line in text.split_inclusive('\n') {
+        place += line.len();
+        let has_rest = text.get(place..).is_some_and(|rest| !rest.trim().is_empty());
+        let is_mark = MARK.as_ref().is_none_or(|mark| mark.is_match(line.trim_end()));
+        // A line that ends with a colon introduces; of one that is a mark by itself the line is not the person's either.
+        if is_mark && (has_rest || !line.trim_end().ends_with(':')) {
+            end = if line.trim_end().ends_with(':') { place } else { place - line.len() };
+            break;
+        }
+    }
+    sentences(text).into_iter().filter(move |sentence| sentence.end() <= end)
+}
+
+/// True when at least half of the runs of words in a sentence were seen.
+fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
+    let runs = runs(sentence);
+    let n_seen = runs.iter().filter(|run| seen.contains(run)).count();
+    !runs.is_empty() && n_seen * 2 >= runs.len()
+}
+
+/// A hash for each run of words.
+fn runs(text: &str) -> Vec<u64> {
+    let words = words(text);
+    words.windows(RUN).map(hash).collect()
+}
+
+/// A hash for each word, without case. A character of a script without blanks is a word.
+fn words(text: &str) -> Vec<u64> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in text.chars() {
+        let is_alone = matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
+        if !c.is_alphanumeric() || is_alone {
+            if !word.is_empty() {
+                words.push(hash(&word));
+                word.clear();
+            }
+            if is_alone {
+                words.push(hash(c));
+            }
+        } else {
+            word.extend(c.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(hash(&word));
+    }
+    words
+}
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Every text in a call's input.
+fn strings(value: &serde_json::Value, take: &mut impl FnMut(&str)) {
+    match value {
+        serde_json::Value::String(text) => take(text),
+        serde_json::Value::Array(list) => list.iter().for_each(|value| strings(value, take)),
+        serde_json::Value::Object(row) => row.values().for_each(|value| strings(value, take)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
