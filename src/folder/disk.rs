@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::entry::Entry;
+use super::lock::{Lock, Locked, Waiter};
 use super::mapped::Mapped;
 use super::no_follow::{OpenFor, Status};
 use super::root::At;
@@ -36,9 +37,6 @@ impl Stamp {
         (self.inode, self.length, self.modified) == (now.inode, now.length, now.modified)
     }
 }
-
-/// A lock that is held until it is dropped; the kernel frees it when the process dies.
-pub(crate) type Lock = Box<dyn Send>;
 
 /// The operations on a disk. Real, or with faults in the tests. No link is followed, neither on the way to a name nor at its end,
 /// but where a method says so; files are regular ones.
@@ -77,7 +75,8 @@ pub(crate) trait Disk: Send + Sync {
     /// Who may do what with a file, where the system has it.
     fn mode(&self, at: At<'_>) -> io::Result<Option<u32>>;
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()>;
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock>;
+    /// Waits for the lock, but not longer than `patience`.
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked>;
     /// `None` when somebody holds it.
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
     /// `None` when somebody holds it exclusively.
@@ -234,12 +233,10 @@ impl Disk for RealDisk {
         Ok(())
     }
 
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
         // A writer does not go on in a directory that was moved away.
         at.root.reopen_if_moved();
-        let file = at.file(OpenFor::Locking)?;
-        file.lock()?;
-        Ok(Box::new(file))
+        waiter.lock(at.file(OpenFor::Locking)?, patience)
     }
 
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {

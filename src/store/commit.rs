@@ -10,7 +10,7 @@ use super::{
 };
 use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
-use crate::folder::{Folder, Name};
+use crate::folder::{Folder, Name, Turn};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Plan};
 
@@ -19,10 +19,11 @@ impl Store {
     pub(crate) fn commit<T>(
         &self,
         known: &Snapshot,
+        turn: &Turn<'_>,
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
         decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.folder.lock()?;
+        let lock = self.folder.lock_within(turn.patience)?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
@@ -65,9 +66,10 @@ impl Store {
     pub(crate) fn append_event<T>(
         &self,
         known: &Snapshot,
+        turn: &Turn<'_>,
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.folder.lock()?;
+        let lock = self.folder.lock_within(turn.patience)?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
@@ -82,13 +84,15 @@ impl Store {
         Ok((snapshot, value))
     }
 
-    /// Writes down what recalls left in memory; the caller holds the lock. What cannot be written stays there.
+    /// Writes down what recalls left in memory, here and in files of handles that are gone; the caller holds the lock. What cannot be written stays there.
     fn append_pending_locked(&self, known: &Snapshot) {
         let mut pending = self.pending.lock();
-        if pending.usage.is_empty() || !self.may_append(known) {
+        if !self.may_append(known) {
             return;
         }
-        if let Err(error) = self.append_lines(known, &mut pending) {
+        let absorbed = self.absorb_spilled(known);
+        let appended = if pending.usage.is_empty() { Ok(()) } else { self.append_lines(known, &mut pending) };
+        if let Err(error) = absorbed.and(appended) {
             tracing::warn!(%error, "retrievals wait in memory to be counted");
         }
     }

@@ -19,6 +19,7 @@ pub(crate) mod sections;
 pub(crate) mod skill_files;
 pub(crate) mod skill_shelf;
 pub(crate) mod skill_state;
+mod spilled;
 pub(crate) mod supporting_files;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -281,10 +283,10 @@ impl Store {
         Err(FolderError::NewerSchema { path: self.files().path_of(PLAYBOOK), found, supported: SCHEMA_VERSION })
     }
 
-    /// Whether a write would begin: the lock can be had, and nothing forbids it.
+    /// Whether a write would begin now: the lock is free, and nothing forbids it.
     pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
         self.refuse_newer(known)?;
-        self.folder.lock().map(drop)
+        self.folder.lock_within(Duration::ZERO).map(drop)
     }
 
     /// The whole archive, nothing when there is none.
@@ -327,7 +329,7 @@ impl Store {
         if !is_same {
             return match self.load() {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() => {
-                    self.recover_locked(reason).map(|(snapshot, _)| snapshot)
+                    self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::playbook_file::Parsed;
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
 use crate::error::folder::{FolderError, Result};
-use crate::folder::{Entry, Name};
+use crate::folder::{Entry, Lock, Name};
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
@@ -31,18 +32,25 @@ pub struct Recovery {
 impl Store {
     /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let lock = if self.folder.is_writable() { Some(self.folder.lock()?) } else { None };
+        // An open does not wait: where the lock cannot be had now, the last good state is used, and a later call repairs.
+        let lock = if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
+        let may_write = match &lock {
+            Ok(_) => self.folder.is_writable(),
+            Err(error) => {
+                tracing::warn!(%error, "the playbook file is broken and not repaired yet");
+                false
+            }
+        };
         let recovered = match self.load() {
-            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason),
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
         drop(lock);
         recovered
     }
 
-    /// The same for a caller that holds the lock, where the handle may write.
-    pub(super) fn recover_locked(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let is_writable = self.folder.is_writable();
+    /// The same for a caller that holds the lock. Nothing is changed where it may not write.
+    pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
         let backup = self.bytes_of(BACKUP)?;
         let (mut file, from_backup) = match self.parse(&backup) {
             Ok(Parsed::Current(file)) => (file, true),

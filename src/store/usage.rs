@@ -132,6 +132,7 @@ impl UsageLog {
 
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
         match event {
+            Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}
             Event::Shown { receipt, shown, at } => {
                 if let Some(book) = &mut book {
                     book.count_recall(shown.iter().map(|(id, _)| *id));

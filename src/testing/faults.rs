@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{At, Entry, Lock, Mapped, Stamp};
+use crate::folder::{At, Entry, Lock, Locked, Mapped, Stamp, Waiter};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,8 +118,8 @@ impl<W: Watch> Disk for W {
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()> {
         run(self, "set_mode", &at.path(), || RealDisk.set_mode(at, mode))
     }
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
-        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at))
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
+        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at, waiter, patience))
     }
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
         run(self, "lock", &at.path(), || RealDisk.try_lock_exclusive(at))

@@ -32,6 +32,7 @@ mod inbox_agents;
 mod large;
 mod layers;
 mod learning_from_sessions;
+mod locked;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod measured;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]

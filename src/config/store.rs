@@ -1,0 +1,24 @@
+//! How the files of a memory are shared.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::seconds;
+use crate::folder::LOCK_TIMEOUT;
+
+/// The files of the folder (docs/spec/folder-format.md). A folder's own settings cannot change it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreConfig {
+    /// How long a writer waits while somebody else holds the folder's lock, in seconds; then the call fails with
+    /// [`FolderError::Locked`](crate::FolderError::Locked). 2; 0 does not wait; chosen. Readers never wait.
+    #[serde(with = "seconds")]
+    pub lock_timeout: Duration,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { lock_timeout: LOCK_TIMEOUT }
+    }
+}
