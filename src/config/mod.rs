@@ -62,6 +62,7 @@ pub use credit::CreditConfig;
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
 pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
+pub(crate) use store::LOCK_TIMEOUT;
 pub use store::StoreConfig;
 
 /// Lessons from which a playbook's index is a graph.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::seconds;
-use crate::folder::LOCK_TIMEOUT;
+
+/// How long a writer waits for the lock, unless it says otherwise.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The files of the folder (docs/spec/folder-format.md). A folder's own settings cannot change it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -58,6 +58,7 @@ pub(crate) trait Disk: Send + Sync {
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
     /// Appends with one write, making the file if there is none.
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()>;
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()>;
     fn sync(&self, at: At<'_>) -> io::Result<()>;
     fn sync_folder(&self, at: At<'_>) -> io::Result<()>;
@@ -160,6 +161,10 @@ impl Disk for RealDisk {
 
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
         at.file(OpenFor::Appending)?.write_all(bytes)
+    }
+
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
+        at.file(OpenFor::Writing)?.set_modified(time)
     }
 
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {

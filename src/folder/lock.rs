@@ -140,7 +140,9 @@ fn identity(_: &File) -> Option<(u64, u64)> {
 
 /// Who holds a lock of this file.
 fn holder((device, inode): (u64, u64)) -> Option<Holder> {
-    let pid = holder_in(&std::fs::read_to_string("/proc/locks").ok()?, device, inode)?;
+    // The list is read in pieces while it changes: a lock may be missed once.
+    let look = |_| holder_in(&std::fs::read_to_string("/proc/locks").ok()?, device, inode);
+    let pid = (0..5).find_map(look)?;
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned());
     Some(Holder { pid, name })
 }

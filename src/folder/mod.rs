@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::config::LOCK_TIMEOUT;
 use crate::error::folder::{FolderError, Holder, Result};
 use crate::hash::TextHash;
 pub(crate) use directory::Directory;
@@ -40,12 +41,9 @@ pub(crate) use root::At;
 /// The file whose lock is the folder's.
 const LOCK: &str = "lock";
 /// Where bytes that could not be read are kept.
-const QUARANTINE: &str = "quarantine";
+pub(crate) const QUARANTINE: &str = "quarantine";
 /// How the names of temporary files begin; those of dead processes are removed by [`Folder::sweep`].
 pub(crate) const TEMPORARY: &str = ".adage-tmp-";
-
-/// How long a writer waits for the lock, unless it says otherwise.
-pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether a handle may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,9 +196,10 @@ impl Folder {
             if self.n_locked.load(Ordering::Acquire) == n_locked {
                 // Whoever has the turn waits for the lock too, or works under it.
                 let own = Holder { pid: std::process::id(), name: None };
-                let holder = match self.directory.run("lock", LOCK, |disk, at| {
-                    disk.lock_exclusive(at, &self.waiter, Duration::ZERO)
-                })? {
+                let holder = match self
+                    .directory
+                    .run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?
+                {
                     Locked::Held(holder) => holder,
                     Locked::Taken(_) => Some(own),
                 };

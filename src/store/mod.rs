@@ -4,10 +4,14 @@
 //! What is acknowledged survives the death of the process; what fails before the rename never happened.
 
 pub(crate) mod archive;
+mod backup;
+mod checksum;
+mod combine;
 mod commit;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
+mod forget;
 pub(crate) mod inbox;
 pub(crate) mod inbox_targets;
 pub(crate) mod memory_vectors;
@@ -15,6 +19,7 @@ pub(crate) mod mining;
 mod playbook_file;
 mod receipts;
 mod recover;
+mod salvage;
 pub(crate) mod sections;
 pub(crate) mod skill_files;
 pub(crate) mod skill_shelf;
@@ -43,6 +48,7 @@ use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
+pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
@@ -70,12 +76,14 @@ struct FileVersion {
     start: Vec<u8>,
     /// True when the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
+    /// False for a file that somebody else wrote, or an older version: the next commit keeps it as the backup.
+    is_ours: bool,
 }
 
 impl FileVersion {
     fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
         let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default() }
+        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default(), is_ours: true }
     }
 }
 
@@ -328,7 +336,7 @@ impl Store {
         };
         if !is_same {
             return match self.load() {
-                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() => {
+                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
@@ -358,17 +366,28 @@ impl Store {
             read => read?,
         };
         let parsed = self.parse(&bytes).map_err(|reason| self.unreadable(reason))?;
-        let (file, newer) = match parsed {
-            playbook_file::Parsed::Current(file) => (file, None),
-            playbook_file::Parsed::Newer { found, file } => (file, Some(found)),
-        };
+        let playbook_file::Parsed { mut file, newer, seals } = parsed;
+        let mut version = FileVersion::new(Some(stamp), &bytes);
+        if newer.is_none() {
+            let is_untouched = seals.is_untouched(stamp.modified);
+            if is_untouched && !seals.is_whole() {
+                return Err(self.unreadable(DAMAGED.to_owned()));
+            }
+            if let Some(newest) = self.newer_backup(&file)? {
+                return Err(self.unreadable(format!("{OLDER}: generation {} after {newest}", file.generation)));
+            }
+            version.is_ours = is_untouched;
+            if seals.written.is_some() && !is_untouched {
+                file.edited.extend(seals.foreign);
+            }
+        }
         if let Some(reason) = nothing_in(&file)
             && self.has_backup()?
         {
             return Err(self.unreadable(reason));
         }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
-        self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))
+        self.with_usage(Snapshot::new(file, version, newer))
     }
 
     /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
@@ -398,11 +417,26 @@ impl Store {
     /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
     fn load_or_recover_missing(&self) -> Result<Snapshot> {
         match self.load() {
-            Err(FolderError::Unreadable { reason, .. }) if is_missing(self.files(), PLAYBOOK)? => {
+            Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }
             loaded => loaded,
         }
+    }
+
+    /// The generation of the backup, where the file is older: somebody put a copy back, or saved what was opened long ago.
+    fn newer_backup(&self, file: &PlaybookFile) -> Result<Option<u64>> {
+        if file.generation == 0 {
+            return Ok(None);
+        }
+        let start = match self.files().read_start(BACKUP, START_BYTES) {
+            Err(FolderError::Irregular { .. }) => return Ok(None),
+            start => start?,
+        };
+        let is_newer =
+            salvage::number(&String::from_utf8_lossy(&start), "generation").is_some_and(|n| n > file.generation);
+        let backup = if is_newer { self.backup()? } else { None };
+        Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
     }
 
     fn unreadable(&self, reason: String) -> FolderError {
@@ -453,6 +487,16 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Why a file is not used that nobody but this program wrote.
+const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it";
+/// Why a file is not used that was the newest one once.
+const OLDER: &str = "it is an older copy";
+
+/// True for what no person is about to mend.
+fn is_known(reason: &str) -> bool {
+    reason == DAMAGED || reason.starts_with(OLDER)
 }
 
 /// Why a file cannot be right where there was one before: it names no lessons at all, and does not say that there are none.

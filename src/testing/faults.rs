@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
@@ -81,6 +81,9 @@ impl<W: Watch> Disk for W {
     }
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
         write(self, "append", &at.path(), bytes, |bytes| RealDisk.append(at, bytes))
+    }
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
+        run(self, "set_modified", &at.path(), || RealDisk.set_modified(at, time))
     }
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
         run(self, "truncate", &at.path(), || RealDisk.truncate(at, length))

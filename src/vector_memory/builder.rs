@@ -10,11 +10,12 @@ use parking_lot::{Mutex, RwLock};
 
 use super::view::View;
 use super::{Inner, VectorMemory};
+use crate::config::LOCK_TIMEOUT;
 use crate::embed::{Embedder, bundled};
 use crate::error::config;
 use crate::error::vector_memory::Result;
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{Access, Folder, LOCK_TIMEOUT};
+use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::documents::DocumentLog;
 
@@ -60,7 +61,9 @@ impl VectorMemoryBuilder {
     /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
-        let log = DocumentLog { folder: Folder::open(&self.folder, self.disk, self.access)?.with_lock_timeout(self.lock_timeout) };
+        let log = DocumentLog {
+            folder: Folder::open(&self.folder, self.disk, self.access)?.with_lock_timeout(self.lock_timeout),
+        };
         let mut inner = Inner {
             log,
             embedder: self.embedder,

@@ -17,6 +17,7 @@ mod calibrating;
 mod contention;
 mod credit;
 mod curation;
+mod damage;
 mod doc_links;
 #[cfg(all(feature = "rten", feature = "bundled-model"))]
 mod evidence;

@@ -36,6 +36,7 @@ use crate::hash::TextHash;
 use crate::id::ChangeId;
 pub(crate) use journal::{Journal, Record, content_hash};
 use journal::{JournalFile, render};
+pub(crate) use journals::JOURNALS;
 use journals::{Journals, Stage};
 pub(crate) use reach::{NamedBelow, Reach};
 use settle::Settlement;

@@ -1,0 +1,71 @@
+//! A hard delete: a lesson's words leave every file of the folder, not only the playbook.
+
+use super::{Store, archive};
+use crate::error::folder::Result;
+use crate::folder::Name;
+use crate::lesson::{Lesson, LessonId};
+use crate::state::Change;
+
+/// What has to leave every file.
+#[derive(Clone, Debug)]
+pub(crate) struct Forgotten {
+    pub(crate) id: LessonId,
+    /// Texts by which other files are searched, longest first.
+    words: Vec<String>,
+}
+
+/// A text that is shorter than this, in bytes, could be anybody's.
+const MIN_WORDS: usize = 16;
+
+impl Forgotten {
+    pub(crate) fn new(lesson: &Lesson) -> Self {
+        let fields = [&lesson.correct_pattern, &lesson.solution, &lesson.trigger, &lesson.task, &lesson.code_example];
+        let fields = fields.into_iter().filter(|text| text.len() >= MIN_WORDS).cloned();
+        let mut words: Vec<String> = fields.chain([lesson.id.to_string()]).collect();
+        words.sort_unstable();
+        words.dedup();
+        Self { id: lesson.id, words }
+    }
+
+    /// True for bytes in which one of the texts is, as it is or as JSON writes it.
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(bytes);
+        self.words.iter().any(|words| {
+            let escaped = serde_json::json!(words).to_string();
+            text.contains(words.as_str()) || text.contains(escaped.trim_matches('"'))
+        })
+    }
+}
+
+impl Store {
+    /// Writes the archive again up to `length`, without what is to be forgotten, and with `changes`; the new length. The playbook file
+    /// has to be committed next: until then it names more of the archive than there is, which is cut to what there is.
+    pub(super) fn rewrite_archive(&self, length: u64, changes: &[Change], forgotten: &Forgotten) -> Result<u64> {
+        let mut bytes = self.read_archive()?;
+        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        let mut kept = archive::without(&bytes, forgotten.id);
+        kept.extend(archive::render(changes));
+        self.replace_archive(&kept)
+    }
+
+    pub(super) fn replace_archive(&self, bytes: &[u8]) -> Result<u64> {
+        let temporary = self.folder.write_temporary("archive", bytes)?;
+        self.files().rename(temporary, super::ARCHIVE)?;
+        self.files().sync_directory(Name::TOP)?;
+        Ok(bytes.len() as u64)
+    }
+
+    /// Removes every other file that the words are in: quarantined ones and records of edits. The caller holds the lock and has
+    /// committed.
+    pub(super) fn purge(&self, forgotten: &Forgotten) -> Result<()> {
+        for folder in [crate::folder::QUARANTINE, crate::folder::edits::JOURNALS] {
+            for name in self.files().list(folder)? {
+                let name = Name::from(folder).join(name);
+                if forgotten.is_in(&self.files().read_or_empty(&name, 0)?) {
+                    self.files().remove_if_exists(&name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
