@@ -43,7 +43,10 @@ impl Store {
         let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, .. }) = plan else {
             return Ok((snapshot, value));
         };
-        let forgotten = forgotten.map(|lesson| Forgotten::new(&lesson));
+        let forgotten = match forgotten {
+            Some(lesson) => Some(Forgotten::new(&lesson, &archive::parse(&self.read_archive()?, self.clock.as_ref()))),
+            None => None,
+        };
         self.note_own(snapshot.book(), &book)?;
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {

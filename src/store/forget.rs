@@ -10,7 +10,7 @@ use crate::state::Change;
 #[derive(Clone, Debug)]
 pub(crate) struct Forgotten {
     pub(crate) id: LessonId,
-    /// Texts by which other files are searched, longest first.
+    /// Texts by which other files are searched.
     words: Vec<String>,
 }
 
@@ -18,9 +18,22 @@ pub(crate) struct Forgotten {
 const MIN_WORDS: usize = 16;
 
 impl Forgotten {
-    pub(crate) fn new(lesson: &Lesson) -> Self {
-        let fields = [&lesson.correct_pattern, &lesson.solution, &lesson.trigger, &lesson.task, &lesson.code_example];
-        let fields = fields.into_iter().filter(|text| text.len() >= MIN_WORDS).cloned();
+    /// The words are those of the lesson, of what it was before, and of what was merged into it.
+    pub(crate) fn new(lesson: &Lesson, history: &[Change]) -> Self {
+        let edits = history.iter().flat_map(|change| &change.edits).filter(|edit| edit.id == lesson.id);
+        let before = edits.flat_map(|edit| edit.before.iter().chain(&edit.incoming)).map(|lesson| &**lesson);
+        let fields = before.chain([lesson]).flat_map(|lesson| {
+            [
+                &lesson.correct_pattern,
+                &lesson.solution,
+                &lesson.mistake,
+                &lesson.anti_pattern,
+                &lesson.code_example,
+                &lesson.trigger,
+                &lesson.task,
+            ]
+        });
+        let fields = fields.filter(|text| text.len() >= MIN_WORDS).cloned();
         let mut words: Vec<String> = fields.chain([lesson.id.to_string()]).collect();
         words.sort_unstable();
         words.dedup();
