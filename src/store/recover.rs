@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::checksum::Seal;
 use super::combine::{Found, combine};
-use super::playbook_file::Parsed;
+use super::playbook_file::{Parsed, Seals};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
@@ -104,6 +104,12 @@ impl Store {
         Ok((snapshot, Some(recovery)))
     }
 
+    /// True for a file that nobody but this program wrote and that is not as it was written.
+    fn is_damaged(&self, file: &'static str, seals: &Seals) -> Result<bool> {
+        let modified = self.files().stamp(file)?.and_then(|stamp| stamp.modified);
+        Ok(!seals.is_whole() && seals.is_untouched(modified))
+    }
+
     /// What is the matter with the backup, if anything is.
     pub(crate) fn check_backup(&self) -> Result<Option<String>> {
         let bytes = self.bytes_of(BACKUP)?;
@@ -112,9 +118,7 @@ impl Store {
         }
         Ok(match self.parse(&bytes) {
             Err(reason) => Some(format!("it cannot be read: {reason}")),
-            Ok(parsed) if parsed.seals.written.is_some() && !parsed.seals.is_whole() => {
-                Some("it is damaged".to_owned())
-            }
+            Ok(parsed) if self.is_damaged(BACKUP, &parsed.seals)? => Some("it is damaged".to_owned()),
             Ok(_) => None,
         })
     }
@@ -125,8 +129,10 @@ impl Store {
     }
 
     fn has_whole_backup(&self) -> Result<bool> {
-        let parsed = self.parse(&self.bytes_of(BACKUP)?);
-        Ok(parsed.is_ok_and(|parsed| parsed.seals.is_whole() || parsed.seals.written.is_none()))
+        match self.parse(&self.bytes_of(BACKUP)?) {
+            Ok(parsed) => Ok(!self.is_damaged(BACKUP, &parsed.seals)?),
+            Err(_) => Ok(false),
+        }
     }
 
     /// As much as can be read of the playbook file; none where there is nothing.
@@ -163,7 +169,8 @@ impl Store {
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
         let bytes = self.bytes_of(BACKUP)?;
         let Some(Parsed { mut file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
-        if seals.written.is_some() && !seals.is_whole() {
+        // One that a person edited before the last commit is as it should be.
+        if self.is_damaged(BACKUP, &seals)? {
             let book = Arc::make_mut(&mut file.book);
             book.lessons = book.lessons.iter().filter(|lesson| !seals.foreign.contains(&lesson.id)).cloned().collect();
             book.waiting.retain(|waiting| !seals.foreign.contains(&waiting.lesson.id));
