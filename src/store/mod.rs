@@ -64,6 +64,8 @@ pub(crate) struct Snapshot {
     pub(crate) log: UsageLog,
     version: FileVersion,
     newer: Option<u64>,
+    /// True when counts are in it that no segment has: it is for reading only.
+    has_spilled: bool,
 }
 
 /// What a change of the playbook file is detected by.
@@ -89,7 +91,7 @@ impl FileVersion {
 
 impl Snapshot {
     fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
-        Self { file: Arc::new(file), log: UsageLog::default(), version, newer }
+        Self { file: Arc::new(file), log: UsageLog::default(), version, newer, has_spilled: false }
     }
 
     pub(crate) fn book(&self) -> &Arc<Book> {
@@ -196,13 +198,13 @@ impl Store {
 
     /// The present state with every event that was appended since.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
-        if let Some(newer) = self.refresh(known)? {
-            Ok(newer)
-        } else {
-            let mut snapshot = known.clone();
-            self.read_usage(&mut snapshot)?;
-            Ok(snapshot)
-        }
+        let mut snapshot = match self.refresh(known)? {
+            Some(newer) => newer,
+            None => known.clone(),
+        };
+        self.read_usage(&mut snapshot)?;
+        self.read_spilled(&mut snapshot)?;
+        Ok(snapshot)
     }
 
     /// Notes an event of a recall, and the line of its receipt if that is logged: written at once, or with a later call when
@@ -334,7 +336,7 @@ impl Store {
             }
             _ => false,
         };
-        if !is_same {
+        if !is_same || known.has_spilled {
             return match self.load() {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)

@@ -1,6 +1,8 @@
 //! What recalls left in memory of a handle that ends while somebody else holds the lock: a file of its own, which whoever has the
 //! lock next takes in.
 
+use std::sync::Arc;
+
 use super::{Pending, Snapshot, Store};
 use crate::error::folder::Result;
 use crate::folder::Name;
@@ -34,22 +36,38 @@ impl Store {
         self.files().rename(temporary, Name::from(name.to_owned()))
     }
 
+    /// Counts what other handles spilled and nobody took in yet.
+    pub(super) fn read_spilled(&self, snapshot: &mut Snapshot) -> Result<()> {
+        for name in self.spilled()?.into_iter().filter(|name| name.ends_with(USAGE)) {
+            let bytes = self.files().read_or_empty(Name::from(name), 0)?;
+            snapshot.has_spilled = true;
+            let file = Arc::make_mut(&mut snapshot.file);
+            snapshot.log.read_more(&bytes, Arc::make_mut(&mut file.book), &self.feedback);
+        }
+        Ok(())
+    }
+
+    /// The names of spilled files.
+    fn spilled(&self) -> Result<Vec<String>> {
+        let names = self.files().list(Name::TOP)?.into_iter().filter_map(|name| name.into_string().ok());
+        let is_spilled =
+            |name: &String| name.starts_with(PREFIX) && (name.ends_with(USAGE) || name.ends_with(RECEIPTS));
+        Ok(names.filter(is_spilled).collect())
+    }
+
     /// Takes in what other handles spilled; the caller holds the lock. A crash may leave a file that was taken in: a receipt counts
     /// once.
     pub(super) fn absorb_spilled(&self, known: &Snapshot) -> Result<()> {
-        for name in self.files().list(Name::TOP)? {
-            let Some(text) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
-            let is_usage = text.ends_with(USAGE);
-            if !is_usage && !text.ends_with(RECEIPTS) {
-                continue;
-            }
-            let bytes = self.files().read_or_empty(name.as_os_str(), 0)?;
+        for name in self.spilled()? {
+            let is_usage = name.ends_with(USAGE);
+            let name = Name::from(name);
+            let bytes = self.files().read_or_empty(&name, 0)?;
             if is_usage {
                 self.usage_files().append(known.log.end, &bytes)?;
             } else {
                 self.receipt_file().append(&bytes)?;
             }
-            self.files().remove_if_exists(name.as_os_str())?;
+            self.files().remove_if_exists(&name)?;
         }
         Ok(())
     }

@@ -135,6 +135,15 @@ impl UsageLog {
         self.end = Mark { segment: at.segment, offset };
     }
 
+    /// Reads lines that are in no segment yet. Those of a receipt that is known are in one meanwhile.
+    pub(crate) fn read_more(&mut self, bytes: &[u8], book: &mut Book, config: &FeedbackConfig) {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) != Seal::Broken) {
+            if let Ok(event @ Event::Shown { .. }) = serde_json::from_slice(line) {
+                self.apply(event, Some(book), config);
+            }
+        }
+    }
+
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
         match event {
             Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}
