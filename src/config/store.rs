@@ -17,10 +17,20 @@ pub struct StoreConfig {
     /// [`FolderError::Locked`](crate::FolderError::Locked). 2; 0 does not wait; chosen. Readers never wait.
     #[serde(with = "seconds")]
     pub lock_timeout: Duration,
+    /// How large the record of changes may grow, in bytes; then its newer half is kept. 64 MiB; chosen. What is dropped cannot be
+    /// undone any more; removals are kept.
+    pub archive_max_bytes: u64,
+    /// How long changes are kept, in seconds. Two years; chosen. Removals are kept.
+    #[serde(with = "seconds")]
+    pub archive_max_age: Duration,
 }
 
 impl Default for StoreConfig {
     fn default() -> Self {
-        Self { lock_timeout: LOCK_TIMEOUT }
+        Self {
+            lock_timeout: LOCK_TIMEOUT,
+            archive_max_bytes: 64 << 20,
+            archive_max_age: Duration::from_secs(2 * 365 * 24 * 60 * 60),
+        }
     }
 }

@@ -156,7 +156,8 @@ impl PlaybookBuilder {
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
         let folder = folder.with_lock_timeout(config.store.lock_timeout);
-        let (store, snapshot, recovery) = Store::open(folder, guard, Arc::clone(&clock), feedback, credit)?;
+        let (store, snapshot, recovery) =
+            Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         Ok(Playbook(Arc::new(Inner {
             store,
             chance: Chance::new(config.credit.seed),

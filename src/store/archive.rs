@@ -66,6 +66,29 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
     lines(bytes).flatten().map(|line| read(line, clock)).collect()
 }
 
+/// When the first change on record was made, from the first bytes of the record.
+pub(crate) fn first_at(start: &[u8]) -> Option<DateTime<FixedOffset>> {
+    let text = String::from_utf8_lossy(start);
+    let (_, rest) = text.split_once(r#""at":""#)?;
+    DateTime::parse_from_rfc3339(rest.split('"').next()?).ok()
+}
+
+/// The newest lines of a record, as many as fit, without those before `oldest`; and all removals, which have no texts.
+pub(crate) fn shortened(bytes: &[u8], max_bytes: u64, oldest: DateTime<FixedOffset>) -> Vec<u8> {
+    let from = usize::try_from(max_bytes).map_or(0, |max| bytes.len().saturating_sub(max));
+    let mut at = 0;
+    let mut kept = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let begins = at;
+        at += line.len();
+        let Some(Some(read)) = lines(line.strip_suffix(b"\n").unwrap_or(line)).next() else { continue };
+        if read.action == Action::Remove || (begins >= from && read.at >= oldest) {
+            kept.extend(line);
+        }
+    }
+    kept
+}
+
 /// The lines of a record without those of a lesson. What is damaged is left out too: nobody knows what is in it.
 pub(crate) fn without(bytes: &[u8], lesson: LessonId) -> Vec<u8> {
     let mut kept = Vec::new();

@@ -65,7 +65,9 @@ fn hash(value: &Value, crc: &mut Hasher) {
         Value::String(string) => sized(b's', string.as_bytes(), crc),
         Value::Array(list) => {
             crc.update(b"[");
-            list.iter().for_each(|value| hash(value, crc));
+            for value in list {
+                hash(value, crc);
+            }
             crc.update(b"]");
         }
         Value::Object(map) => object(map, crc),

@@ -17,13 +17,13 @@ pub(super) struct Found {
     pub(super) is_damage: bool,
 }
 
-/// Which rows were taken from where.
+/// How many rows were taken from where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    pub(super) n_from_file: usize,
-    pub(super) n_from_backup: usize,
+    pub(super) from_file: usize,
+    pub(super) from_backup: usize,
     /// Damaged rows that the backup does not have.
-    pub(super) n_set_aside: usize,
+    pub(super) set_aside: usize,
 }
 
 /// Rows of both, the newest of each. Rows of the file win where they are as they were written or a person edited them; the backup's
@@ -33,7 +33,7 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     let (found, backup) = match (found, backup) {
         (None, backup) => {
             let file = backup.unwrap_or_default();
-            let taken = Taken { n_from_backup: file.book.lessons.len(), ..Taken::default() };
+            let taken = Taken { from_backup: file.book.lessons.len(), ..Taken::default() };
             return (file, taken);
         }
         (Some(found), None) => (found, PlaybookFile::default()),
@@ -122,7 +122,7 @@ impl Rows<'_> {
                 None if is_foreign && self.is_elsewhere(*id) => {}
                 None if is_foreign => {
                     self.aside.push(serde_json::json!(lesson(row)));
-                    self.taken.n_set_aside += 1;
+                    self.taken.set_aside += 1;
                 }
                 _ if self.is_older => {}
                 _ => {
@@ -131,8 +131,8 @@ impl Rows<'_> {
                 }
             }
         }
-        self.taken.n_from_file += n_from_file;
-        self.taken.n_from_backup += picked.len() - n_from_file;
+        self.taken.from_file += n_from_file;
+        self.taken.from_backup += picked.len() - n_from_file;
         picked
     }
 

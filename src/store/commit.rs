@@ -58,7 +58,9 @@ impl Store {
             file.edited.clear();
         }
         file.archive_length = match &forgotten {
-            None => self.write_archive(snapshot.file.archive_length, &changes)?,
+            None => {
+                self.shorten_archive(self.write_archive(snapshot.file.archive_length, &changes)?, file.generation)?
+            }
             Some(forgotten) => self.rewrite_archive(snapshot.file.archive_length, &changes, forgotten)?,
         };
         file.usage = self.rotate(snapshot.log.end)?;

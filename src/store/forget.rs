@@ -1,6 +1,9 @@
 //! A hard delete: a lesson's words leave every file of the folder, not only the playbook.
 
+use chrono::{DateTime, FixedOffset, TimeDelta};
+
 use super::{Store, archive};
+use crate::config::StoreConfig;
 use crate::error::folder::Result;
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId};
@@ -13,6 +16,9 @@ pub(crate) struct Forgotten {
     /// Texts by which other files are searched.
     words: Vec<String>,
 }
+
+/// The age of the archive is looked at once in so many commits.
+const AGE_EVERY: u64 = 64;
 
 /// A text that is shorter than this, in bytes, could be anybody's.
 const MIN_WORDS: usize = 16;
@@ -59,6 +65,32 @@ impl Store {
         let mut kept = archive::without(&bytes, forgotten.id);
         kept.extend(archive::render(changes));
         self.replace_archive(&kept)
+    }
+
+    /// Writes the archive again where it is larger or older than it may be; the new length. As for [`Store::rewrite_archive`], the
+    /// playbook file is committed next.
+    pub(super) fn shorten_archive(&self, length: u64, generation: u64) -> Result<u64> {
+        let StoreConfig { archive_max_bytes, archive_max_age, .. } = self.config;
+        let max_age = TimeDelta::from_std(archive_max_age).unwrap_or(TimeDelta::MAX);
+        let now = self.clock.now();
+        let oldest = now.checked_sub_signed(max_age).unwrap_or(DateTime::<FixedOffset>::MIN_UTC.into());
+        // Old removals stay at the beginning, so this is not looked at by every commit.
+        let is_old = || -> Result<bool> {
+            if generation % AGE_EVERY != 0 {
+                return Ok(false);
+            }
+            let first = archive::first_at(&self.files().read_start(super::ARCHIVE, super::START_BYTES)?);
+            Ok(first.is_some_and(|first| first < oldest))
+        };
+        if length <= archive_max_bytes && !is_old()? {
+            return Ok(length);
+        }
+        let mut bytes = self.read_archive()?;
+        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        let max_bytes = if length > archive_max_bytes { archive_max_bytes / 2 } else { archive_max_bytes };
+        let kept = archive::shortened(&bytes, max_bytes, oldest);
+        // Removals alone may be more than that: then there is nothing to gain.
+        if kept.len() > bytes.len() / 4 * 3 { Ok(length) } else { self.replace_archive(&kept) }
     }
 
     pub(super) fn replace_archive(&self, bytes: &[u8]) -> Result<u64> {

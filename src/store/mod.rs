@@ -41,7 +41,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::clock::Clock;
-use crate::config::{CreditConfig, FeedbackConfig};
+use crate::config::{CreditConfig, FeedbackConfig, StoreConfig};
 use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::{Directory, Folder, Name, Stamp};
@@ -122,6 +122,7 @@ pub(crate) struct Store {
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     credit: CreditConfig,
+    config: StoreConfig,
     receipt_count: ReceiptCount,
     /// What recalls left that found the folder busy.
     pending: Mutex<Pending>,
@@ -143,9 +144,11 @@ impl Store {
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
         credit: CreditConfig,
+        config: StoreConfig,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
         let receipt_count = ReceiptCount::default();
-        let store = Self { folder, guard, clock, feedback, credit, receipt_count, pending: Mutex::default() };
+        let pending = Mutex::default();
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
             return Ok((store, nothing, None));

@@ -258,7 +258,7 @@ impl File<'_> {
                 others.extend(part);
             }
         }
-        Ok(head([crcs(&self.lessons), crcs(&self.waiting), crcs(&self.removed)], &others))
+        Ok(head(&[crcs(&self.lessons), crcs(&self.waiting), crcs(&self.removed)], &others))
     }
 }
 
@@ -293,8 +293,8 @@ impl Seals {
 }
 
 /// The checksum of everything but the insides of the rows: of these, in the order of [`LISTS`], the checksums count.
-fn head(lists: [Value; 3], others: &Map<String, Value>) -> String {
-    let rows = LISTS.into_iter().zip(&lists);
+fn head(lists: &[Value; 3], others: &Map<String, Value>) -> String {
+    let rows = LISTS.into_iter().zip(lists);
     let others = others.iter().filter(|(key, _)| !LISTS.contains(&key.as_str()));
     let mut parts: Vec<(&str, &Value)> = rows.chain(others.map(|(key, value)| (key.as_str(), value))).collect();
     parts.sort_unstable_by_key(|(key, _)| *key);
@@ -303,7 +303,7 @@ fn head(lists: [Value; 3], others: &Map<String, Value>) -> String {
 
 fn head_of(keys: &Map<String, Value>) -> String {
     let crc = |row: &Value| row.get(checksum::KEY).cloned().unwrap_or_default();
-    head(LISTS.map(|list| keys.get(list).and_then(Value::as_array).into_iter().flatten().map(crc).collect()), keys)
+    head(&LISTS.map(|list| keys.get(list).and_then(Value::as_array).into_iter().flatten().map(crc).collect()), keys)
 }
 
 fn take_head(keys: &mut Map<String, Value>) -> Seal {

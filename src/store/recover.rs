@@ -76,9 +76,9 @@ impl Store {
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
             n_lessons: file.book.lessons.len(),
-            n_from_file: taken.n_from_file,
-            n_from_backup: taken.n_from_backup,
-            n_set_aside: taken.n_set_aside,
+            n_from_file: taken.from_file,
+            n_from_backup: taken.from_backup,
+            n_set_aside: taken.set_aside,
             n_removed_again: n_before - file.book.lessons.len(),
         };
         if is_writable {

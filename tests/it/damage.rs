@@ -119,6 +119,35 @@ fn the_backup_is_a_file_of_its_own_with_the_newest_state() {
     }
 }
 
+#[test]
+fn the_record_of_changes_is_bounded_and_removals_are_kept() {
+    let bench = Bench::new();
+    let mut config = adage::Config::default();
+    config.store.archive_max_bytes = 16 << 10;
+    config.retention.capacity = 4;
+    let open = || bench.builder().with_config(config.clone()).open().unwrap();
+    let playbook = open();
+    let first = learn(&playbook, adage::build_lesson("the first of all", "It is removed."));
+    playbook.remove(first).unwrap();
+    for number in 0..200 {
+        bench.advance(1);
+        learn(&playbook, adage::build_lesson(format!("w{number}x y{number}z"), format!("rule {number}")));
+        assert!(bench.read("archive.jsonl").len() <= 18 << 10);
+    }
+    let changes = open().changes().unwrap();
+    assert_eq!((changes[0].action, changes[0].lessons[0].id), ("remove", first));
+    assert!((10..190).contains(&changes.len()), "{}", changes.len());
+    assert!(open().check().unwrap().findings.is_empty());
+    // Of what is older than two years, the removal is left.
+    bench.advance(3 * 365 * 24 * 60 * 60);
+    for number in 0..64 {
+        learn(&playbook, adage::build_lesson(format!("v{number}x u{number}z"), format!("rule {number}")));
+    }
+    let changes = open().changes().unwrap();
+    assert_eq!(changes[0].lessons[0].id, first);
+    assert!(changes[1].at.signed_duration_since(changes[0].at).num_days() > 1_000, "{:?}", changes[1].at);
+}
+
 /// An older copy of the file is put back, with its times or without.
 #[test]
 fn an_older_copy_put_back_is_recognised_and_what_was_removed_stays_removed() {

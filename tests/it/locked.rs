@@ -16,7 +16,7 @@ fn hold(folder: &Path) -> File {
 }
 
 fn open(folder: &Path) -> Playbook {
-    let store = StoreConfig { lock_timeout: TIMEOUT };
+    let store = StoreConfig { lock_timeout: TIMEOUT, ..StoreConfig::default() };
     Playbook::builder(folder).with_config(Config { store, ..Config::default() }).without_embedder().open().unwrap()
 }
 

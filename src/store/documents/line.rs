@@ -114,7 +114,7 @@ pub(super) struct Lines {
 
 /// True for what a power loss leaves of a write: zeros, where a flipped bit leaves one at most.
 fn is_zeroed(line: &[u8]) -> bool {
-    line.iter().filter(|byte| **byte == 0).count() > 1
+    line.iter().filter(|byte| **byte == 0).nth(1).is_some()
 }
 
 /// Reads lines. A batch at the end that is not complete is left out, whether it was torn or is being written; so is one of which parts
