@@ -30,7 +30,7 @@ impl Default for StoreConfig {
         Self {
             lock_timeout: LOCK_TIMEOUT,
             archive_max_bytes: 64 << 20,
-            archive_max_age: Duration::from_secs(2 * 365 * 24 * 60 * 60),
+            archive_max_age: Duration::from_hours(2 * 365 * 24),
         }
     }
 }

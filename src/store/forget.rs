@@ -76,7 +76,7 @@ impl Store {
         let oldest = now.checked_sub_signed(max_age).unwrap_or(DateTime::<FixedOffset>::MIN_UTC.into());
         // Old removals stay at the beginning, so this is not looked at by every commit.
         let is_old = || -> Result<bool> {
-            if generation % AGE_EVERY != 0 {
+            if !generation.is_multiple_of(AGE_EVERY) {
                 return Ok(false);
             }
             let first = archive::first_at(&self.files().read_start(super::ARCHIVE, super::START_BYTES)?);

@@ -86,7 +86,7 @@ pub(super) fn rows(text: &str) -> Map<String, Value> {
                 at = start + stream.byte_offset();
                 let row = Value::Object(row);
                 let is_of = |list: &&str| checksum::take(list, &mut row.clone()) == Seal::Whole;
-                let list = LISTS.iter().position(|list| is_of(list)).unwrap_or_else(|| by_shape(&row));
+                let list = LISTS.iter().position(is_of).unwrap_or_else(|| by_shape(&row));
                 if let Some(list) = lists.get_mut(list) {
                     list.push(row);
                 }

@@ -69,12 +69,12 @@ pub(crate) fn kills(program: &Program, scale: usize) -> Result<Tally, Failure> {
     Ok(tally)
 }
 
-/// The files of a memory that hold what a person would miss.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The files of a memory whose names begin so.
+fn files(folder: &Path, starts: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     let is_of_interest = |path: &PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        path.is_file() && ["skills_playbook", "archive", "usage"].iter().any(|start| name.starts_with(start))
+        path.is_file() && starts.iter().any(|start| name.starts_with(start))
     };
     files.retain(is_of_interest);
     files.sort();
@@ -84,6 +84,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// Changes files behind everybody's back, one after the other, and looks.
 fn damage(
     program: &Program,
+    starts: &[&str],
     n_cases: usize,
     mut change: impl FnMut(&mut Random, &[u8]) -> Vec<u8>,
 ) -> Result<Tally, Failure> {
@@ -92,7 +93,7 @@ fn damage(
     let folder = home.path().join("memory");
     program.stock(&folder)?;
     let (known, _) = program.state(&folder)?;
-    let files = files(&folder)?;
+    let files = files(&folder, starts)?;
     for case in 0..n_cases {
         let Some(path) = files.get(case % files.len()) else { continue };
         let (whole, modified) = (fs::read(path)?, fs::metadata(path)?.modified()?);
@@ -109,7 +110,7 @@ fn damage(
 }
 
 pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    damage(program, 300 * scale, |random, whole| {
+    damage(program, &["skills_playbook", "archive", "usage"], 300 * scale, |random, whole| {
         let mut bytes = whole.to_vec();
         let bit = random.below(bytes.len() * 8);
         if let Some(byte) = bytes.get_mut(bit / 8) {
@@ -120,7 +121,10 @@ pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
 }
 
 pub(crate) fn cuts(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    damage(program, 150 * scale, |random, whole| whole.get(..random.below(whole.len())).unwrap_or_default().to_vec())
+    // Usage that is cut at the end of a line looks as if there had been none: counts since the last commit are lost.
+    damage(program, &["skills_playbook", "archive"], 150 * scale, |random, whole| {
+        whole.get(..random.below(whole.len())).unwrap_or_default().to_vec()
+    })
 }
 
 /// Every file may grow to so many blocks and no further: each write of the program fails at some limit.

@@ -53,7 +53,7 @@ fn campaign(program: &Program, scale: usize) -> Result<bool, memory::Failure> {
     let all: [(&str, Fault); 6] = [
         ("kill at a random moment of a learn or a removal", faults::kills),
         ("a flipped bit, the file's times restored", faults::flips),
-        ("a file that is cut, its times restored", faults::cuts),
+        ("a playbook, backup or archive that is cut, its times restored", faults::cuts),
         ("a write that fails: no space left", faults::full_disk),
         ("what editors, merges and sync tools leave", faults::edits),
         ("a stopped holder of the lock", faults::holders),
