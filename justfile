@@ -24,6 +24,11 @@ docs:
 bench *ARGS:
     cargo bench --workspace {{ARGS}}
 
+# Faults against the real program: kills, flipped bits, full disks, hand edits, stuck locks. 1 is the short form.
+torture SCALE="1":
+    cargo build -p adage-cli -p adage-torture
+    target/debug/adage-torture target/debug/adage {{SCALE}}
+
 # Everything that must hold of a checkout.
 ci:
     .ci/run

@@ -43,6 +43,7 @@ mod learn;
 mod retrieval;
 pub(crate) mod seconds;
 mod skills;
+mod store;
 #[cfg(test)]
 mod tests;
 
@@ -57,6 +58,8 @@ pub use credit::CreditConfig;
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
 pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
+pub(crate) use store::LOCK_TIMEOUT;
+pub use store::StoreConfig;
 
 /// Lessons from which a playbook's index is a graph.
 const GRAPH_FROM: usize = 200_000;
@@ -102,6 +105,8 @@ pub struct Config {
     pub skills: SkillsConfig,
     /// What is recorded of showings, and withheld by chance.
     pub credit: CreditConfig,
+    /// How the files are shared, and for how long they are kept.
+    pub store: StoreConfig,
 }
 
 impl Default for Config {
@@ -121,6 +126,7 @@ impl Default for Config {
             curation: CurationConfig::default(),
             skills: SkillsConfig::default(),
             credit: CreditConfig::default(),
+            store: StoreConfig::default(),
         }
     }
 }
@@ -206,6 +212,7 @@ impl Config {
             auto_save: _,
             curation,
             credit,
+            store: _,
         } = self;
         let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
         let share = (0.0..=1.0, "in [0, 1]");

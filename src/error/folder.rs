@@ -1,7 +1,9 @@
 //! What any folder of files can meet.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Shorthand for results of operations on a folder.
 pub(crate) type Result<T, E = FolderError> = std::result::Result<T, E>;
@@ -79,6 +81,22 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// Somebody else kept the lock for as long as this call was to wait ([`StoreConfig::lock_timeout`](crate::config::StoreConfig)).
+    /// Nothing was changed; try again, or end that process.
+    #[error(
+        "{} is locked by {}, {:.1} s were not enough; try again, or end that process",
+        path.display(),
+        holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string),
+        waited.as_secs_f64()
+    )]
+    Locked {
+        /// The file that is locked.
+        path: PathBuf,
+        /// Who holds the lock, where the system tells.
+        holder: Option<Holder>,
+        /// How long the call was ready to wait.
+        waited: Duration,
+    },
     /// A write could not be synced to disk, so this handle writes no more. Open the folder again.
     #[error("an earlier write to {} could not be synced; open the folder again", path.display())]
     WritesStopped {
@@ -94,6 +112,25 @@ impl FolderError {
         move |source| match source.get_ref().and_then(|error| error.downcast_ref::<Irregular>()) {
             Some(found) => Self::Irregular { path, found: *found },
             None => Self::Io { action, path, source },
+        }
+    }
+}
+
+/// A process that holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// Its process id.
+    pub pid: u32,
+    /// Its program's name, where the system tells.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "process {} ({name})", self.pid),
+            None => write!(f, "process {}", self.pid),
         }
     }
 }

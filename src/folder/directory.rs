@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use super::disk::{Disk, Stamp};
 use super::edits::BESIDE;
@@ -201,6 +202,11 @@ impl Directory {
     /// Appends with one write, creating the file if there is none.
     pub(crate) fn append(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
         self.run("append to", name, |disk, at| disk.append(at, bytes))
+    }
+
+    /// Sets the time of the last change.
+    pub(crate) fn set_modified(&self, name: impl Into<Name>, time: SystemTime) -> Result<()> {
+        self.run("set the time of", name, |disk, at| disk.set_modified(at, time))
     }
 
     pub(crate) fn truncate(&self, name: impl Into<Name>, length: u64) -> Result<()> {

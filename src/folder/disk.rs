@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::entry::Entry;
+use super::lock::{Lock, Locked, Waiter};
 use super::mapped::Mapped;
 use super::no_follow::{OpenFor, Status};
 use super::root::At;
@@ -37,9 +38,6 @@ impl Stamp {
     }
 }
 
-/// A lock that is held until it is dropped; the kernel frees it when the process dies.
-pub(crate) type Lock = Box<dyn Send>;
-
 /// The operations on a disk. Real, or with faults in the tests. No link is followed, neither on the way to a name nor at its end,
 /// but where a method says so; files are regular ones.
 pub(crate) trait Disk: Send + Sync {
@@ -60,6 +58,7 @@ pub(crate) trait Disk: Send + Sync {
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
     /// Appends with one write, making the file if there is none.
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()>;
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()>;
     fn sync(&self, at: At<'_>) -> io::Result<()>;
     fn sync_folder(&self, at: At<'_>) -> io::Result<()>;
@@ -77,7 +76,8 @@ pub(crate) trait Disk: Send + Sync {
     /// Who may do what with a file, where the system has it.
     fn mode(&self, at: At<'_>) -> io::Result<Option<u32>>;
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()>;
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock>;
+    /// Waits for the lock, but not longer than `patience`.
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked>;
     /// `None` when somebody holds it.
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
     /// `None` when somebody holds it exclusively.
@@ -163,6 +163,10 @@ impl Disk for RealDisk {
         at.file(OpenFor::Appending)?.write_all(bytes)
     }
 
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
+        at.file(OpenFor::Writing)?.set_modified(time)
+    }
+
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
         at.file(OpenFor::Writing)?.set_len(length)
     }
@@ -234,12 +238,10 @@ impl Disk for RealDisk {
         Ok(())
     }
 
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
         // A writer does not go on in a directory that was moved away.
         at.root.reopen_if_moved();
-        let file = at.file(OpenFor::Locking)?;
-        file.lock()?;
-        Ok(Box::new(file))
+        waiter.lock(at.file(OpenFor::Locking)?, patience)
     }
 
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {

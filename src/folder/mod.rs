@@ -9,6 +9,7 @@ pub(crate) mod edits;
 mod entry;
 mod json_file;
 mod links;
+mod lock;
 mod mapped;
 mod name;
 mod no_follow;
@@ -16,17 +17,22 @@ mod root;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
-use crate::error::folder::{FolderError, Result};
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::config::LOCK_TIMEOUT;
+use crate::error::folder::{FolderError, Holder, Result};
 use crate::hash::TextHash;
 pub(crate) use directory::Directory;
 use disk::Disk;
-pub(crate) use disk::{Lock, Stamp};
+pub(crate) use disk::Stamp;
 use edits::Edits;
 pub(crate) use entry::Entry;
 pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
 pub(crate) use links::Links;
+pub(crate) use lock::{Lock, Locked, Waiter};
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;
 #[cfg(test)]
@@ -35,7 +41,7 @@ pub(crate) use root::At;
 /// The file whose lock is the folder's.
 const LOCK: &str = "lock";
 /// Where bytes that could not be read are kept.
-const QUARANTINE: &str = "quarantine";
+pub(crate) const QUARANTINE: &str = "quarantine";
 /// How the names of temporary files begin; those of dead processes are removed by [`Folder::sweep`].
 pub(crate) const TEMPORARY: &str = ".adage-tmp-";
 
@@ -53,6 +59,17 @@ pub(crate) struct Folder {
     spelled: PathBuf,
     access: Access,
     is_swept: AtomicBool,
+    /// How long a writer waits for the lock.
+    lock_timeout: Duration,
+    waiter: Waiter,
+    /// How often this handle has had the lock: what its threads see of each other's progress.
+    n_locked: AtomicU64,
+}
+
+/// The turn of one thread of a handle, and how long it may still wait for the folder's lock.
+pub(crate) struct Turn<'a> {
+    _one_at_a_time: MutexGuard<'a, ()>,
+    pub(crate) patience: Duration,
 }
 
 impl Folder {
@@ -64,7 +81,15 @@ impl Folder {
         if access == Access::ReadWrite {
             directory.create_directory(Name::TOP)?;
         }
-        Ok(Self { directory, spelled, access, is_swept: AtomicBool::new(false) })
+        Ok(Self {
+            directory,
+            spelled,
+            access,
+            is_swept: AtomicBool::new(false),
+            lock_timeout: LOCK_TIMEOUT,
+            waiter: Waiter::default(),
+            n_locked: AtomicU64::new(0),
+        })
     }
 
     /// The files of the folder.
@@ -123,16 +148,64 @@ impl Folder {
         self.access == Access::ReadWrite
     }
 
+    /// The same folder, of which a writer waits so long for the lock.
+    pub(crate) fn with_lock_timeout(self, lock_timeout: Duration) -> Self {
+        Self { lock_timeout, ..self }
+    }
+
     /// The folder's lock.
     ///
     /// # Errors
-    /// `ReadOnly`, `WritesStopped`, `Io`.
+    /// `ReadOnly`, `WritesStopped`, `Locked`, `Io`.
     pub(crate) fn lock(&self) -> Result<Lock> {
+        self.lock_within(self.lock_timeout)
+    }
+
+    /// The folder's lock, after at most so long.
+    pub(crate) fn lock_within(&self, patience: Duration) -> Result<Lock> {
         self.refuse_read_only()?;
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
-        self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at))
+        match self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, patience))? {
+            Locked::Taken(lock) => {
+                self.n_locked.fetch_add(1, Ordering::AcqRel);
+                Ok(lock)
+            }
+            Locked::Held(holder) => Err(self.locked(holder)),
+        }
+    }
+
+    fn locked(&self, holder: Option<Holder>) -> FolderError {
+        FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
+    }
+
+    /// Waits for the turn of this thread among those of the handle: for as long as each of them gets the lock within its time.
+    ///
+    /// # Errors
+    /// `Locked`.
+    pub(crate) fn turn<'a>(&self, writer: &'a Mutex<()>) -> Result<Turn<'a>> {
+        loop {
+            let n_locked = self.n_locked.load(Ordering::Acquire);
+            let since = lock::now();
+            if let Some(guard) = writer.try_lock_for(self.lock_timeout) {
+                let has_progress = self.n_locked.load(Ordering::Acquire) != n_locked;
+                let waited = if has_progress { Duration::ZERO } else { since.elapsed() };
+                return Ok(Turn { _one_at_a_time: guard, patience: self.lock_timeout.saturating_sub(waited) });
+            }
+            if self.n_locked.load(Ordering::Acquire) == n_locked {
+                // Whoever has the turn waits for the lock too, or works under it.
+                let own = Holder { pid: std::process::id(), name: None };
+                let holder = match self
+                    .directory
+                    .run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?
+                {
+                    Locked::Held(holder) => holder,
+                    Locked::Taken(_) => Some(own),
+                };
+                return Err(self.locked(holder));
+            }
+        }
     }
 
     /// The folder's lock; none while somebody else holds it.

@@ -29,11 +29,40 @@ pub struct RemovedLesson {
 pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
     let id = plan.book.resolve(lesson)?.id;
     let taken = plan.book.take(id).ok_or_else(|| Error::NoSuchLesson { lesson: lesson.clone() })?;
-    Ok(forget(plan, Why::Removed, taken))
+    Ok(note_removed(plan, Why::Removed, taken))
+}
+
+/// Removes a lesson and every word of it; also one that awaits review, or was removed before.
+pub(crate) fn forget(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
+    let gone = if let LessonRef::Id(id) = lesson {
+        let waiting = plan.book.waiting.iter().position(|waiting| waiting.lesson.id == *id);
+        let waiting = waiting.map(|place| plan.book.waiting.remove(place).lesson);
+        waiting.or_else(|| plan.book.removed.iter().find(|removed| removed.id == *id)?.lesson.clone())
+    } else {
+        None
+    };
+    let (removal, gone) = match gone {
+        Some(gone) if plan.book.removed.iter().any(|removed| removed.id == gone.id) => {
+            let change = plan.record(Action::Remove, vec![Edit::removed(Why::Removed, &gone)]);
+            (RemovedLesson { id: gone.id, change }, gone)
+        }
+        Some(gone) => (note_removed(plan, Why::Removed, Arc::clone(&gone)), gone),
+        None => {
+            let id = plan.book.resolve(lesson)?.id;
+            let taken = plan.book.take(id).ok_or_else(|| Error::NoSuchLesson { lesson: lesson.clone() })?;
+            (note_removed(plan, Why::Removed, Arc::clone(&taken)), taken)
+        }
+    };
+    for removed in plan.book.removed.iter_mut().filter(|removed| removed.id == gone.id) {
+        removed.lesson = None;
+    }
+    plan.forgets_vectors = true;
+    plan.forgotten = Some(Box::new(Lesson::clone(&gone)));
+    Ok(removal)
 }
 
 /// Records that a lesson, which is no longer in the book, was removed by a person.
-pub(super) fn forget(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> RemovedLesson {
+pub(super) fn note_removed(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> RemovedLesson {
     let id = lesson.id;
     let change = plan.record(Action::Remove, vec![Edit::removed(why, &lesson)]);
     plan.book.remember_removal(lesson, change, plan.now);

@@ -60,7 +60,7 @@ impl Learner<'_> {
 /// `NoSuchLesson`, `inbox::Error::Changed`.
 pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
     let lesson = take_waiting(&mut plan.book, reviewed)?;
-    Ok(removal::forget(plan, Why::Dismissed, lesson))
+    Ok(removal::note_removed(plan, Why::Dismissed, lesson))
 }
 
 fn take_waiting(book: &mut Book, ReviewedLesson { id, shown }: ReviewedLesson) -> Result<Arc<Lesson>> {

@@ -155,7 +155,9 @@ impl PlaybookBuilder {
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
-        let (store, snapshot, recovery) = Store::open(folder, guard, Arc::clone(&clock), feedback, credit)?;
+        let folder = folder.with_lock_timeout(config.store.lock_timeout);
+        let (store, snapshot, recovery) =
+            Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         Ok(Playbook(Arc::new(Inner {
             store,
             chance: Chance::new(config.credit.seed),

@@ -114,7 +114,7 @@ impl Inner {
         comparison: Comparison,
         decide: &mut impl FnMut(&Attempt<'_>) -> Result<Planned<T>>,
     ) -> Result<Result<T, Vec<String>>> {
-        let _one_at_a_time = self.writer.lock();
+        let turn = self.store.folder.turn(&self.writer)?;
         let known = Arc::clone(&self.view.read());
         let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
         let mut dedup = None;
@@ -128,7 +128,7 @@ impl Inner {
                 Planned::NeedsVectors(texts) => (None, Err(texts)),
             })
         };
-        let (snapshot, outcome) = self.store.commit(&known.snapshot, vectors, plan)?;
+        let (snapshot, outcome) = self.store.commit(&known.snapshot, &turn, vectors, plan)?;
         match dedup {
             Some(dedup) => self.show_after(&known.recall, &dedup.into(), snapshot),
             None => self.show(snapshot),

@@ -107,10 +107,10 @@ impl Inner {
         &self,
         make: impl FnOnce(&Snapshot, chrono::DateTime<chrono::FixedOffset>) -> Result<(Option<Event>, T)>,
     ) -> Result<T> {
-        let _one_at_a_time = self.writer.lock();
+        let turn = self.store.folder.turn(&self.writer)?;
         let known = std::sync::Arc::clone(&self.view.read());
         let (snapshot, value) =
-            self.store.append_event(&known.snapshot, |snapshot| make(snapshot, self.clock.now()))?;
+            self.store.append_event(&known.snapshot, &turn, |snapshot| make(snapshot, self.clock.now()))?;
         self.show(snapshot);
         Ok(value)
     }

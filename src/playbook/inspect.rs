@@ -123,11 +123,31 @@ impl Playbook {
         let risen = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
         find("lessons", risen, "lessons are also listed as removed", "they are shown; take them out of one list");
         find("usage", snapshot.log.n_unreadable, "lines cannot be read", "these counts are lost");
+        find(
+            "usage",
+            usize::from(snapshot.log.is_torn),
+            "line has no end",
+            "this count is lost, unless it is being written",
+        );
+        let n_broken = store.n_broken_changes()?;
+        find("archive", n_broken, "lines are damaged", "these changes cannot be undone; removals hold");
         let archive = store.read_archive()?.len() as u64;
         if archive != snapshot.file.archive_length {
             let problem = format!("it has {archive} bytes, {} were committed", snapshot.file.archive_length);
             let consequence = "what a dead writer appended is cut off at the next commit";
             findings.push(Finding { part: "archive", problem, consequence });
+        }
+        let edited = snapshot.file.edited.iter().filter(|id| book.get(**id).is_some());
+        for id in edited {
+            let problem = format!("{id} was edited in the file");
+            findings.push(Finding {
+                part: "lessons",
+                problem,
+                consequence: "it is used; `adage check --accept` takes note of it",
+            });
+        }
+        if let Some(problem) = store.check_backup()? {
+            findings.push(Finding { part: "backup", problem, consequence: "the next commit writes it again" });
         }
         let vectors = store.read_vector_file()?;
         let (n_vectors, n_broken) = count_vectors(&vectors);

@@ -28,6 +28,7 @@ pub(crate) mod extraction;
 mod feedback;
 pub(crate) mod inbox;
 mod inspect;
+mod keeping;
 mod learning;
 pub(crate) mod mining;
 mod own_config;
@@ -75,10 +76,11 @@ use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
 pub use crate::state::Waiting as WaitingLesson;
-pub use crate::store::Recovery;
+pub use crate::store::{BackupFile, BackupRecord, Recovery, Restored};
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
+pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, Playbooks};
 pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
@@ -198,12 +200,12 @@ impl Playbook {
         self.0.flush()
     }
 
-    /// Whether a write would begin. It waits for the lock of the folder and changes nothing, so it does not find out whether
-    /// the folder takes new files.
+    /// Whether a write would begin now. It does not wait for the folder's lock and changes nothing, so it does not find out
+    /// whether the folder takes new files.
     ///
     /// # Errors
-    /// What a write would run into: [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`],
-    /// [`FolderError::Io`].
+    /// What a write would run into: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
+    /// [`FolderError::WritesStopped`], [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
         let view = self.0.view()?;
         Ok(self.0.store.probe(&view.snapshot)?)
@@ -271,13 +273,12 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The folder may be busy for a moment; whoever holds it for longer costs us these counts.
-        const PATIENCE: std::time::Duration = std::time::Duration::from_millis(5);
-        for _ in 0..200 {
-            if !matches!(self.flush(), Ok(false)) {
-                return;
+        if matches!(self.flush(), Ok(false)) {
+            // Somebody is committing, or was stopped there: whoever has the lock next takes this in.
+            let view = Arc::clone(&self.view.read());
+            if let Err(error) = self.store.spill(&view.snapshot) {
+                tracing::warn!(%error, "retrievals are not counted");
             }
-            std::thread::sleep(PATIENCE);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
-use crate::state::{Change, Edit, Planned, Why};
+use crate::state::{Change, Edit, Plan, Planned, Why};
 
 /// A change on record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,6 +77,38 @@ impl Playbook {
         })?;
         self.skills().put_away_removed();
         Ok(removal)
+    }
+
+    /// Deletes a lesson with its words: from the playbook and its backup, the archive, the vectors, the log of receipts, quarantine
+    /// and the records of edits. What stays is its id and the hash of its text, so that no import, merge or mining brings it back. It
+    /// cannot be undone. A lesson that was removed before is found by its id.
+    ///
+    /// Texts of 16 bytes and more are searched for in quarantine and in records of edits; a file that has one of them is removed.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit. Where the last step fails, forget it again.
+    pub fn forget(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
+        let (inner, reference) = (&self.0, lesson.into());
+        let removal = inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let removal = learn::forget(&mut plan, &reference)?;
+            Ok(Planned::Commit(plan, removal))
+        })?;
+        self.skills().put_away_removed();
+        Ok(removal)
+    }
+
+    /// Takes note of what was edited in the playbook file: a check does not list it any more. How many lessons were listed.
+    ///
+    /// # Errors
+    /// Those of a commit.
+    pub fn accept_edits(&self) -> Result<usize> {
+        let inner = &self.0;
+        inner.commit(|attempt| {
+            let n_edited = attempt.snapshot.file.edited.len();
+            let plan = Plan { accepts_edits: true, ..inner.plan(attempt) };
+            Ok(if n_edited == 0 { Planned::Nothing(0) } else { Planned::Commit(plan, n_edited) })
+        })
     }
 
     /// [`Playbook::remove`] by the lesson's trigger.

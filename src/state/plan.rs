@@ -5,7 +5,7 @@ use chrono::{DateTime, FixedOffset};
 use super::book::Book;
 use super::change::{Action, Change, Edit};
 use super::dedup_index::DedupIndex;
-use crate::lesson::{ChangeId, TextHash};
+use crate::lesson::{ChangeId, Lesson, TextHash};
 
 /// What a commit writes. It begins as the present book, without changes.
 #[derive(Clone, Debug)]
@@ -18,6 +18,10 @@ pub(crate) struct Plan {
     pub(crate) forgets_vectors: bool,
     /// The duplicate index of `book`, from a stage that kept it up to date.
     pub(crate) dedup: Option<DedupIndex>,
+    /// A lesson whose words are to leave every file.
+    pub(crate) forgotten: Option<Box<Lesson>>,
+    /// True when a person accepts what was edited in the file.
+    pub(crate) accepts_edits: bool,
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
     pub(crate) now: DateTime<FixedOffset>,
@@ -36,7 +40,16 @@ pub(crate) enum Planned<T> {
 
 impl Plan {
     pub(crate) fn new(book: Book, generation: u64, now: DateTime<FixedOffset>) -> Self {
-        Self { book, changes: Vec::new(), forgets_vectors: false, dedup: None, generation, now }
+        Self {
+            book,
+            changes: Vec::new(),
+            forgets_vectors: false,
+            dedup: None,
+            forgotten: None,
+            accepts_edits: false,
+            generation,
+            now,
+        }
     }
 
     /// Records what was replaced or taken out, as one change.

@@ -6,6 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::checksum::{self, Seal};
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 use crate::state::{Action, Change, Edit, Why};
@@ -54,16 +55,66 @@ pub(crate) fn render(changes: &[Change]) -> Vec<u8> {
             undoes: change.undoes,
             edits: edits.collect(),
         };
-        bytes.extend(serde_json::json!(line).to_string().into_bytes());
+        bytes.extend(checksum::seal_line(&serde_json::json!(line).to_string()).into_bytes());
         bytes.push(b'\n');
     }
     bytes
 }
 
-/// The changes on record, oldest first. Lines that cannot be read are passed over.
+/// The changes on record, oldest first. Lines that cannot be read are passed over, and those whose checksum is not theirs.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
+    lines(bytes).flatten().map(|line| read(line, clock)).collect()
+}
+
+/// When the first change on record was made, from the first bytes of the record.
+pub(crate) fn first_at(start: &[u8]) -> Option<DateTime<FixedOffset>> {
+    let text = String::from_utf8_lossy(start);
+    let (_, rest) = text.split_once(r#""at":""#)?;
+    DateTime::parse_from_rfc3339(rest.split('"').next()?).ok()
+}
+
+/// The newest lines of a record, as many as fit, without those before `oldest`; and all removals, which have no texts.
+pub(crate) fn shortened(bytes: &[u8], max_bytes: u64, oldest: DateTime<FixedOffset>) -> Vec<u8> {
+    let from = usize::try_from(max_bytes).map_or(0, |max| bytes.len().saturating_sub(max));
+    let mut at = 0;
+    let mut kept = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let begins = at;
+        at += line.len();
+        let Some(Some(read)) = lines(line.strip_suffix(b"\n").unwrap_or(line)).next() else { continue };
+        if read.action == Action::Remove || (begins >= from && read.at >= oldest) {
+            kept.extend(line);
+        }
+    }
+    kept
+}
+
+/// The lines of a record without those of a lesson. What is damaged is left out too: nobody knows what is in it.
+pub(crate) fn without(bytes: &[u8], lesson: LessonId) -> Vec<u8> {
+    let mut kept = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let Some(Some(mut read)) = lines(text).next() else { continue };
+        let n_edits = read.edits.len();
+        read.edits.retain(|row| row.id != lesson);
+        if read.edits.len() == n_edits {
+            kept.extend(line);
+        } else if !read.edits.is_empty() {
+            kept.extend(checksum::seal_line(&serde_json::json!(read).to_string()).into_bytes());
+            kept.push(b'\n');
+        }
+    }
+    kept
+}
+
+/// How many lines are passed over.
+pub(crate) fn count_broken(bytes: &[u8]) -> usize {
+    lines(bytes).filter(Option::is_none).count()
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Option<Line>> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.filter_map(|line| serde_json::from_slice(line).ok()).map(|line| read(line, clock)).collect()
+    lines.map(|line| serde_json::from_slice(line).ok().filter(|_| checksum::check_line(line) != Seal::Broken))
 }
 
 fn read(line: Line, clock: &dyn Clock) -> Change {

@@ -1,34 +1,52 @@
 //! The commit: decide under the lock, sync everything, rename (the protocol of the module above).
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset};
 
+use super::forget::Forgotten;
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
 };
 use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
-use crate::folder::{Folder, Name};
+use crate::folder::{Folder, Name, Stamp, Turn};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Plan};
+
+/// A file up to this many bytes is written twice, so that its backup has the newest state too; of a larger one the backup is the
+/// state before.
+const COPIED_BYTES: usize = 4 << 20;
+
+#[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
 
 impl Store {
     /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
     pub(crate) fn commit<T>(
         &self,
         known: &Snapshot,
+        turn: &Turn<'_>,
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
         decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.folder.lock()?;
+        let lock = self.folder.lock_within(turn.patience)?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
-        let Some(Plan { mut book, changes, forgets_vectors, .. }) = plan else { return Ok((snapshot, value)) };
+        let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, .. }) = plan else {
+            return Ok((snapshot, value));
+        };
+        let forgotten = match forgotten {
+            Some(lesson) => Some(Forgotten::new(&lesson, &archive::parse(&self.read_archive()?, self.clock.as_ref()))),
+            None => None,
+        };
         self.note_own(snapshot.book(), &book)?;
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
@@ -36,7 +54,15 @@ impl Store {
         }
         let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&snapshot.file) };
         file.generation += 1;
-        file.archive_length = self.write_archive(snapshot.file.archive_length, &changes)?;
+        if accepts_edits {
+            file.edited.clear();
+        }
+        file.archive_length = match &forgotten {
+            None => {
+                self.shorten_archive(self.write_archive(snapshot.file.archive_length, &changes)?, file.generation)?
+            }
+            Some(forgotten) => self.rewrite_archive(snapshot.file.archive_length, &changes, forgotten)?,
+        };
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
             self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
@@ -44,7 +70,11 @@ impl Store {
         if forgets_vectors {
             self.receipt_file().forget_removed(&file.book)?;
         }
-        self.replace_file(&mut snapshot, file)?;
+        let is_forgetting = forgotten.is_some();
+        self.replace_file(&mut snapshot, file, is_forgetting)?;
+        if let Some(forgotten) = forgotten {
+            self.purge(&forgotten)?;
+        }
         self.drop_spent_segments(&mut snapshot);
         self.shorten_receipts(&snapshot);
         drop(lock);
@@ -65,9 +95,10 @@ impl Store {
     pub(crate) fn append_event<T>(
         &self,
         known: &Snapshot,
+        turn: &Turn<'_>,
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
-        let lock = self.folder.lock()?;
+        let lock = self.folder.lock_within(turn.patience)?;
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
@@ -82,13 +113,15 @@ impl Store {
         Ok((snapshot, value))
     }
 
-    /// Writes down what recalls left in memory; the caller holds the lock. What cannot be written stays there.
+    /// Writes down what recalls left in memory, here and in files of handles that are gone; the caller holds the lock. What cannot be written stays there.
     fn append_pending_locked(&self, known: &Snapshot) {
         let mut pending = self.pending.lock();
-        if pending.usage.is_empty() || !self.may_append(known) {
+        if !self.may_append(known) {
             return;
         }
-        if let Err(error) = self.append_lines(known, &mut pending) {
+        let absorbed = self.absorb_spilled(known);
+        let appended = if pending.usage.is_empty() { Ok(()) } else { self.append_lines(known, &mut pending) };
+        if let Err(error) = absorbed.and(appended) {
             tracing::warn!(%error, "retrievals wait in memory to be counted");
         }
     }
@@ -140,32 +173,65 @@ impl Store {
     }
 
     /// Replaces the playbook file: the commit itself.
-    fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile) -> Result<()> {
+    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_forgetting: bool) -> Result<()> {
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
-        if snapshot.version.stamp.is_some() {
-            let link = Folder::temporary("backup");
-            files.remove_if_exists(&link)?;
-            files.link(PLAYBOOK, &link)?;
-            files.rename(&link, BACKUP)?;
-            // A rename between two names of one file leaves both: a commit that failed here before has made them so.
-            let _ = files.remove_if_exists(&link);
+        let previous = Folder::temporary("previous");
+        let has_previous = snapshot.version.stamp.is_some();
+        if has_previous {
+            files.remove_if_exists(&previous)?;
+            files.link(PLAYBOOK, &previous)?;
         }
-        // A person's editor does not take our lock. What it saved in the meantime is in the backup at least; if it is
-        // noticed in time, nothing happens at all.
+        // A person's editor does not take our lock. If what it saved is noticed in time, nothing happens at all.
         if !is_alike(snapshot.version.stamp.as_ref(), files.stamp(PLAYBOOK)?.as_ref()) {
+            let _ = files.remove_if_exists(&previous);
             return Err(Error::Contended { rounds: 1 });
         }
         files.rename(temporary, PLAYBOOK)?;
-        self.after_rename(snapshot, file, &bytes).inspect_err(|_| files.stop_writes())
+        let FileVersion { stamp: known, is_ours, .. } = snapshot.version.clone();
+        let is_copied = is_forgetting || (bytes.len() <= COPIED_BYTES && (is_ours || !has_previous));
+        self.after_rename(snapshot, file, &bytes).inspect_err(|_| files.stop_writes())?;
+        // The change is committed: what is left to do is for the next time that something breaks.
+        if has_previous && let Err(error) = self.keep_previous(&previous, known.as_ref(), !is_copied) {
+            tracing::warn!(%error, "the previous state is not kept");
+        }
+        if is_copied && let Err(error) = self.back_up(&bytes) {
+            tracing::warn!(%error, "the playbook is not backed up");
+        }
+        Ok(())
+    }
+
+    /// What the file was before: the backup of a large one and of one that somebody else wrote, and kept in quarantine where a person saved in the last moment.
+    fn keep_previous(&self, previous: &Name, known: Option<&Stamp>, is_backup: bool) -> Result<(), FolderError> {
+        let files = self.files();
+        if !is_alike(known, files.stamp(previous)?.as_ref()) {
+            let kept = self.folder.quarantine(&files.read_or_empty(previous, 0)?, "skills_playbook", "json")?;
+            tracing::warn!(kept = %kept.display(), "somebody saved the playbook while it was written; that text is kept");
+        }
+        if is_backup { files.rename(previous, BACKUP) } else { files.remove_if_exists(previous) }
+    }
+
+    /// Writes the backup: a file of its own, so that whatever happens to one of them leaves the other. It is not synced: the file
+    /// that it is a copy of is.
+    pub(super) fn back_up(&self, bytes: &[u8]) -> Result<(), FolderError> {
+        let temporary = Folder::temporary("backup");
+        self.files().create(&temporary, bytes)?;
+        self.files().rename(temporary, BACKUP)
     }
 
     /// Writes the file under a temporary name and syncs it; that name, and the bytes.
     pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>), FolderError> {
         const NAME: &str = "playbook";
-        let bytes = playbook_file::render(file)
+        let written = now();
+        let nanos = written.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
+        let bytes = playbook_file::render(file, nanos.unwrap_or_default())
             .map_err(|error| FolderError::io("write", &self.files().path_of(Folder::temporary(NAME)))(error.into()))?;
-        Ok((self.folder.write_temporary(NAME, &bytes)?, bytes))
+        let temporary = Folder::temporary(NAME);
+        self.files().create(&temporary, &bytes)?;
+        // Without it, damage would count as an edit.
+        let _ = self.files().set_modified(&temporary, written);
+        self.files().sync(&temporary)?;
+        Ok((temporary, bytes))
     }
 
     fn after_rename(&self, snapshot: &mut Snapshot, file: PlaybookFile, bytes: &[u8]) -> Result<()> {
@@ -185,7 +251,7 @@ impl Store {
         }
         let backup = self.files().read_or_empty(BACKUP, 0).ok();
         let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref(), &|_| true) {
-            Ok(playbook_file::Parsed::Current(file)) => Some(file.usage.segment),
+            Ok(parsed) if parsed.newer.is_none() => Some(parsed.file.usage.segment),
             _ => None,
         });
         for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {

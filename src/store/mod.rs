@@ -4,10 +4,14 @@
 //! What is acknowledged survives the death of the process; what fails before the rename never happened.
 
 pub(crate) mod archive;
+mod backup;
+mod checksum;
+mod combine;
 mod commit;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
+mod forget;
 pub(crate) mod inbox;
 pub(crate) mod inbox_targets;
 pub(crate) mod memory_vectors;
@@ -15,10 +19,12 @@ pub(crate) mod mining;
 mod playbook_file;
 mod receipts;
 mod recover;
+mod salvage;
 pub(crate) mod sections;
 pub(crate) mod skill_files;
 pub(crate) mod skill_shelf;
 pub(crate) mod skill_state;
+mod spilled;
 pub(crate) mod supporting_files;
 #[cfg(test)]
 mod tests;
@@ -30,17 +36,19 @@ mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::clock::Clock;
-use crate::config::{CreditConfig, FeedbackConfig};
+use crate::config::{CreditConfig, FeedbackConfig, StoreConfig};
 use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
+pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
@@ -56,6 +64,8 @@ pub(crate) struct Snapshot {
     pub(crate) log: UsageLog,
     version: FileVersion,
     newer: Option<u64>,
+    /// True when counts are in it that no segment has: it is for reading only.
+    has_spilled: bool,
 }
 
 /// What a change of the playbook file is detected by.
@@ -68,18 +78,20 @@ struct FileVersion {
     start: Vec<u8>,
     /// True when the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
+    /// False for a file that somebody else wrote, or an older version: the next commit keeps it as the backup.
+    is_ours: bool,
 }
 
 impl FileVersion {
     fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
         let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default() }
+        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default(), is_ours: true }
     }
 }
 
 impl Snapshot {
     fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
-        Self { file: Arc::new(file), log: UsageLog::default(), version, newer }
+        Self { file: Arc::new(file), log: UsageLog::default(), version, newer, has_spilled: false }
     }
 
     pub(crate) fn book(&self) -> &Arc<Book> {
@@ -110,6 +122,7 @@ pub(crate) struct Store {
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     credit: CreditConfig,
+    config: StoreConfig,
     receipt_count: ReceiptCount,
     /// What recalls left that found the folder busy.
     pending: Mutex<Pending>,
@@ -131,9 +144,11 @@ impl Store {
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
         credit: CreditConfig,
+        config: StoreConfig,
     ) -> Result<(Self, Snapshot, Option<Recovery>)> {
         let receipt_count = ReceiptCount::default();
-        let store = Self { folder, guard, clock, feedback, credit, receipt_count, pending: Mutex::default() };
+        let pending = Mutex::default();
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
             return Ok((store, nothing, None));
@@ -186,13 +201,13 @@ impl Store {
 
     /// The present state with every event that was appended since.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
-        if let Some(newer) = self.refresh(known)? {
-            Ok(newer)
-        } else {
-            let mut snapshot = known.clone();
-            self.read_usage(&mut snapshot)?;
-            Ok(snapshot)
-        }
+        let mut snapshot = match self.refresh(known)? {
+            Some(newer) => newer,
+            None => known.clone(),
+        };
+        self.read_usage(&mut snapshot)?;
+        self.read_spilled(&mut snapshot)?;
+        Ok(snapshot)
     }
 
     /// Notes an event of a recall, and the line of its receipt if that is logged: written at once, or with a later call when
@@ -281,10 +296,10 @@ impl Store {
         Err(FolderError::NewerSchema { path: self.files().path_of(PLAYBOOK), found, supported: SCHEMA_VERSION })
     }
 
-    /// Whether a write would begin: the lock can be had, and nothing forbids it.
+    /// Whether a write would begin now: the lock is free, and nothing forbids it.
     pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
         self.refuse_newer(known)?;
-        self.folder.lock().map(drop)
+        self.folder.lock_within(Duration::ZERO).map(drop)
     }
 
     /// The whole archive, nothing when there is none.
@@ -324,10 +339,10 @@ impl Store {
             }
             _ => false,
         };
-        if !is_same {
+        if !is_same || known.has_spilled {
             return match self.load() {
-                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() => {
-                    self.recover_locked(reason).map(|(snapshot, _)| snapshot)
+                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
+                    self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
@@ -356,17 +371,28 @@ impl Store {
             read => read?,
         };
         let parsed = self.parse(&bytes).map_err(|reason| self.unreadable(reason))?;
-        let (file, newer) = match parsed {
-            playbook_file::Parsed::Current(file) => (file, None),
-            playbook_file::Parsed::Newer { found, file } => (file, Some(found)),
-        };
+        let playbook_file::Parsed { mut file, newer, seals } = parsed;
+        let mut version = FileVersion::new(Some(stamp), &bytes);
+        if newer.is_none() {
+            let is_untouched = seals.is_untouched(stamp.modified);
+            if is_untouched && !seals.is_whole() {
+                return Err(self.unreadable(DAMAGED.to_owned()));
+            }
+            if let Some(newest) = self.newer_backup(&file)? {
+                return Err(self.unreadable(format!("{OLDER}: generation {} after {newest}", file.generation)));
+            }
+            version.is_ours = is_untouched;
+            if seals.written.is_some() && !is_untouched {
+                file.edited.extend(seals.foreign);
+            }
+        }
         if let Some(reason) = nothing_in(&file)
             && self.has_backup()?
         {
             return Err(self.unreadable(reason));
         }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
-        self.with_usage(Snapshot::new(file, FileVersion::new(Some(stamp), &bytes), newer))
+        self.with_usage(Snapshot::new(file, version, newer))
     }
 
     /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
@@ -396,11 +422,26 @@ impl Store {
     /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
     fn load_or_recover_missing(&self) -> Result<Snapshot> {
         match self.load() {
-            Err(FolderError::Unreadable { reason, .. }) if is_missing(self.files(), PLAYBOOK)? => {
+            Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }
             loaded => loaded,
         }
+    }
+
+    /// The generation of the backup, where the file is older: somebody put a copy back, or saved what was opened long ago.
+    fn newer_backup(&self, file: &PlaybookFile) -> Result<Option<u64>> {
+        if file.generation == 0 {
+            return Ok(None);
+        }
+        let start = match self.files().read_start(BACKUP, START_BYTES) {
+            Err(FolderError::Irregular { .. }) => return Ok(None),
+            start => start?,
+        };
+        let is_newer =
+            salvage::number(&String::from_utf8_lossy(&start), "generation").is_some_and(|n| n > file.generation);
+        let backup = if is_newer { self.backup()? } else { None };
+        Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
     }
 
     fn unreadable(&self, reason: String) -> FolderError {
@@ -451,6 +492,16 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Why a file is not used that nobody but this program wrote.
+const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it";
+/// Why a file is not used that was the newest one once.
+const OLDER: &str = "it is an older copy";
+
+/// True for what no person is about to mend.
+fn is_known(reason: &str) -> bool {
+    reason == DAMAGED || reason.starts_with(OLDER)
 }
 
 /// Why a file cannot be right where there was one before: it names no lessons at all, and does not say that there are none.

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset};
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::checksum::{self, Seal};
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
@@ -28,6 +30,8 @@ pub(crate) struct PlaybookFile {
     pub(crate) archive_length: u64,
     pub(crate) usage: Mark,
     pub(crate) book: Arc<Book>,
+    /// Lessons that somebody edited in the file, until a person accepts that.
+    pub(crate) edited: BTreeSet<LessonId>,
     /// Keys of the file that this version does not know.
     pub(crate) extra: Map<String, Value>,
     /// True when the file does not say what belongs to it: an older one, or one that was written by hand.
@@ -36,14 +40,51 @@ pub(crate) struct PlaybookFile {
 
 /// What a file turned out to be.
 #[derive(Debug)]
-pub(crate) enum Parsed {
-    Current(PlaybookFile),
-    /// A newer version wrote it; as much as can be understood.
-    Newer {
-        found: u64,
-        file: PlaybookFile,
-    },
+pub(crate) struct Parsed {
+    pub(crate) file: PlaybookFile,
+    /// The schema version, where a newer one wrote the file: it is read as far as it can be understood.
+    pub(crate) newer: Option<u64>,
+    pub(crate) seals: Seals,
 }
+
+/// What the checksums of a file say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seals {
+    /// The time of change that the file was given when it was written, in nanoseconds since 1970.
+    pub(crate) written: Option<u64>,
+    /// Of everything but the insides of the rows.
+    pub(crate) head: Option<Seal>,
+    /// Lessons, also waiting ones, with a checksum that is not theirs, or without one.
+    pub(crate) foreign: BTreeSet<LessonId>,
+    /// Removals with a checksum that is not theirs.
+    pub(crate) broken_removals: BTreeSet<LessonId>,
+    /// Rows other than lessons whose checksum is not theirs.
+    pub(crate) n_broken: usize,
+}
+
+impl Seals {
+    /// True when everything is as this program wrote it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.head == Some(Seal::Whole) && self.foreign.is_empty() && self.n_broken == 0
+    }
+
+    /// True when the file was not written since this program did, so that what is not whole is damage. File systems keep times less
+    /// exactly than they are given.
+    pub(crate) fn is_untouched(&self, modified: Option<SystemTime>) -> bool {
+        let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let Some(modified) = modified.and_then(|since| u64::try_from(since.as_nanos()).ok()) else { return false };
+        let steps = [1, 100, 1_000, 1_000_000, 1_000_000_000, 2_000_000_000];
+        self.written.is_some_and(|written| steps.iter().any(|step| modified == written - written % step))
+    }
+}
+
+const LESSONS: &str = "lessons";
+const WAITING: &str = "waiting";
+const REMOVED: &str = "removed";
+/// The lists whose rows have checksums of their own.
+pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
+const EDITED: &str = "edited";
+const WRITTEN: &str = "written";
 
 /// Reads the file. Lessons that `admits` does not let in are kept apart.
 ///
@@ -52,27 +93,42 @@ pub(crate) enum Parsed {
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
     let mut keys = match serde_json::from_slice(bytes) {
         Ok(Top::Rows(rows)) => {
-            let book = Arc::new(read_book(rows, clock, admits));
-            return Ok(Parsed::Current(PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() }));
+            let mut seals = Seals::default();
+            let book = Arc::new(read_book(rows, &mut seals, clock, admits));
+            let file = PlaybookFile { book, is_unmarked: true, ..PlaybookFile::default() };
+            return Ok(Parsed { file, newer: None, seals });
         }
         Ok(Top::Keys(keys)) => keys,
         Err(error) => return Err(error.to_string()),
     };
+    let mut seals = Seals { head: Some(take_head(&mut keys)), ..Seals::default() };
+    seals.written = keys.remove(WRITTEN).and_then(|written| written.as_u64());
     let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
-    let Some(Value::Array(rows)) = keys.remove("lessons") else {
+    let Some(Value::Array(rows)) = keys.remove(LESSONS) else {
         return Err("it has no list `lessons`".to_owned());
     };
-    let mut book = read_book(rows, clock, admits);
+    let mut book = read_book(rows, &mut seals, clock, admits);
     // What cannot be read is kept, and reported by a check.
-    for row in take_list(&mut keys, "removed") {
+    for mut row in take_list(&mut keys, REMOVED) {
+        let seal = checksum::take(REMOVED, &mut row);
+        seals.n_broken += usize::from(seal == Seal::Broken);
         match read_removed(&row, clock) {
-            Some(removed) => book.removed.push(removed),
+            Some(removed) => {
+                if seal == Seal::Broken {
+                    seals.broken_removals.insert(removed.id);
+                }
+                book.removed.push(removed);
+            }
             None => book.unread.push(row),
         }
     }
-    for row in take_list(&mut keys, "waiting") {
+    for mut row in take_list(&mut keys, WAITING) {
+        let seal = checksum::take(WAITING, &mut row);
         match read_waiting(&row, clock) {
-            Some(waiting) => book.waiting.push(waiting),
+            Some(waiting) => {
+                seals.note(seal, waiting.lesson.id);
+                book.waiting.push(waiting);
+            }
             None => book.unread.push(row),
         }
     }
@@ -99,6 +155,7 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) ->
     }
     let mut number = |key: &str| keys.remove(key).and_then(|number| number.as_u64());
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
+    let edited = take_list(&mut keys, EDITED).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
     let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
     let file = PlaybookFile {
         generation,
@@ -106,9 +163,10 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) ->
         archive_length: archive_length.unwrap_or(0),
         usage: usage.unwrap_or_default(),
         book: Arc::new(book),
+        edited,
         extra: keys,
     };
-    Ok(if version > SCHEMA_VERSION { Parsed::Newer { found: version, file } } else { Parsed::Current(file) })
+    Ok(Parsed { file, newer: (version > SCHEMA_VERSION).then_some(version), seals })
 }
 
 /// What the file is as JSON. Each key is there once: of two lists of lessons, none may win in silence.
@@ -154,14 +212,27 @@ impl<'de> Visitor<'de> for TopVisitor {
 /// The file, in the order in which a person reads it.
 #[derive(Serialize)]
 struct File<'a> {
+    #[serde(flatten)]
+    first: First,
+    removed: Vec<Sealed<RemovedRow<'a>>>,
+    lessons: Vec<Sealed<&'a Lesson>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Sealed<WaitingRow<'a>>>,
+    #[serde(flatten)]
+    last: Last<'a>,
+    crc: String,
+}
+
+#[derive(Serialize)]
+struct First {
     schema_version: u64,
     generation: u64,
     archive_len: u64,
     usage: Mark,
-    removed: Vec<RemovedRow<'a>>,
-    lessons: Vec<&'a Lesson>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    waiting: Vec<WaitingRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct Last<'a> {
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
     unread: &'a [Value],
     #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
@@ -172,8 +243,75 @@ struct File<'a> {
     recalls: Vec<Recalls>,
     #[serde(skip_serializing_if = "<[Evicted]>::is_empty")]
     evicted: &'a [Evicted],
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    edited: &'a BTreeSet<LessonId>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
+    written: u64,
+}
+
+impl File<'_> {
+    fn head(&self) -> serde_json::Result<String> {
+        let mut others = Map::new();
+        for part in [serde_json::to_value(&self.first)?, serde_json::to_value(&self.last)?] {
+            if let Value::Object(part) = part {
+                others.extend(part);
+            }
+        }
+        Ok(head(&[crcs(&self.lessons), crcs(&self.waiting), crcs(&self.removed)], &others))
+    }
+}
+
+fn crcs<T>(rows: &[Sealed<T>]) -> Value {
+    rows.iter().map(|row| Value::from(row.crc.as_str())).collect()
+}
+
+/// A row with its checksum.
+#[derive(Serialize)]
+struct Sealed<T> {
+    #[serde(flatten)]
+    row: T,
+    crc: String,
+}
+
+impl<T: Serialize> Sealed<T> {
+    fn new(list: &str, row: T) -> serde_json::Result<Self> {
+        let crc = match serde_json::to_value(&row)? {
+            Value::Object(row) => checksum::of_row(list, &row),
+            _ => String::new(),
+        };
+        Ok(Self { row, crc })
+    }
+}
+
+impl Seals {
+    fn note(&mut self, seal: Seal, lesson: LessonId) {
+        if seal != Seal::Whole {
+            self.foreign.insert(lesson);
+        }
+    }
+}
+
+/// The checksum of everything but the insides of the rows: of these, in the order of [`LISTS`], the checksums count.
+fn head(lists: &[Value; 3], others: &Map<String, Value>) -> String {
+    let rows = LISTS.into_iter().zip(lists);
+    let others = others.iter().filter(|(key, _)| !LISTS.contains(&key.as_str()));
+    let mut parts: Vec<(&str, &Value)> = rows.chain(others.map(|(key, value)| (key.as_str(), value))).collect();
+    parts.sort_unstable_by_key(|(key, _)| *key);
+    checksum::of_values(parts)
+}
+
+fn head_of(keys: &Map<String, Value>) -> String {
+    let crc = |row: &Value| row.get(checksum::KEY).cloned().unwrap_or_default();
+    head(&LISTS.map(|list| keys.get(list).and_then(Value::as_array).into_iter().flatten().map(crc).collect()), keys)
+}
+
+fn take_head(keys: &mut Map<String, Value>) -> Seal {
+    match keys.remove(checksum::KEY) {
+        None => Seal::Missing,
+        Some(crc) if crc == head_of(keys) => Seal::Whole,
+        Some(_) => Seal::Broken,
+    }
 }
 
 /// The recalls of a realm.
@@ -201,11 +339,11 @@ struct WaitingRow<'a> {
     lesson: &'a Lesson,
 }
 
-/// The bytes of the file. Every lesson is written as schema v2.
+/// The bytes of the file, which is given the time `written`, in nanoseconds since 1970. Every lesson is written as schema v2.
 ///
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
-pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Vec<u8>> {
     let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips, recalls, evicted } = file.book.as_ref();
     let removed = removed.iter().map(|removed| RemovedRow {
         id: removed.id,
@@ -215,33 +353,35 @@ pub(crate) fn render(file: &PlaybookFile) -> serde_json::Result<Vec<u8>> {
         lesson: removed.lesson.as_deref(),
     });
     let waiting = waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
-    let rows = File {
-        schema_version: SCHEMA_VERSION,
-        generation: file.generation,
-        archive_len: file.archive_length,
-        usage: file.usage,
-        removed: removed.collect(),
-        lessons: lessons.iter().chain(foreign).map(|lesson| &**lesson).collect(),
-        waiting: waiting.collect(),
-        unread,
-        drawn: mined_texts,
-        skips,
-        recalls: recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect(),
-        evicted,
-        extra: &file.extra,
+    let sealed_removed: Result<_, _> = removed.map(|row| Sealed::new(REMOVED, row)).collect();
+    let sealed_waiting: Result<_, _> = waiting.map(|row| Sealed::new(WAITING, row)).collect();
+    let present = lessons.iter().chain(foreign).map(|lesson| Sealed::new(LESSONS, &**lesson));
+    let recalls = recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect();
+    let (archive_len, usage) = (file.archive_length, file.usage);
+    let (edited, extra) = (&file.edited, &file.extra);
+    let mut rows = File {
+        first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
+        removed: sealed_removed?,
+        lessons: present.collect::<Result<_, _>>()?,
+        waiting: sealed_waiting?,
+        last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
+        crc: String::new(),
     };
+    rows.crc = rows.head()?;
     let mut bytes = serde_json::to_vec_pretty(&rows)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-fn read_book(rows: Vec<Value>, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {
+fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {
     let (mut lessons, mut waiting, mut foreign, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
-    for (place, row) in rows.into_iter().enumerate() {
+    for (place, mut row) in rows.into_iter().enumerate() {
+        let seal = checksum::take(LESSONS, &mut row);
         match Lesson::from_row(row.clone(), clock) {
             Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
+                seals.note(seal, lesson.id);
                 // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
                 if !ids.insert(lesson.id) {
                     let seed = TextHash::of(&[lesson.text_hash().to_string(), place.to_string()]);
@@ -256,6 +396,7 @@ fn read_book(rows: Vec<Value>, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bo
                 }
             }
             Err(why) => {
+                seals.n_broken += usize::from(seal == Seal::Broken);
                 tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
                 unread.push(row);
             }
@@ -298,7 +439,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> PlaybookFile {
         match parse(bytes, &ManualClock::new(at(0)), &|_| true) {
-            Ok(Parsed::Current(file)) => file,
+            Ok(Parsed { file, newer: None, .. }) => file,
             other => panic!("{other:?}"),
         }
     }
@@ -311,6 +452,7 @@ mod tests {
         book.put(lesson("t", "s"));
         book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
         let gone = lesson("gone", "s");
+        let gone_id = gone.id;
         let removed =
             Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
         book.removed.push(removed);
@@ -325,7 +467,18 @@ mod tests {
         book.recalls = [(Realm::default(), 7), (Realm::new("shop", "reviewer"), 2)].into();
         book.remember_evicted(&lesson("evicted", "s"), 50);
         file.extra.insert("note".into(), json!({"by": "hand"}));
-        assert_eq!(read(&render(&file).unwrap()), file);
+        file.edited.insert(gone_id);
+        let bytes = render(&file, 1_700_000_000_123_456_789).unwrap();
+        assert_eq!(read(&bytes), file);
+        let seals = parse(&bytes, &ManualClock::new(at(0)), &|_| true).unwrap().seals;
+        assert!(seals.is_whole(), "{seals:?}");
+        let modified = |nanos| UNIX_EPOCH.checked_add(std::time::Duration::from_nanos(nanos));
+        assert!(seals.is_untouched(modified(1_700_000_000_123_456_789)));
+        assert!(
+            seals.is_untouched(modified(1_700_000_000_123_456_000))
+                && seals.is_untouched(modified(1_700_000_000_000_000_000))
+        );
+        assert!(!seals.is_untouched(modified(1_700_000_000_123_456_788)) && !seals.is_untouched(None));
     }
 
     #[test]
@@ -354,6 +507,6 @@ mod tests {
             assert!(error.contains(reason), "{error}");
         }
         let newer = parse(br#"{"schema_version": 3, "lessons": []}"#, &ManualClock::new(at(0)), &|_| true);
-        assert!(matches!(newer, Ok(Parsed::Newer { found: 3, .. })));
+        assert!(matches!(newer, Ok(Parsed { newer: Some(3), .. })));
     }
 }

@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::playbook_file::Parsed;
-use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive};
+use super::checksum::Seal;
+use super::combine::{Found, combine};
+use super::playbook_file::{Parsed, Seals};
+use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, salvage};
 use crate::error::folder::{FolderError, Result};
-use crate::folder::{Entry, Name};
+use crate::folder::{Entry, Lock, Name};
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
@@ -20,10 +24,16 @@ pub struct Recovery {
     pub reason: String,
     /// Where its bytes are now; where they were, for a handle that only reads.
     pub kept_at: Vec<PathBuf>,
-    /// Whether the backup took its place. Otherwise the playbook is empty.
+    /// Whether a backup could be read.
     pub from_backup: bool,
     /// Lessons there are now.
     pub n_lessons: usize,
+    /// Rows that were taken from the broken file.
+    pub n_from_file: usize,
+    /// Rows that were taken from the backup.
+    pub n_from_backup: usize,
+    /// Damaged rows that are in no backup. They are kept in the file's list `unread`.
+    pub n_set_aside: usize,
     /// Lessons of the backup that stay removed, because the archive says a person removed them.
     pub n_removed_again: usize,
 }
@@ -31,35 +41,49 @@ pub struct Recovery {
 impl Store {
     /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let lock = if self.folder.is_writable() { Some(self.folder.lock()?) } else { None };
+        // An open does not wait: where the lock cannot be had now, the last good state is used, and a later call repairs.
+        let lock =
+            if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
+        let may_write = match &lock {
+            Ok(_) => self.folder.is_writable(),
+            Err(error) => {
+                tracing::warn!(%error, "the playbook file is broken and not repaired yet");
+                false
+            }
+        };
         let recovered = match self.load() {
-            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason),
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
         drop(lock);
         recovered
     }
 
-    /// The same for a caller that holds the lock, where the handle may write.
-    pub(super) fn recover_locked(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        let is_writable = self.folder.is_writable();
-        let backup = self.bytes_of(BACKUP)?;
-        let (mut file, from_backup) = match self.parse(&backup) {
-            Ok(Parsed::Current(file)) => (file, true),
-            _ => (PlaybookFile::default(), false),
-        };
+    /// The same for a caller that holds the lock. Nothing is changed where it may not write.
+    pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
+        let found = self.found()?;
+        let backup = self.backup()?;
+        let from_backup = backup.is_some();
+        let (mut file, taken) = combine(found, backup);
         let n_before = file.book.lessons.len();
-        self.adopt_archive(&mut file)?;
+        if file.is_unmarked {
+            file = self.mark(file)?;
+        } else {
+            self.adopt_archive(&mut file)?;
+        }
         let mut recovery = Recovery {
             reason,
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
             n_lessons: file.book.lessons.len(),
+            n_from_file: taken.from_file,
+            n_from_backup: taken.from_backup,
+            n_set_aside: taken.set_aside,
             n_removed_again: n_before - file.book.lessons.len(),
         };
         if is_writable {
             recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
-            if !from_backup {
+            if !self.has_whole_backup()? {
                 recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
             }
             self.install(&file)?;
@@ -78,6 +102,82 @@ impl Store {
             self.with_usage(Snapshot::new(file, version, None))?
         };
         Ok((snapshot, Some(recovery)))
+    }
+
+    /// True for a file that nobody but this program wrote and that is not as it was written.
+    fn is_damaged(&self, file: &'static str, seals: &Seals) -> Result<bool> {
+        let modified = self.files().stamp(file)?.and_then(|stamp| stamp.modified);
+        Ok(!seals.is_whole() && seals.is_untouched(modified))
+    }
+
+    /// What is the matter with the backup, if anything is.
+    pub(crate) fn check_backup(&self) -> Result<Option<String>> {
+        let bytes = self.bytes_of(BACKUP)?;
+        if bytes.is_empty() && self.files().stamp(BACKUP)?.is_none() {
+            return Ok(None);
+        }
+        Ok(match self.parse(&bytes) {
+            Err(reason) => Some(format!("it cannot be read: {reason}")),
+            Ok(parsed) if self.is_damaged(BACKUP, &parsed.seals)? => Some("it is damaged".to_owned()),
+            Ok(_) => None,
+        })
+    }
+
+    /// Lines of the archive that cannot be read.
+    pub(crate) fn n_broken_changes(&self) -> Result<usize> {
+        Ok(archive::count_broken(&self.read_archive()?))
+    }
+
+    fn has_whole_backup(&self) -> Result<bool> {
+        match self.parse(&self.bytes_of(BACKUP)?) {
+            Ok(parsed) => Ok(!self.is_damaged(BACKUP, &parsed.seals)?),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// As much as can be read of the playbook file; none where there is nothing.
+    fn found(&self) -> Result<Option<Found>> {
+        let bytes = self.bytes_of(PLAYBOOK)?;
+        let Some(Parsed { file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
+        if file.book.lessons.is_empty() && file.book.waiting.is_empty() && file.book.removed.is_empty() {
+            return Ok(None);
+        }
+        let modified = self.files().stamp(PLAYBOOK)?.and_then(|stamp| stamp.modified);
+        // What cannot be read further than somewhere is damage too, unless rows were written by a person.
+        let is_damage = seals.is_untouched(modified);
+        Ok(Some(Found { file, seals, is_damage }))
+    }
+
+    /// As much as can be read of a file.
+    pub(super) fn parse_leniently(&self, bytes: &[u8]) -> Option<Parsed> {
+        if let Ok(parsed) = self.parse(bytes) {
+            return Some(parsed);
+        }
+        let text = salvage::decode(bytes);
+        let is_cut = |mut parsed: Parsed| {
+            parsed.seals.head = None;
+            parsed.file.is_unmarked = true;
+            parsed
+        };
+        let rows = || self.parse(json!(salvage::rows(&text)).to_string().as_bytes()).map(is_cut);
+        let mut parsed = self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()).ok()?;
+        parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
+        Some(parsed)
+    }
+
+    /// The backup, or what is whole of it.
+    pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
+        let bytes = self.bytes_of(BACKUP)?;
+        let Some(Parsed { mut file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
+        // One that a person edited before the last commit is as it should be.
+        if self.is_damaged(BACKUP, &seals)? {
+            let book = Arc::make_mut(&mut file.book);
+            book.lessons = book.lessons.iter().filter(|lesson| !seals.foreign.contains(&lesson.id)).cloned().collect();
+            book.waiting.retain(|waiting| !seals.foreign.contains(&waiting.lesson.id));
+            file.is_unmarked |= seals.head != Some(Seal::Whole);
+        }
+        let is_empty = file.book.lessons.is_empty() && file.book.waiting.is_empty() && file.book.removed.is_empty();
+        Ok((!is_empty || seals.is_whole() || !file.is_unmarked).then_some(file))
     }
 
     /// Takes the whole archive as belonging to a state that does not say how much of it does, removals and all.
@@ -106,9 +206,10 @@ impl Store {
     }
 
     fn install(&self, file: &PlaybookFile) -> Result<()> {
-        let (temporary, _) = self.write_temporary(file)?;
+        let (temporary, bytes) = self.write_temporary(file)?;
         self.files().rename(temporary, PLAYBOOK)?;
-        self.files().sync_directory(Name::TOP)
+        self.files().sync_directory(Name::TOP)?;
+        self.back_up(&bytes)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::{Deserialize, Serialize};
 
+use super::checksum::{self, Seal};
 use super::playbook_file::Mark;
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{self, Feedback};
@@ -42,7 +43,7 @@ pub(crate) enum Event {
 impl Event {
     /// The line, set off by newlines on both sides: what a torn write left before it cannot swallow it.
     pub(crate) fn line(&self) -> Vec<u8> {
-        format!("\n{}\n", serde_json::json!(self)).into_bytes()
+        format!("\n{}\n", checksum::seal_line(&serde_json::json!(self).to_string())).into_bytes()
     }
 
     fn at(&self) -> DateTime<FixedOffset> {
@@ -99,6 +100,8 @@ pub(crate) struct UsageLog {
     last_event: BTreeMap<u64, DateTime<FixedOffset>>,
     /// Lines that could not be read.
     pub(crate) n_unreadable: usize,
+    /// True when the last line has no end.
+    pub(crate) is_torn: bool,
 }
 
 impl UsageLog {
@@ -109,6 +112,7 @@ impl UsageLog {
     /// Reads what a segment holds from `offset` on. Events from `mark` on move the book; earlier ones are in it already.
     pub(crate) fn read(&mut self, at: Mark, bytes: &[u8], mark: Mark, book: &mut Book, config: &FeedbackConfig) {
         let mut offset = at.offset;
+        self.is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let [text @ .., b'\n'] = line else { break };
             let here = Mark { segment: at.segment, offset };
@@ -116,22 +120,33 @@ impl UsageLog {
             if text.is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Event>(text) {
-                Ok(event) => {
+            let event = serde_json::from_slice::<Event>(text);
+            match event {
+                Ok(event) if checksum::check_line(text) != Seal::Broken => {
                     self.last_event
                         .entry(at.segment)
                         .and_modify(|last| *last = event.at().max(*last))
                         .or_insert(event.at());
                     self.apply(event, (here >= mark).then_some(&mut *book), config);
                 }
-                Err(_) => self.n_unreadable += 1,
+                _ => self.n_unreadable += 1,
             }
         }
         self.end = Mark { segment: at.segment, offset };
     }
 
+    /// Reads lines that are in no segment yet. Those of a receipt that is known are in one meanwhile.
+    pub(crate) fn read_more(&mut self, bytes: &[u8], book: &mut Book, config: &FeedbackConfig) {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) != Seal::Broken) {
+            if let Ok(event @ Event::Shown { .. }) = serde_json::from_slice(line) {
+                self.apply(event, Some(book), config);
+            }
+        }
+    }
+
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
         match event {
+            Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}
             Event::Shown { receipt, shown, at } => {
                 if let Some(book) = &mut book {
                     book.count_recall(shown.iter().map(|(id, _)| *id));

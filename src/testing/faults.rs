@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{At, Entry, Lock, Mapped, Stamp};
+use crate::folder::{At, Entry, Lock, Locked, Mapped, Stamp, Waiter};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,9 @@ impl<W: Watch> Disk for W {
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
         write(self, "append", &at.path(), bytes, |bytes| RealDisk.append(at, bytes))
     }
+    fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
+        run(self, "set_modified", &at.path(), || RealDisk.set_modified(at, time))
+    }
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
         run(self, "truncate", &at.path(), || RealDisk.truncate(at, length))
     }
@@ -117,8 +121,8 @@ impl<W: Watch> Disk for W {
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()> {
         run(self, "set_mode", &at.path(), || RealDisk.set_mode(at, mode))
     }
-    fn lock_exclusive(&self, at: At<'_>) -> io::Result<Lock> {
-        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at))
+    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
+        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at, waiter, patience))
     }
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
         run(self, "lock", &at.path(), || RealDisk.try_lock_exclusive(at))

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use adage_index::IndexConfig;
 use parking_lot::{Mutex, RwLock};
 
 use super::view::View;
 use super::{Inner, VectorMemory};
+use crate::config::LOCK_TIMEOUT;
 use crate::embed::{Embedder, bundled};
 use crate::error::config;
 use crate::error::vector_memory::Result;
@@ -24,12 +26,13 @@ pub struct VectorMemoryBuilder {
     index: IndexConfig,
     access: Access,
     disk: Box<dyn Disk>,
+    lock_timeout: Duration,
 }
 
 impl VectorMemoryBuilder {
     pub(super) fn new(folder: PathBuf) -> Self {
         let (index, disk) = (IndexConfig::default(), Box::new(RealDisk));
-        Self { folder, embedder: bundled(), index, access: Access::ReadWrite, disk }
+        Self { folder, embedder: bundled(), index, access: Access::ReadWrite, disk, lock_timeout: LOCK_TIMEOUT }
     }
 
     setters! {
@@ -39,6 +42,8 @@ impl VectorMemoryBuilder {
         without_embedder() => embedder = None;
         /// Other settings of the index than the default ones.
         with_index_config(config: IndexConfig) => index = config;
+        /// How long a writer waits for the folder's lock: 2 seconds, unless it is set.
+        lock_timeout(timeout: Duration) => lock_timeout = timeout;
         /// Makes and changes nothing in the folder, which need not exist.
         read_only() => access = Access::ReadOnly;
     }
@@ -56,7 +61,9 @@ impl VectorMemoryBuilder {
     /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
-        let log = DocumentLog { folder: Folder::open(&self.folder, self.disk, self.access)? };
+        let log = DocumentLog {
+            folder: Folder::open(&self.folder, self.disk, self.access)?.with_lock_timeout(self.lock_timeout),
+        };
         let mut inner = Inner {
             log,
             embedder: self.embedder,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use adage_index::KeySet;
 
@@ -12,7 +13,7 @@ use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::error::FolderError;
 use crate::error::vector_memory::{DocumentError, Error, Result};
-use crate::folder::Lock;
+use crate::folder::{Lock, Turn};
 use crate::store::documents::{Change, Logged, MemoryRecovery};
 use crate::store::memory_vectors::{self, IndexToStore};
 
@@ -107,8 +108,8 @@ impl VectorMemory {
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`]. The
     /// documents are then as before, and purged or not.
     pub fn compact(&self) -> Result<()> {
-        let _one_at_a_time = self.0.writer.lock();
-        let (lock, _) = self.0.begin()?;
+        let turn = self.0.log.folder.turn(&self.0.writer)?;
+        let (lock, _) = self.0.begin(&turn)?;
         self.0.compact(&lock)?;
         self.0.write_vectors(&lock)
     }
@@ -119,8 +120,8 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`].
     pub fn snapshot(&self) -> Result<()> {
-        let _one_at_a_time = self.0.writer.lock();
-        let (lock, _) = self.0.begin()?;
+        let turn = self.0.log.folder.turn(&self.0.writer)?;
+        let (lock, _) = self.0.begin(&turn)?;
         self.0.write_vectors(&lock)
     }
 }
@@ -143,7 +144,7 @@ impl Inner {
         // Before the embedding, which is the long part; under the lock it is looked at again.
         let view = self.view()?;
         documents.iter().try_for_each(|document| check(&view, document))?;
-        self.log.lock(&view.mark).map(drop)?;
+        self.log.probe(&view.mark)?;
         let vectors = self.embed_new(&view, &documents)?;
         let documents: Vec<Arc<Document>> = documents.into_iter().map(Arc::new).collect();
         self.write(&vectors, |view| {
@@ -157,8 +158,8 @@ impl Inner {
 
     /// Writes what `decide` makes of the newest state.
     fn write<T>(&self, vectors: &Vectors, decide: impl FnOnce(&View) -> Result<(Vec<Change>, T)>) -> Result<T> {
-        let _one_at_a_time = self.writer.lock();
-        let (lock, view) = self.begin()?;
+        let turn = self.log.folder.turn(&self.writer)?;
+        let (lock, view) = self.begin(&turn)?;
         let (changes, value) = decide(&view)?;
         if changes.is_empty() {
             return Ok(value);
@@ -193,24 +194,26 @@ impl Inner {
     }
 
     /// The lock, and the newest state under it, in which every line can be read.
-    fn begin(&self) -> Result<(Lock, Arc<View>)> {
-        let (lock, _) = self.clear_up()?;
+    fn begin(&self, turn: &Turn<'_>) -> Result<(Lock, Arc<View>)> {
+        let (lock, _) = self.clear_up(turn.patience)?;
         Ok((lock, Arc::clone(&self.view.read())))
     }
 
     /// At the open: broken lines are kept aside, and the log is written anew from the others.
     pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
-        match self.clear_up() {
+        match self.clear_up(Duration::ZERO) {
             Err(Error::Folder(FolderError::NewerSchema { .. })) => Ok(None),
+            // An open does not wait; the next write clears up.
+            Err(Error::Folder(FolderError::Locked { .. })) => Ok(self.log.report(&self.view()?.mark)),
             cleared => Ok(cleared?.1),
         }
     }
 
     /// The lock, under which the log has been read and put in order.
-    fn clear_up(&self) -> Result<(Lock, Option<MemoryRecovery>)> {
+    fn clear_up(&self, patience: Duration) -> Result<(Lock, Option<MemoryRecovery>)> {
         // Nobody waits for the state while this waits for the folder.
         let known = Arc::clone(&self.view.read());
-        let lock = self.log.lock(&known.mark)?;
+        let lock = self.log.lock(&known.mark, patience)?;
         // Another process may have done it meanwhile.
         let mut mark = self.view()?.mark.clone();
         let recovery = self.log.clear_up(&mut mark, &lock)?;

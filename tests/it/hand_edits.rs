@@ -162,16 +162,24 @@ fn keys_and_notes_that_a_person_adds_stay_through_every_commit() {
     assert_eq!(file["unread"], json!(["a row that is none"]));
 }
 
-/// The clock of the file system has not ticked: length, inode and time are those of before.
+/// Length and inode are those of before; a time that is the same to the nanosecond is no editor's.
 #[test]
-fn an_edit_within_the_same_instant_is_kept() {
+fn an_edit_within_the_same_tick_is_kept_and_one_that_forges_the_time_is_damage() {
+    let (bench, playbook, text) = stocked();
+    let time = modified(&bench);
+    let edited = text.replace("Use the csv module.", "Use the CSV module!");
+    bench.write(TRUTH, &edited);
+    set_modified(&bench, time + Duration::from_nanos(1));
+    learn(&playbook, build_lesson("amber kettle", "fill it first"));
+    assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
+    assert_eq!(lessons(&bench.open()).len(), 4);
+
     let (bench, playbook, text) = stocked();
     let time = modified(&bench);
     bench.write(TRUTH, text.replace("Use the csv module.", "Use the CSV module!"));
     set_modified(&bench, time);
-    assert_eq!((modified(&bench), bench.read(TRUTH).len()), (time, text.len()));
     learn(&playbook, build_lesson("amber kettle", "fill it first"));
-    assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
+    assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the csv module.");
     assert_eq!(lessons(&bench.open()).len(), 4);
 }
 
@@ -214,21 +222,6 @@ fn a_file_that_vanishes_under_an_open_handle_comes_back_from_its_backup() {
     bench.delete(TRUTH);
     bench.delete(BACKUP);
     assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (0, 0));
-}
-
-#[test]
-fn an_older_copy_put_back_is_what_counts() {
-    let (bench, playbook, text) = stocked();
-    let older = bench.read(BACKUP);
-    for trigger in ["amber kettle", "brass lantern"] {
-        learn(&playbook, build_lesson(trigger, "polish it"));
-    }
-    bench.write(TRUTH, &older);
-    assert_eq!(triggers(&playbook), ["rotating ssh keys", "parsing CSV exports"]);
-    learn(&playbook, build_lesson("copper anvil", "polish it"));
-    assert_eq!(triggers(&playbook), ["copper anvil", "rotating ssh keys", "parsing CSV exports"]);
-    let context = playbook.get_playbook_context("brass lantern").unwrap();
-    assert_eq!((context.text.as_str(), text.contains("brass lantern")), ("", false));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod calibrating;
 mod contention;
 mod credit;
 mod curation;
+mod damage;
 mod doc_links;
 #[cfg(feature = "bundled-model")]
 mod evidence;
@@ -32,6 +33,7 @@ mod inbox_agents;
 mod large;
 mod layers;
 mod learning_from_sessions;
+mod locked;
 #[cfg(feature = "bundled-model")]
 mod measured;
 #[cfg(feature = "bundled-model")]

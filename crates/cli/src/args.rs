@@ -76,6 +76,8 @@ pub(crate) enum Command {
     },
     /// Remove a lesson for good
     Remove { lesson: String },
+    /// Delete a lesson and every word of it, also from the backup, the history and quarantine; cannot be undone
+    Forget { lesson: String },
     /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id
     Undo { id: String },
     /// List the changes that can be undone, newest first
@@ -105,7 +107,21 @@ pub(crate) enum Command {
         all: bool,
     },
     /// Check the folder's integrity; exit code 1 if there are findings
-    Check,
+    Check {
+        /// Accept what was edited in the playbook file, so that it is not listed again
+        #[arg(long)]
+        accept: bool,
+    },
+    /// Repair a broken playbook file row by row, and take back what is only in quarantine
+    Repair {
+        /// Print what would be taken from where; change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Copy the memory to a folder that is empty or missing, while others write
+    Backup { folder: PathBuf },
+    /// Put the playbook of a backup in the place of the present one, which is kept in quarantine
+    Restore { folder: PathBuf },
     /// Test what this installation needs: folder, lock, model
     Doctor,
     /// Find lessons in agents' session files

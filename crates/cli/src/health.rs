@@ -11,8 +11,11 @@ use crate::output::Output;
 use crate::result::{Done, chain, exit_code};
 use crate::{embedder, onnxruntime};
 
-pub(crate) fn check(global: &Global, out: &mut Output) -> Done {
-    let playbook = global.read()?;
+pub(crate) fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
+    let playbook = if accept { global.open()? } else { global.read()? };
+    if accept {
+        playbook.accept_edits()?;
+    }
     let check = playbook.check()?;
     let is_recovered = playbook.recovery().is_some();
     out.object(&json!({

@@ -18,6 +18,7 @@ mod health;
 mod hook;
 mod inbox;
 mod init;
+mod keeping;
 mod learn;
 mod manual;
 mod mcp;
@@ -128,7 +129,11 @@ fn dispatch(cli: Cli) -> Done {
         Command::Failures { limit } => show::failures(&global, limit, &mut out),
         Command::Stats => show::stats(&global, &mut out),
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
-        Command::Check => health::check(&global, &mut out),
+        Command::Check { accept } => health::check(&global, accept, &mut out),
+        Command::Repair { dry_run } => keeping::repair(&global, dry_run, &mut out),
+        Command::Backup { folder } => keeping::backup(&global, &folder, &mut out),
+        Command::Restore { folder } => keeping::restore(&global, &folder, &mut out),
+        Command::Forget { lesson } => keeping::forget(&global, &lesson, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
         Command::Skip { name } => mine::skip(&global, &name, &mut out),

@@ -10,7 +10,7 @@ use crate::folder::{Directory, Entry, Name};
 use crate::id::ChangeId;
 
 /// Where they are.
-pub(super) const JOURNALS: &str = "edits";
+pub(crate) const JOURNALS: &str = "edits";
 /// Transactions that can be undone.
 const MAX_DONE: usize = 32;
 /// Bytes of their journals, excluding the newest.

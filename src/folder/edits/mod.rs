@@ -25,6 +25,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset};
 
@@ -35,6 +36,7 @@ use crate::hash::TextHash;
 use crate::id::ChangeId;
 pub(crate) use journal::{Journal, Record, content_hash};
 use journal::{JournalFile, render};
+pub(crate) use journals::JOURNALS;
 use journals::{Journals, Stage};
 pub(crate) use reach::{NamedBelow, Reach};
 use settle::Settlement;
@@ -153,7 +155,8 @@ impl<'a> Edits<'a> {
     /// Finishes or rolls back what a dead process left, if there is anything and the handle may write.
     pub(crate) fn recover(self) -> Result<()> {
         if self.folder.may_write() && self.has_unsettled()? {
-            let _lock = self.folder.lock()?;
+            // Whoever holds the lock may be carrying one out.
+            let _lock = self.folder.lock_within(Duration::ZERO)?;
             Settlement(self).settle_all()?;
         }
         Ok(())
@@ -162,7 +165,7 @@ impl<'a> Edits<'a> {
     /// Removes the records that are too old, if there are any and the handle may write.
     pub(crate) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
         if self.folder.may_write() && self.journals().has_outdated(now)? {
-            let _lock = self.folder.lock()?;
+            let _lock = self.folder.lock_within(Duration::ZERO)?;
             self.journals().remove_outdated(now)?;
         }
         Ok(())

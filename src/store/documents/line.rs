@@ -112,11 +112,19 @@ pub(super) struct Lines {
     pub(super) whole: usize,
 }
 
-/// Reads lines. A batch at the end that is not complete is left out, whether it was torn or is being written.
+/// True for what a power loss leaves of a write: zeros, where a flipped bit leaves one at most.
+fn is_zeroed(line: &[u8]) -> bool {
+    line.iter().filter(|byte| **byte == 0).nth(1).is_some()
+}
+
+/// Reads lines. A batch at the end that is not complete is left out, whether it was torn or is being written; so is one of which parts
+/// are zeros.
 pub(super) fn read(bytes: &[u8]) -> Lines {
     let mut lines = Lines::default();
     // Of the batch that is being read: where it began, how many changes were known before it, lines still to come.
     let (mut start, mut n_before, mut n_expected) = (0, 0, 0);
+    // True while parts of the batch never reached the disk.
+    let (mut is_torn, mut was_zeroed) = (false, false);
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let [text @ .., b'\n'] = line else { break };
@@ -124,11 +132,18 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
         at = here.end;
         let payload = parse(text);
         let more = payload.as_ref().map(|payload| payload.more);
-        // A line that does not go on counting down begins a batch of its own; a broken one counts as the one expected.
-        if n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected) {
+        // A line that does not go on counting down begins a batch of its own; a broken one counts as the one expected. Zeros swallow
+        // any number of lines: what follows them and counts lower, or comes right after them, is of the same batch.
+        let follows = |more: usize| if n_expected == 0 { was_zeroed } else { more < n_expected };
+        if is_torn && more.is_some_and(follows) {
+            n_expected = more.map_or(1, |more| more + 1);
+        } else if n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected) {
             (start, n_before) = (here.start, lines.changes.len());
             n_expected = more.map_or(1, |more| more + 1);
+            is_torn = false;
         }
+        was_zeroed = payload.is_none() && is_zeroed(text);
+        is_torn |= was_zeroed;
         n_expected -= 1;
         let n_bytes = line.len();
         match payload {
@@ -142,7 +157,7 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
             _ => lines.broken.push(here),
         }
     }
-    if n_expected > 0 {
+    if n_expected > 0 || is_torn {
         lines.changes.truncate(n_before);
         lines.broken.retain(|broken| broken.start < start);
         lines.whole = start;
@@ -215,6 +230,27 @@ mod tests {
             assert!(lines.broken.is_empty());
         }
         assert_eq!(read(&bytes).changes.len(), 4);
+    }
+
+    #[test]
+    fn of_a_batch_that_is_zeroed_anywhere_nothing_is_left() {
+        let known: &[&[Change]] = &[&[put("a")], &[put("b"), put("c")]];
+        let batch = [put("d"), put("e"), Change::Remove("a".to_owned()), put("f"), put("g")];
+        let first = log(known).len();
+        let bytes = log(&[known[0], known[1], &batch]);
+        let n_before = ids(&read(&bytes[..first])).len();
+        for from in first..bytes.len() - 2 {
+            for to in [from + 2, from + 40, from + 130, from + 260, bytes.len()] {
+                let mut zeroed = bytes.clone();
+                let to = to.min(bytes.len());
+                zeroed[from..to].fill(0);
+                let lines = read(&zeroed);
+                assert_eq!((lines.changes.len(), lines.whole), (n_before, first), "{from}..{to}: {:?}", ids(&lines));
+                // What was written after it counts.
+                zeroed.extend(super::batch(&[put("h")]).unwrap().0);
+                assert!(ids(&read(&zeroed)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
+            }
+        }
     }
 
     #[test]

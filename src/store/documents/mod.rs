@@ -8,6 +8,7 @@ mod line;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -144,9 +145,17 @@ impl DocumentLog {
     }
 
     /// The lock for writing, and that the folder may be written to.
-    pub(crate) fn lock(&self, known: &LogMark) -> Result<Lock> {
+    pub(crate) fn lock(&self, known: &LogMark, patience: Duration) -> Result<Lock> {
         self.refuse_newer(known)?;
-        self.folder.lock()
+        self.folder.lock_within(patience)
+    }
+
+    /// Whether a write could begin, if not now then when the lock is free.
+    pub(crate) fn probe(&self, known: &LogMark) -> Result<()> {
+        match self.lock(known, Duration::ZERO) {
+            Err(FolderError::Locked { .. }) => Ok(()),
+            locked => locked.map(drop),
+        }
     }
 
     /// After a look under the lock: keeps bytes aside that cannot be read. The log has to be written anew then.

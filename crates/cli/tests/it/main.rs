@@ -19,6 +19,7 @@ mod home;
 mod hook;
 mod inbox_cli;
 mod init;
+mod keeping;
 mod mcp;
 mod places;
 mod processes;

@@ -1,0 +1,64 @@
+//! Copies of a memory, and what becomes of broken and unwanted texts: backup, restore, repair, forget.
+
+use std::path::Path;
+
+use adage::redact::one_line;
+use serde_json::json;
+
+use crate::global::{Access, Global};
+use crate::output::{Output, counted};
+use crate::result::Done;
+
+pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
+    let record = global.read()?.back_up(folder)?;
+    let (lessons, files) = (counted(record.n_lessons, "lesson"), counted(record.files.len(), "file"));
+    let text = format!("{lessons} in {files} copied to {}", folder.display());
+    out.both(&json!({"folder": folder, "generation": record.generation, "lessons": record.n_lessons, "files": record.files.len()}), &text)
+}
+
+pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done {
+    let restored = global.create()?.restore(folder)?;
+    out.object(&json!(restored))?;
+    out.line(&format!("{} restored", counted(restored.n_lessons, "lesson")))?;
+    if restored.n_kept_removed > 0 {
+        out.line(&format!("{} stay removed", restored.n_kept_removed))?;
+    }
+    if restored.n_files + restored.n_files_kept > 0 {
+        let (back, kept) = (counted(restored.n_files, "other file"), restored.n_files_kept);
+        out.line(&format!("{back} put back, {kept} kept as they are"))?;
+    }
+    if let Some(previous) = &restored.previous {
+        out.line(&format!("the playbook file that was in use is kept at {}", previous.display()))?;
+    }
+    Ok(std::process::ExitCode::SUCCESS)
+}
+
+pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
+    let playbook = global.open_with(global.builder()?, if dry_run { Access::Read } else { Access::Write })?;
+    let repair = if dry_run { playbook.preview_repair()? } else { playbook.repair()? };
+    out.object(&json!(repair))?;
+    let would = if dry_run { "would be " } else { "" };
+    if let Some(recovery) = &repair.recovery {
+        let (file, backup) = (recovery.n_from_file, recovery.n_from_backup);
+        out.line(&format!(
+            "{file} rows {would}taken from the file, {backup} from its backup, {} set aside",
+            recovery.n_set_aside
+        ))?;
+    }
+    for row in &repair.from_quarantine {
+        out.line(&format!("{would}taken from {}: {}", row.path.display(), one_line(&row.trigger, 120)))?;
+    }
+    if repair.recovery.is_none() && repair.from_quarantine.is_empty() {
+        out.line("nothing to repair")?;
+    }
+    Ok(std::process::ExitCode::SUCCESS)
+}
+
+pub(crate) fn forget(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let reference = global.lesson(lesson);
+    // One that was removed before is in no list any more.
+    let playbook = global.holder(&reference).or_else(|_| global.open())?;
+    let id = playbook.forget(reference)?.id;
+    let text = format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone");
+    out.both(&json!({"forgotten": id}), &text)
+}

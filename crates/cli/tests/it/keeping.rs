@@ -1,0 +1,180 @@
+//! Backup, restore, repair and forget, and what a stuck process or a full disk leaves of a call.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const SECRET: &str = "the words that nobody may read again";
+
+fn adage(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+    command.args(["--json", "--embedder", "hashing", "--dir"]).arg(folder);
+    command.env("ADAGE_TRUST", "all").stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Vec<Value> {
+    let output = adage(folder).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn learn(folder: &Path, trigger: &str, solution: &str) -> String {
+    run(folder, &["learn", "--trigger", trigger, "--solution", solution])[0]["id"].as_str().unwrap().to_owned()
+}
+
+fn triggers(folder: &Path) -> Vec<String> {
+    let rows = run(folder, &["list"]);
+    let mut triggers: Vec<String> = rows.iter().map(|row| row["trigger"].as_str().unwrap().to_owned()).collect();
+    triggers.sort();
+    triggers
+}
+
+/// Every file below a folder that these words are in.
+fn files_with(folder: &Path, words: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.path().is_dir() {
+            found.extend(files_with(&entry.path(), words));
+        } else if text(&fs::read(entry.path()).unwrap()).contains(words) {
+            found.push(entry.path().display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_file_and_does_not_come_back() {
+    let (home, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = &home.path().join("memory");
+    learn(folder, "compressing photographs", "Keep the originals until the copies were looked at.");
+    let id = learn(folder, "parsing CSV exports", SECRET);
+    run(folder, &["learn", "--trigger", "parsing CSV exports", "--solution", &format!("{SECRET}, merged")]);
+    let backup = copy.path().join("backup");
+    run(folder, &["backup", backup.to_str().unwrap()]);
+    // A broken file with the words in it goes to quarantine.
+    fs::write(folder.join("skills_playbook.json"), format!("{{\"lessons\": [{{\"solution\": \"{SECRET}\"")).unwrap();
+    run(folder, &["stats"]);
+    assert!(!files_with(folder, SECRET).is_empty());
+    run(folder, &["forget", &id]);
+    assert_eq!(files_with(folder, SECRET), Vec::<String>::new());
+    let restored = &run(folder, &["restore", backup.to_str().unwrap()])[0];
+    assert_eq!(restored["n_kept_removed"], 1);
+    assert_eq!(triggers(folder), ["compressing photographs"]);
+    assert!(run(folder, &["check"])[0]["findings"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_backup_comes_back_in_place_and_elsewhere_and_a_broken_one_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, other) = (&home.path().join("memory"), &home.path().join("other"));
+    learn(folder, "parsing CSV exports", "Use the csv module.");
+    run(folder, &["context", "parsing CSV exports"]);
+    let backup = home.path().join("backup");
+    let backup = backup.to_str().unwrap();
+    run(folder, &["backup", backup]);
+    assert!(!adage(folder).args(["backup", backup]).output().unwrap().status.success(), "it is not empty");
+    learn(folder, "rotating ssh keys", "Keep both until every host took the new one.");
+    for place in [folder, other] {
+        run(place, &["restore", backup]);
+        assert_eq!(triggers(place), ["parsing CSV exports"]);
+        assert_eq!(run(place, &["stats"])[0]["retrievals"], 1);
+        learn(place, "amber kettle", "Fill it first.");
+        assert_eq!(triggers(place).len(), 2);
+    }
+    let copy = Path::new(backup).join("skills_playbook.json");
+    let whole = fs::read(&copy).unwrap();
+    fs::write(&copy, &whole[..whole.len() - 9]).unwrap();
+    let refused = adage(folder).args(["restore", backup]).output().unwrap();
+    assert!(
+        !refused.status.success() && text(&refused.stderr).contains("not a whole backup"),
+        "{}",
+        text(&refused.stderr)
+    );
+}
+
+#[test]
+fn an_edit_is_listed_until_it_is_accepted_and_a_repair_says_what_it_takes() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = &home.path().join("memory");
+    learn(folder, "parsing CSV exports", "Use the csv module.");
+    let file = folder.join("skills_playbook.json");
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, whole.replace("Use the csv module.", "Use the CSV module!")).unwrap();
+    let checked = adage(folder).arg("check").output().unwrap();
+    assert!(text(&checked.stdout).contains("was edited in the file"), "{}", text(&checked.stdout));
+    learn(folder, "rotating ssh keys", "Keep both until every host took the new one.");
+    assert_eq!(adage(folder).arg("check").status().unwrap().code(), Some(1));
+    run(folder, &["check", "--accept"]);
+    run(folder, &["check"]);
+    // Half of it is gone: the first rows are the file's, the others the backup's.
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let before = fs::read(&file).unwrap();
+    let would = &run(folder, &["repair", "--dry-run"])[0];
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let did = &run(folder, &["repair"])[0];
+    let taken = |repair: &Value| ["n_from_file", "n_from_backup"].map(|key| repair["recovery"][key].as_u64().unwrap());
+    assert_eq!((taken(would), taken(would).iter().sum::<u64>()), (taken(did), 2));
+    assert_eq!(triggers(folder), ["parsing CSV exports", "rotating ssh keys"]);
+}
+
+#[test]
+fn a_stuck_holder_is_named_to_writers_and_readers_answer_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = &home.path().join("memory");
+    learn(folder, "parsing CSV exports", "Use the csv module.");
+    let lock = File::options().append(true).open(folder.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let timed = |arguments: &[&str]| -> (Output, Duration) {
+        let begun = Instant::now();
+        let output = adage(folder).args(arguments).output().unwrap();
+        (output, begun.elapsed())
+    };
+    let (learned, waited) = timed(&["learn", "--trigger", "amber kettle", "--solution", "Fill it first."]);
+    let said = text(&learned.stderr);
+    assert!(!learned.status.success() && said.contains("waiting for the lock"), "{said}");
+    assert!(said.contains(&format!("is locked by process {}", std::process::id())), "{said}");
+    assert!(waited < Duration::from_secs(4), "{waited:?}");
+    for arguments in [vec!["context", "parsing CSV exports"], vec!["list"], vec!["check"], vec!["doctor"]] {
+        let (answer, waited) = timed(&arguments);
+        assert!(arguments == ["doctor"] || answer.status.success(), "{arguments:?}: {}", text(&answer.stderr));
+        assert!(waited < Duration::from_millis(1_000), "{arguments:?}: {waited:?}");
+    }
+    drop(lock);
+    assert_eq!(run(folder, &["stats"])[0]["n_lessons"], 1);
+    learn(folder, "amber kettle", "Fill it first.");
+    assert_eq!(run(folder, &["stats"])[0]["retrievals"], 1);
+}
+
+/// A disk that takes nothing more: every write of the process fails.
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_a_context_is_given_and_a_learn_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = &home.path().join("memory");
+    learn(folder, "parsing CSV exports", "Use the csv module.");
+    let full = |arguments: &[&str]| {
+        let mut command = Command::new("bash");
+        command.args(["-c", "set -o pipefail; trap '' XFSZ; ulimit -f 0; \"$@\" 2>&1 | cat", "-"]);
+        command.arg(env!("CARGO_BIN_EXE_adage")).args(["--embedder", "hashing", "--dir"]).arg(folder);
+        let output = command.args(arguments).env("ADAGE_TRUST", "all").output().unwrap();
+        (output.status.success(), text(&output.stdout))
+    };
+    let context = full(&["context", "parsing CSV exports"]);
+    assert!(context.0 && context.1.contains("Use the csv module."), "{context:?}");
+    assert!(context.1.contains("may not be counted"), "{context:?}");
+    let listed = full(&["list"]);
+    assert!(listed.0 && listed.1.contains("parsing CSV exports"), "{listed:?}");
+    let learned = full(&["learn", "--trigger", "amber kettle", "--solution", "Fill it first."]);
+    assert!(!learned.0 && learned.1.contains("could not"), "{learned:?}");
+    assert_eq!(triggers(folder), ["parsing CSV exports"]);
+    learn(folder, "amber kettle", "Fill it first.");
+}

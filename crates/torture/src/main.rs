@@ -1,0 +1,69 @@
+//! The campaign of faults against the real program: `adage-torture PROGRAM [SCALE]`. It prints one row per fault, and ends with 1 if
+//! anything acknowledged was lost, doubled, revived or changed in silence.
+//!
+//! A scale of 1 is the short form for CI; the counts grow with it.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a program for the people who work on adage"
+)]
+
+mod faults;
+mod memory;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use memory::Program;
+
+/// What became of the cases of one fault.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) cases: usize,
+    /// The state is the one that was acknowledged.
+    pub(crate) same: usize,
+    /// Something is not as it was, and the program says so.
+    pub(crate) told: usize,
+    /// Something is not as it was, and nobody is told.
+    pub(crate) silent: usize,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let Some(program) = arguments.next().map(PathBuf::from) else {
+        eprintln!("usage: adage-torture PROGRAM [SCALE]");
+        return ExitCode::from(2);
+    };
+    let scale = arguments.next().and_then(|scale| scale.parse().ok()).unwrap_or(1);
+    match campaign(&Program(program), scale) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("adage-torture: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// True when nothing was lost in silence.
+fn campaign(program: &Program, scale: usize) -> Result<bool, memory::Failure> {
+    type Fault = fn(&Program, usize) -> Result<Tally, memory::Failure>;
+    let all: [(&str, Fault); 6] = [
+        ("kill at a random moment of a learn or a removal", faults::kills),
+        ("a flipped bit, the file's times restored", faults::flips),
+        ("a playbook, backup or archive that is cut, its times restored", faults::cuts),
+        ("a write that fails: no space left", faults::full_disk),
+        ("what editors, merges and sync tools leave", faults::edits),
+        ("a stopped holder of the lock", faults::holders),
+    ];
+    println!("| fault | cases | as acknowledged | not, and told | **not, and silent** |\n|---|--:|--:|--:|--:|");
+    let mut is_clean = true;
+    for (name, fault) in all {
+        let Tally { cases, same, told, silent } = fault(program, scale)?;
+        println!("| {name} | {cases} | {same} | {told} | {silent} |");
+        is_clean &= silent == 0 && cases > 0;
+    }
+    Ok(is_clean)
+}

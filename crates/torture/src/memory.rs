@@ -1,0 +1,103 @@
+//! A memory, as the program shows it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Why the campaign cannot go on.
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+/// The program that is tested.
+pub(crate) struct Program(pub(crate) PathBuf);
+
+/// What a user sees of a memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    lessons: Vec<Value>,
+    n_removed: Value,
+}
+
+impl Program {
+    pub(crate) fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.0);
+        command.args(["--json", "--embedder", "none", "--dir"]).arg(folder).args(arguments);
+        command.env("ADAGE_TRUST", "all").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, folder: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+        Ok(self.command(folder, arguments).output()?)
+    }
+
+    /// The first object that a call prints, which has to succeed.
+    pub(crate) fn object(&self, folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
+        let output = self.run(folder, arguments)?;
+        if !output.status.success() {
+            return Err(format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(rows(&output)?.into_iter().next().unwrap_or_default())
+    }
+
+    /// Lessons with their texts, trust and counts, and how many were removed; and whether the program says that something is wrong.
+    pub(crate) fn state(&self, folder: &Path) -> Result<(State, bool), Failure> {
+        let list = self.run(folder, &["list", "--limit", "100000"])?;
+        let stats = self.run(folder, &["stats"])?;
+        let check = self.run(folder, &["check"])?;
+        let is_told = !list.stderr.is_empty() || !check.stderr.is_empty() || !check.status.success();
+        let mut lessons = rows(&list)?;
+        lessons.sort_by_key(|row| row.get("id").map(ToString::to_string));
+        for row in &mut lessons {
+            // It ages by the second.
+            row.as_object_mut().map(|row| row.remove("utility"));
+        }
+        let n_removed = rows(&stats)?.first().and_then(|stats| stats.get("n_removed").cloned()).unwrap_or_default();
+        Ok((State { lessons, n_removed }, is_told))
+    }
+
+    /// A memory with lessons, counts, a removal, and retrievals since the last commit.
+    pub(crate) fn stock(&self, folder: &Path) -> Result<(), Failure> {
+        for number in 0..6 {
+            let trigger = format!("task number {number} of the campaign");
+            self.object(folder, &["learn", "--trigger", &trigger, "--solution", &format!("do what {number} says")])?;
+        }
+        let context = self.object(folder, &["context", "task number 3 of the campaign"])?;
+        if let Some(receipt) = context.get("receipt").and_then(Value::as_str) {
+            self.object(folder, &["outcome", receipt, "helpful"])?;
+        }
+        self.object(folder, &["remove", "task number 5 of the campaign"])?;
+        self.object(folder, &["context", "task number 1 of the campaign"])?;
+        Ok(())
+    }
+}
+
+impl State {
+    pub(crate) fn has(&self, trigger: &str) -> bool {
+        self.lessons.iter().any(|row| row.get("trigger").and_then(Value::as_str) == Some(trigger))
+    }
+}
+
+pub(crate) fn rows(output: &Output) -> Result<Vec<Value>, Failure> {
+    String::from_utf8(output.stdout.clone())?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+/// Numbers with a fixed seed (`SplitMix64`, Steele et al., OOPSLA 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % n.max(1) as u64).unwrap_or(0)
+    }
+}
+
+impl State {
+    /// Every lesson but one, as text.
+    pub(crate) fn texts(&self, but: &str) -> Vec<String> {
+        let others = self.lessons.iter().filter(|row| row.get("trigger").and_then(Value::as_str) != Some(but));
+        others.map(ToString::to_string).collect()
+    }
+}

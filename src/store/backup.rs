@@ -1,0 +1,241 @@
+//! Copies of a whole memory elsewhere, and back from there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
+use crate::error::folder::{FolderError, Result};
+use crate::folder::{Directory, Entry, Name, Turn};
+use crate::hash::TextHash;
+use crate::lesson::LessonId;
+
+/// The list of a copy's files, which is written last: without it a copy is not whole.
+const MANIFEST: &str = "backup.json";
+/// What no copy has: locks, caches, what was broken, and the name of this folder.
+const LEFT_OUT: [&str; 8] =
+    ["lock", "mining.lock", "vectors.bin", "quarantine", "edits", "id", "skills_playbook.json.bak", ".gitignore"];
+/// How often files are read again that a commit replaced meanwhile; then the folder is locked.
+const MAX_ROUNDS: usize = 3;
+
+/// A copy of a memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BackupRecord {
+    /// The generation of the playbook file.
+    pub generation: u64,
+    /// Lessons in it.
+    pub n_lessons: usize,
+    /// Its files and the hash of each.
+    pub files: Vec<BackupFile>,
+}
+
+/// A file of a copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BackupFile {
+    /// Relative to the folder.
+    pub path: PathBuf,
+    /// Of its bytes.
+    pub hash: TextHash,
+}
+
+/// What a restore did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Restored {
+    /// Lessons there are now.
+    pub n_lessons: usize,
+    /// Lessons of the copy that were removed since, and stay removed.
+    pub n_kept_removed: usize,
+    /// Other files that were missing and are back.
+    pub n_files: usize,
+    /// Other files that are there, as they were.
+    pub n_files_kept: usize,
+    /// Where the playbook file is now that was in use before.
+    pub previous: Option<PathBuf>,
+}
+
+impl Store {
+    /// Copies the memory to a folder that is empty or does not exist. Others may write meanwhile.
+    pub(crate) fn back_up_to(&self, path: &Path) -> Result<BackupRecord> {
+        let target = self.folder.elsewhere(path);
+        target.create_directory(Name::TOP)?;
+        if !target.list(Name::TOP)?.is_empty() {
+            let error = std::io::Error::new(std::io::ErrorKind::DirectoryNotEmpty, "it is not empty");
+            return Err(FolderError::io("back up to", path)(error));
+        }
+        let mut round = 0;
+        let (snapshot, files) = loop {
+            round += 1;
+            let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
+            let snapshot = self.load()?;
+            let mut files = Vec::new();
+            self.collect(&Name::TOP, &mut files)?;
+            if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {
+                break (snapshot, files);
+            }
+        };
+        let mut record = BackupRecord {
+            generation: snapshot.file.generation,
+            n_lessons: snapshot.book().lessons.len(),
+            files: Vec::with_capacity(files.len()),
+        };
+        for (name, bytes) in files {
+            let path = name.as_path().to_owned();
+            if let Some(folder) = path.parent() {
+                target.create_directory(folder.as_os_str())?;
+            }
+            target.create(&name, &bytes)?;
+            target.sync(&name)?;
+            record.files.push(BackupFile { path, hash: TextHash::of(&[&bytes]) });
+        }
+        let manifest = serde_json::json!(record).to_string();
+        target.create(MANIFEST, manifest.as_bytes())?;
+        target.sync(MANIFEST)?;
+        target.sync_directory(Name::TOP)?;
+        Ok(record)
+    }
+
+    fn collect(&self, folder: &Name, files: &mut Vec<(Name, Vec<u8>)>) -> Result<()> {
+        for entry in self.files().list_own(folder)? {
+            let name = folder.join(&entry);
+            if folder == &Name::TOP && LEFT_OUT.iter().any(|left_out| entry == *left_out) {
+                continue;
+            }
+            match self.files().entry(&name)? {
+                Entry::Folder => self.collect(&name, files)?,
+                Entry::File { .. } => files.push((name.clone(), self.files().read_or_empty(&name, 0)?)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The playbook of a copy takes the place of the present one; other files only where there are none. What was removed here stays
+    /// removed.
+    pub(crate) fn restore(
+        &self,
+        known: &Snapshot,
+        turn: &Turn<'_>,
+        path: &Path,
+    ) -> Result<(Snapshot, Restored), crate::Error> {
+        let source = self.folder.elsewhere(path);
+        let record = read_record(&source, path)?;
+        let lock = self.folder.lock_within(turn.patience)?;
+        let mut snapshot = self.newest(known)?;
+        self.refuse_newer(&snapshot)?;
+        let mut file = self.file_of(&source)?;
+        let n_before = file.book.lessons.len();
+        let book = Arc::make_mut(&mut file.book);
+        let present = snapshot.book();
+        let is_removed = |id: LessonId, hash: TextHash| {
+            present.removed.iter().any(|removed| removed.id == id || removed.text_hash == hash)
+        };
+        book.lessons =
+            book.lessons.iter().filter(|lesson| !is_removed(lesson.id, lesson.text_hash())).cloned().collect();
+        book.waiting.retain(|waiting| !is_removed(waiting.lesson.id, waiting.lesson.text_hash()));
+        let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
+        let more: Vec<_> = more.cloned().collect();
+        for removed in &mut book.removed {
+            // What was forgotten since is not told again.
+            if let Some(now) = present.removed.iter().find(|now| now.id == removed.id) {
+                removed.lesson.clone_from(&now.lesson);
+            }
+        }
+        book.removed.extend(more);
+        let n_lessons = book.lessons.len();
+        file.generation = file.generation.max(snapshot.file.generation) + 1;
+        let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
+        let previous =
+            if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
+        let (mut n_files, mut n_files_kept) = (0, 0);
+        for BackupFile { path, .. } in &record.files {
+            let name = Name::from(path.as_os_str());
+            if name.as_path() == Path::new(PLAYBOOK) || path.to_string_lossy().starts_with("usage.") {
+                continue;
+            }
+            if self.files().entry(&name)? != Entry::Missing {
+                n_files_kept += 1;
+                continue;
+            }
+            if let Some(folder) = path.parent() {
+                self.files().create_directory(folder.as_os_str())?;
+            }
+            let temporary = self.folder.write_temporary("restored", &source.read_or_empty(&name, 0)?)?;
+            self.files().rename(temporary, &name)?;
+            n_files += 1;
+        }
+        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.usage = self.usage_files().end()?.unwrap_or_default();
+        self.replace_file(&mut snapshot, file, false)?;
+        drop(lock);
+        let restored = Restored { n_lessons, n_kept_removed: n_before - n_lessons, n_files, n_files_kept, previous };
+        Ok((snapshot, restored))
+    }
+
+    /// The playbook of a copy with its usage folded in.
+    fn file_of(&self, source: &Directory) -> Result<PlaybookFile> {
+        let bytes = source.read_or_empty(PLAYBOOK, 0)?;
+        let parsed =
+            if bytes.is_empty() { Ok(PlaybookFile::default()) } else { self.parse(&bytes).map(|parsed| parsed.file) };
+        let mut file = parsed.map_err(|reason| FolderError::Unreadable { path: source.path_of(PLAYBOOK), reason })?;
+        let usage = super::UsageFiles(source);
+        let mut log = UsageLog::default();
+        for segment in usage.segments()? {
+            let at = Mark { segment, offset: 0 };
+            log.read(at, &usage.read(at)?, file.usage, Arc::make_mut(&mut file.book), &self.feedback);
+        }
+        Ok(file)
+    }
+
+    /// Lessons of quarantined playbook files that are whole and nowhere else: not in the playbook, and no change on record took them
+    /// out.
+    pub(crate) fn quarantined_lessons(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, crate::Lesson)>> {
+        let book = snapshot.book();
+        let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
+        known.extend(book.waiting.iter().map(|waiting| waiting.lesson.id));
+        known.extend(book.removed.iter().map(|removed| removed.id));
+        for change in archive::parse(&self.read_archive()?, self.clock.as_ref()) {
+            known.extend(change.edits.iter().map(|edit| edit.id));
+            known.extend(change.edits.iter().filter_map(|edit| Some(edit.incoming.as_ref()?.id)));
+        }
+        let mut texts: std::collections::BTreeSet<TextHash> =
+            book.lessons.iter().map(|lesson| lesson.text_hash()).collect();
+        texts.extend(book.removed.iter().map(|removed| removed.text_hash));
+        let mut found = Vec::new();
+        for name in self.files().list(crate::folder::QUARANTINE)? {
+            if !name.to_string_lossy().starts_with("skills_playbook") {
+                continue;
+            }
+            let name = Name::from(crate::folder::QUARANTINE).join(name);
+            let bytes = self.files().read_or_empty(&name, 0)?;
+            let Some(playbook_file::Parsed { file, seals, .. }) = self.parse_leniently(&bytes) else { continue };
+            for lesson in file.book.lessons.iter() {
+                let is_whole = seals.written.is_none() || !seals.foreign.contains(&lesson.id);
+                if is_whole && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
+                    found.push((self.files().path_of(&name), crate::Lesson::clone(lesson)));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The list of a copy's files, which are all there as they were written.
+fn read_record(source: &Directory, path: &Path) -> Result<BackupRecord> {
+    let not_whole = |what: String| FolderError::Unreadable {
+        path: path.to_owned(),
+        reason: format!("it is not a whole backup: {what}"),
+    };
+    let manifest = source.content(MANIFEST)?.ok_or_else(|| not_whole(format!("{MANIFEST} is missing")))?;
+    let record: BackupRecord = serde_json::from_slice(&manifest).map_err(|error| not_whole(error.to_string()))?;
+    for file in &record.files {
+        let bytes = source.content(file.path.as_os_str())?;
+        if bytes.is_none_or(|bytes| TextHash::of(&[&bytes]) != file.hash) {
+            return Err(not_whole(format!("{} is not as it was written", file.path.display())));
+        }
+    }
+    Ok(record)
+}

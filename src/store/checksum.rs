@@ -1,0 +1,159 @@
+//! Checksums of what the files say, independent of how it is laid out: a row that an editor indents again is the same row.
+
+use crc32fast::Hasher;
+use serde_json::{Map, Value};
+
+/// The key of a row that holds its checksum.
+pub(crate) const KEY: &str = "crc";
+
+/// What the checksum of a row says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    /// It is what this program wrote.
+    Whole,
+    /// It is not what this program wrote.
+    Broken,
+    /// It has none: somebody else wrote it, or an older version did.
+    Missing,
+}
+
+/// The checksum of a row in a list, as the file has it. The list's name is part of it: a row in another list is another row.
+pub(crate) fn of_row(list: &str, row: &Map<String, Value>) -> String {
+    let mut crc = Hasher::new();
+    crc.update(list.as_bytes());
+    object(row, &mut crc);
+    text(&crc)
+}
+
+/// Takes the checksum out of a row and compares.
+pub(crate) fn take(list: &str, row: &mut Value) -> Seal {
+    let Value::Object(row) = row else { return Seal::Missing };
+    match row.remove(KEY) {
+        None => Seal::Missing,
+        Some(Value::String(crc)) if crc == of_row(list, row) => Seal::Whole,
+        Some(_) => Seal::Broken,
+    }
+}
+
+/// The checksum of several parts, in this order.
+pub(crate) fn of_values<'a>(values: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
+    let mut crc = Hasher::new();
+    for (name, value) in values {
+        crc.update(name.as_bytes());
+        hash(value, &mut crc);
+    }
+    text(&crc)
+}
+
+fn text(crc: &Hasher) -> String {
+    format!("{:08x}", crc.clone().finalize())
+}
+
+fn hash(value: &Value, crc: &mut Hasher) {
+    match value {
+        Value::Null => crc.update(b"0"),
+        Value::Bool(is) => crc.update(if *is { b"t" } else { b"f" }),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            // As it is read back: the last digit may change on the way through a file.
+            Some(float) => {
+                let read: f64 = serde_json::from_str(&Value::from(float).to_string()).unwrap_or(float);
+                crc.update(b"d");
+                crc.update(&read.to_bits().to_le_bytes());
+            }
+            None => sized(b'n', number.to_string().as_bytes(), crc),
+        },
+        Value::String(string) => sized(b's', string.as_bytes(), crc),
+        Value::Array(list) => {
+            crc.update(b"[");
+            for value in list {
+                hash(value, crc);
+            }
+            crc.update(b"]");
+        }
+        Value::Object(map) => object(map, crc),
+    }
+}
+
+fn object(map: &Map<String, Value>, crc: &mut Hasher) {
+    let mut keys: Vec<_> = map.iter().collect();
+    keys.sort_unstable_by_key(|(key, _)| *key);
+    crc.update(b"{");
+    for (key, value) in keys {
+        sized(b'k', key.as_bytes(), crc);
+        hash(value, crc);
+    }
+    crc.update(b"}");
+}
+
+fn sized(kind: u8, bytes: &[u8], crc: &mut Hasher) {
+    crc.update(&[kind]);
+    crc.update(&(bytes.len() as u64).to_le_bytes());
+    crc.update(bytes);
+}
+
+/// A line of JSON with the checksum of everything before it: `{…,"crc":"xxxxxxxx"}`.
+pub(crate) fn seal_line(line: &str) -> String {
+    match line.strip_suffix('}') {
+        Some(open) => format!(r#"{open},"{KEY}":"{:08x}"}}"#, crc32fast::hash(open.as_bytes())),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether a line is what was written; one without a checksum is of an older version.
+pub(crate) fn check_line(line: &[u8]) -> Seal {
+    // `,"crc":"xxxxxxxx"}`
+    const TAIL: usize = 18;
+    let Some((open, tail)) = line.len().checked_sub(TAIL).map(|at| line.split_at(at)) else { return Seal::Missing };
+    match tail.strip_prefix(br#","crc":""#).and_then(|tail| tail.strip_suffix(br#""}"#)) {
+        None => Seal::Missing,
+        Some(crc) if crc == format!("{:08x}", crc32fast::hash(open)).as_bytes() => Seal::Whole,
+        Some(_) => Seal::Broken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn layout_and_order_do_not_matter_everything_else_does() {
+        let row = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        let crc = of_row("lessons", &row(r#"{"a": [1, 0.5], "b": "x"}"#));
+        assert_eq!(of_row("lessons", &row("{\"b\":\"x\",\n\"a\":[1,5e-1]}")), crc);
+        let others = [r#"{"a": [1, 0.5], "b": "y"}"#, r#"{"a": [10.5], "b": "x"}"#, r#"{"a": [1, 0.5, "b"]}"#];
+        for other in others {
+            assert_ne!(of_row("lessons", &row(other)), crc, "{other}");
+        }
+        assert_ne!(of_row("removed", &row(r#"{"a": [1, 0.5], "b": "x"}"#)), crc);
+        let mut sealed = json!({"a": [1, 0.5], "b": "x", "crc": crc});
+        assert_eq!(take("lessons", &mut sealed), Seal::Whole);
+        assert_eq!(take("lessons", &mut sealed), Seal::Missing);
+    }
+
+    #[test]
+    fn a_number_has_the_checksum_that_it_has_after_a_trip_through_a_file() {
+        let mut number = 0.1_f64;
+        for _ in 0..10_000 {
+            number = (number * 1.618_033_988_749).fract();
+            let value = json!(number);
+            let read: Value = serde_json::from_str(&value.to_string()).unwrap();
+            assert_eq!(of_values([("n", &value)]), of_values([("n", &read)]), "{number}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_line_is_found_or_beside_what_it_says() {
+        let line = seal_line(r#"{"receipt":"r","shown":[["a","b"]]}"#);
+        assert_eq!(check_line(line.as_bytes()), Seal::Whole);
+        let said: Value = serde_json::from_str(&line).unwrap();
+        for bit in 0..line.len() * 8 {
+            let mut flipped = line.clone().into_bytes();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let is_silent = check_line(&flipped) != Seal::Broken
+                && serde_json::from_slice::<Value>(&flipped)
+                    .is_ok_and(|read| read["receipt"] != said["receipt"] || read["shown"] != said["shown"]);
+            assert!(!is_silent, "{}", String::from_utf8_lossy(&flipped));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The newest state that a broken or outdated playbook file and its backup make together, row by row.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::PlaybookFile;
+use super::checksum::Seal;
+use super::playbook_file::Seals;
+use crate::lesson::{Lesson, LessonId};
+use crate::state::{Book, Waiting};
+
+/// What could be read of a file, and what became of it.
+pub(super) struct Found {
+    pub(super) file: PlaybookFile,
+    pub(super) seals: Seals,
+    /// True when nobody but this program wrote the file: what is not as it was written is damage.
+    pub(super) is_damage: bool,
+}
+
+/// How many rows were taken from where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) from_file: usize,
+    pub(super) from_backup: usize,
+    /// Damaged rows that the backup does not have.
+    pub(super) set_aside: usize,
+}
+
+/// Rows of both, the newest of each. Rows of the file win where they are as they were written or a person edited them; the backup's
+/// where the file's are damaged or missing, or the file is an older copy.
+pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
+    let has_backup = backup.is_some();
+    let (found, backup) = match (found, backup) {
+        (None, backup) => {
+            let file = backup.unwrap_or_default();
+            let taken = Taken { from_backup: file.book.lessons.len(), ..Taken::default() };
+            return (file, taken);
+        }
+        (Some(found), None) => (found, PlaybookFile::default()),
+        (Some(found), Some(backup)) => (found, backup),
+    };
+    let (generation, known) = (found.file.generation, backup.generation);
+    let is_older = generation != 0 && generation < known;
+    let is_head_whole = found.seals.head == Some(Seal::Whole) && !is_older;
+    // Where the file does not say how old it is, its rows do.
+    let has_same_rows = found
+        .file
+        .book
+        .lessons
+        .iter()
+        .filter(|lesson| !found.seals.foreign.contains(&lesson.id))
+        .all(|lesson| backup.book.get(lesson.id) == Some(lesson));
+    let is_as_old = generation == known || (generation == 0 && has_same_rows);
+    let mut rows = Rows {
+        found: &found,
+        backup: &backup.book,
+        is_older,
+        // Of rows that are only in the backup, some are damaged in the file beyond recognition; if it is as old, none was removed since.
+        keeps_missing: !is_head_whole || (is_as_old && found.seals.n_broken + found.seals.foreign.len() > 0),
+        edited: backup.edited.union(&found.file.edited).copied().collect(),
+        aside: Vec::new(),
+        taken: Taken::default(),
+    };
+    let lessons = rows.pick(&lessons_of(&found.file.book), &lessons_of(&backup.book), |lesson| &**lesson);
+    let waiting = rows.pick(&waiting_of(&found.file.book), &waiting_of(&backup.book), |waiting| &*waiting.lesson);
+    let Rows { edited, aside, taken, .. } = rows;
+    let mut file = if is_head_whole { found.file.clone() } else { backup.clone() };
+    // Which archive and usage belong to rows of another generation, its header would say.
+    file.is_unmarked |= !is_head_whole && !is_older && !is_as_old;
+    file.generation = generation.max(known);
+    let book = Arc::make_mut(&mut file.book);
+    let books = [&found.file.book, &backup.book];
+    let (mut known_removed, mut known_foreign) = (BTreeSet::new(), BTreeSet::new());
+    // A removal that is damaged is the backup's, where there is one.
+    let is_damaged = |id: &LessonId| found.is_damage && found.seals.broken_removals.contains(id);
+    let replaced = if has_backup {
+        found.file.book.removed.iter().map(|removed| removed.id).filter(is_damaged).collect()
+    } else {
+        BTreeSet::new()
+    };
+    let own = found.file.book.removed.iter().filter(|removed| !replaced.contains(&removed.id));
+    book.removed =
+        own.chain(&backup.book.removed).filter(|removed| known_removed.insert(removed.id)).cloned().collect();
+    let foreign = books.into_iter().flat_map(|book| &book.foreign);
+    book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
+    let is_kept = |id: &LessonId| !known_removed.contains(id) || edited.contains(id);
+    book.lessons = lessons.into_values().filter(|lesson| is_kept(&lesson.id)).collect();
+    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson.id)).collect();
+    book.unread.extend(aside);
+    file.edited = edited;
+    (file, taken)
+}
+
+struct Rows<'a> {
+    found: &'a Found,
+    backup: &'a Book,
+    is_older: bool,
+    keeps_missing: bool,
+    edited: BTreeSet<LessonId>,
+    aside: Vec<serde_json::Value>,
+    taken: Taken,
+}
+
+impl Rows<'_> {
+    fn pick<T: Clone>(
+        &mut self,
+        file: &BTreeMap<LessonId, T>,
+        backup: &BTreeMap<LessonId, T>,
+        lesson: fn(&T) -> &Lesson,
+    ) -> BTreeMap<LessonId, T> {
+        let mut picked = if self.keeps_missing { backup.clone() } else { BTreeMap::new() };
+        let mut n_from_file = 0;
+        for (id, row) in file {
+            let is_foreign = self.found.seals.foreign.contains(id);
+            match backup.get(id) {
+                _ if is_foreign && !self.found.is_damage => {
+                    self.edited.insert(*id);
+                    picked.insert(*id, row.clone());
+                    n_from_file += 1;
+                }
+                Some(kept) if is_foreign => drop(picked.insert(*id, kept.clone())),
+                None if is_foreign && self.is_elsewhere(*id) => {}
+                None if is_foreign => {
+                    self.aside.push(serde_json::json!(lesson(row)));
+                    self.taken.set_aside += 1;
+                }
+                _ if self.is_older => {}
+                _ => {
+                    picked.insert(*id, row.clone());
+                    n_from_file += 1;
+                }
+            }
+        }
+        self.taken.from_file += n_from_file;
+        self.taken.from_backup += picked.len() - n_from_file;
+        picked
+    }
+
+    /// True for a row that damage made look like one of another list.
+    fn is_elsewhere(&self, id: LessonId) -> bool {
+        self.backup.get(id).is_some() || self.backup.waiting.iter().any(|waiting| waiting.lesson.id == id)
+    }
+}
+
+fn lessons_of(book: &Book) -> BTreeMap<LessonId, Arc<Lesson>> {
+    book.lessons.iter().map(|lesson| (lesson.id, Arc::clone(lesson))).collect()
+}
+
+fn waiting_of(book: &Book) -> BTreeMap<LessonId, Waiting> {
+    book.waiting.iter().map(|waiting| (waiting.lesson.id, waiting.clone())).collect()
+}

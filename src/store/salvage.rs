@@ -1,0 +1,178 @@
+//! A playbook file that is not JSON: what editors and merges leave is read anyway, and of anything else every whole row.
+
+use std::borrow::Cow;
+
+use serde_json::{Deserializer, Map, Value};
+
+use super::checksum::{self, Seal};
+use super::playbook_file::LISTS;
+
+/// The text of a file that was saved as UTF-16, or with a byte order mark; bytes that are no text become U+FFFD.
+pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    let utf_16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        Cow::Owned(String::from_utf16_lossy(&units))
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => utf_16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf_16(rest, u16::from_be_bytes),
+        [b'{' | b'[', 0, rest @ ..] if !rest.is_empty() => utf_16(bytes, u16::from_le_bytes),
+        [0, b'{' | b'[', ..] => utf_16(bytes, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
+        _ => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// The text as JSON, where it is but for a trailing comma, a number that JSON has not, a comment of a whole line or the markers of a
+/// merge conflict; of a conflict, both sides stay.
+pub(super) fn mend(text: &str) -> String {
+    const MARKERS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+    let is_left_out =
+        |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker)) || line.trim_start().starts_with("//");
+    let mut mended = String::with_capacity(text.len());
+    for line in text.lines().filter(|line| !is_left_out(line)) {
+        mended.push_str(line);
+        mended.push('\n');
+    }
+    outside_strings(&mended)
+}
+
+/// Takes commas out that nothing follows, puts one in between two rows, and null for what is no number.
+fn outside_strings(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(['"', ',', '}', 'N', 'I', '-']) {
+        let (before, from) = rest.split_at(start);
+        mended.push_str(before);
+        let (taken, length) = match from.chars().next() {
+            Some('"') => (string(from).to_owned(), string(from).len()),
+            Some(',') if from[1..].trim_start().starts_with(['}', ']']) => (String::new(), 1),
+            Some('}') if from[1..].trim_start().starts_with('{') => ("},".to_owned(), 1),
+            _ => match ["NaN", "-Infinity", "Infinity"].into_iter().find(|word| from.starts_with(word)) {
+                Some(word) => ("null".to_owned(), word.len()),
+                None => (from.chars().take(1).collect(), from.chars().next().map_or(0, char::len_utf8)),
+            },
+        };
+        mended.push_str(&taken);
+        rest = &from[length..];
+    }
+    mended.push_str(rest);
+    mended
+}
+
+/// The string at the start of a text, with its quotes, up to the end of the text if it is not closed.
+fn string(text: &str) -> &str {
+    let mut is_escaped = false;
+    for (place, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return &text[..=place],
+            _ => {}
+        }
+    }
+    text
+}
+
+/// What is whole in a text that is not JSON as a whole, as the keys of a playbook file: every row under the list that its checksum
+/// names, rows without a valid one under `lessons`, and the generation.
+pub(super) fn rows(text: &str) -> Map<String, Value> {
+    let mut lists: [Vec<Value>; 3] = Default::default();
+    let mut at = 0;
+    while let Some(start) = text[at..].find('{').map(|start| at + start) {
+        let mut stream = Deserializer::from_str(&text[start..]).into_iter::<Map<String, Value>>();
+        match stream.next() {
+            Some(Ok(row)) if is_row(&row) => {
+                at = start + stream.byte_offset();
+                let row = Value::Object(row);
+                let is_of = |list: &&str| checksum::take(list, &mut row.clone()) == Seal::Whole;
+                let list = LISTS.iter().position(is_of).unwrap_or_else(|| by_shape(&row));
+                if let Some(list) = lists.get_mut(list) {
+                    list.push(row);
+                }
+            }
+            _ => at = start + 1,
+        }
+    }
+    let mut keys: Map<String, Value> =
+        LISTS.into_iter().zip(lists).map(|(list, rows)| (list.to_owned(), Value::Array(rows))).collect();
+    keys.extend(number(text, "generation").map(|generation| ("generation".to_owned(), generation.into())));
+    keys
+}
+
+/// The number of the first key of this name.
+pub(super) fn number(text: &str, key: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
+    rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn is_row(row: &Map<String, Value>) -> bool {
+    let is_text = |key: &&str| row.get(*key).is_some_and(Value::is_string);
+    let has = |keys: &[&str]| keys.iter().any(is_text);
+    let is_waiting = row.get("lesson").is_some_and(Value::is_object) && has(&["reason"]);
+    let is_lesson = has(&["trigger", "task"]) && has(&["solution", "correct_pattern"]);
+    is_waiting || is_lesson || has(&["text_hash"])
+}
+
+/// The place of its list in [`LISTS`].
+fn by_shape(row: &Value) -> usize {
+    match row {
+        Value::Object(row) if row.contains_key("text_hash") => 2,
+        Value::Object(row) if row.contains_key("reason") => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "{\n  \"generation\": 7,\n  \"lessons\": [\n    {\"trigger\": \"a, \\\"b\\\"}\", \"solution\": \"NaN\"},\n    {\"trigger\": \"c\", \"solution\": \"d\"}\n  ]\n}\n";
+
+    fn check(text: &str) {
+        let read: Value = serde_json::from_str(&mend(text)).unwrap_or_else(|error| panic!("{error}: {}", mend(text)));
+        assert_eq!(read["lessons"], serde_json::from_str::<Value>(FILE).unwrap()["lessons"], "{text}");
+    }
+
+    #[test]
+    fn what_editors_and_merges_leave_is_read() {
+        check(FILE);
+        check(&FILE.replace("\"d\"}", "\"d\"},"));
+        check(&FILE.replace("7,", "NaN,"));
+        check(&FILE.replace("7,", "-Infinity,"));
+        check(&FILE.replace("  \"lessons\"", "  // mine\n  \"lessons\""));
+        check(&FILE.replace("  ]\n", "  ],\n"));
+        let (ours, theirs) = (
+            "    {\"trigger\": \"a, \\\"b\\\"}\", \"solution\": \"NaN\"}\n",
+            "    {\"trigger\": \"c\", \"solution\": \"d\"}\n",
+        );
+        check(&format!("{{\"lessons\": [\n<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n]}}"));
+    }
+
+    #[test]
+    fn every_encoding_of_an_editor_is_read() {
+        let units: Vec<u16> = FILE.encode_utf16().collect();
+        let of = |unit: fn(u16) -> [u8; 2]| units.iter().flat_map(|code| unit(*code)).collect::<Vec<u8>>();
+        let (little, big) = (of(u16::to_le_bytes), of(u16::to_be_bytes));
+        for bytes in [
+            [b"\xff\xfe", little.as_slice()].concat(),
+            [b"\xfe\xff", big.as_slice()].concat(),
+            little,
+            big,
+            [b"\xef\xbb\xbf", FILE.as_bytes()].concat(),
+            FILE.into(),
+        ] {
+            assert_eq!(decode(&bytes), FILE);
+        }
+    }
+
+    #[test]
+    fn every_whole_row_of_a_cut_file_is_found() {
+        for end in 0..FILE.len() {
+            let n_rows = rows(&FILE[..end])["lessons"].as_array().unwrap().len();
+            let n_whole = FILE[..end].matches("\"NaN\"}").count() + FILE[..end].matches("\"d\"}").count();
+            assert_eq!(n_rows, n_whole, "{}", &FILE[..end]);
+        }
+        assert_eq!(rows(FILE)["generation"], 7);
+    }
+}

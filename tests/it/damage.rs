@@ -1,0 +1,204 @@
+//! Bits that flip and files that are cut while nobody writes them: what is damaged is found, and never passes for another text.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use adage::{Feedback, Listing, Playbook};
+use serde_json::{Value, json};
+
+use super::bench::{BACKUP, Bench, TRUTH, learn, three};
+
+/// A folder with lessons, counts, a removal and usage that is not folded in.
+fn stocked() -> Bench {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    for draft in three() {
+        bench.advance(1);
+        learn(&playbook, draft);
+    }
+    let receipt = playbook.get_playbook_context("parsing CSV exports").unwrap().receipt.unwrap();
+    playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
+    playbook.remove("compressing photographs").unwrap();
+    playbook.get_playbook_context("rotating ssh keys").unwrap();
+    drop(playbook);
+    bench
+}
+
+/// Everything that a user can see.
+fn state(playbook: &Playbook) -> Value {
+    let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+    let stats = playbook.stats().unwrap();
+    let history: Vec<String> = playbook.changes().unwrap().iter().map(|change| json!(change).to_string()).collect();
+    json!({"lessons": lessons, "removed": stats.n_removed, "waiting": stats.n_waiting, "history": history})
+}
+
+/// Changes a file behind everybody's back: its times stay.
+fn damage(path: &Path, bytes: &[u8]) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let mut file = File::options().write(true).truncate(true).open(path).unwrap();
+    std::io::Write::write_all(&mut file, bytes).unwrap();
+    file.set_modified(modified).unwrap();
+}
+
+/// With each of these damages to a file: the state is the same, or a check says that it is not.
+fn check_each(name: &str, damages: impl Fn(&[u8]) -> Vec<(String, Vec<u8>)>) {
+    let bench = stocked();
+    let path = bench.path(name);
+    let whole = fs::read(&path).unwrap();
+    let known = state(&bench.builder().read_only().open().unwrap());
+    let (mut n_healed, mut n_told) = (0, 0);
+    let all = damages(&whole);
+    assert!(!all.is_empty());
+    for (what, bytes) in &all {
+        damage(&path, bytes);
+        let playbook = bench.builder().read_only().open().unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+        let is_told = playbook.recovery().is_some() || !playbook.check().unwrap().findings.is_empty();
+        let now = state(&playbook);
+        if now == known {
+            n_healed += 1;
+        } else {
+            assert!(is_told, "{name}, {what}: {now:#} instead of {known:#}");
+            n_told += 1;
+        }
+        if name == TRUTH || name == BACKUP {
+            assert_eq!(now, known, "{name}, {what}");
+        }
+    }
+    assert_eq!(n_healed + n_told, all.len());
+    // The next writer goes on from the same state.
+    damage(&path, &all[all.len() / 2].1);
+    let before = state(&bench.open());
+    let ids = |state: &Value| {
+        let lessons = state["lessons"].as_array().unwrap().iter();
+        lessons.map(|lesson| lesson["id"].to_string()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(ids(&before), ids(&known));
+}
+
+/// One bit of every byte, another one from byte to byte.
+fn flips(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let flip = |place: usize| {
+        let mut bytes = whole.to_vec();
+        bytes[place] ^= 1 << (place * 5 % 8);
+        (format!("bit {} of byte {place}", place * 5 % 8), bytes)
+    };
+    (0..whole.len()).map(flip).collect()
+}
+
+fn cuts(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
+    (0..whole.len()).step_by(3).map(|end| (format!("cut at {end}"), whole[..end].to_vec())).collect()
+}
+
+#[test]
+fn a_flipped_bit_of_the_playbook_or_its_backup_changes_nothing() {
+    check_each(TRUTH, flips);
+    check_each(BACKUP, flips);
+}
+
+#[test]
+fn a_playbook_or_a_backup_that_is_cut_anywhere_loses_nothing() {
+    check_each(TRUTH, cuts);
+    check_each(BACKUP, cuts);
+}
+
+#[test]
+fn a_flipped_bit_of_the_archive_or_of_usage_is_found() {
+    check_each("archive.jsonl", flips);
+    check_each("usage.0.jsonl", flips);
+}
+
+#[test]
+fn the_backup_is_a_file_of_its_own_with_the_newest_state() {
+    let bench = stocked();
+    assert_eq!(bench.read(BACKUP), bench.read(TRUTH));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        assert_ne!(fs::metadata(bench.path(BACKUP)).unwrap().ino(), fs::metadata(bench.path(TRUTH)).unwrap().ino());
+    }
+}
+
+#[test]
+fn the_record_of_changes_is_bounded_and_removals_are_kept() {
+    let bench = Bench::new();
+    let mut config = adage::Config::default();
+    config.store.archive_max_bytes = 16 << 10;
+    config.retention.capacity = 4;
+    let open = || bench.builder().with_config(config.clone()).open().unwrap();
+    let playbook = open();
+    let first = learn(&playbook, adage::build_lesson("the first of all", "It is removed."));
+    playbook.remove(first).unwrap();
+    for number in 0..200 {
+        bench.advance(1);
+        learn(&playbook, adage::build_lesson(format!("w{number}x y{number}z"), format!("rule {number}")));
+        assert!(bench.read("archive.jsonl").len() <= 18 << 10);
+    }
+    let changes = open().changes().unwrap();
+    assert_eq!((changes[0].action, changes[0].lessons[0].id), ("remove", first));
+    assert!((10..190).contains(&changes.len()), "{}", changes.len());
+    assert!(open().check().unwrap().findings.is_empty());
+    // Of what is older than two years, the removal is left.
+    bench.advance(3 * 365 * 24 * 60 * 60);
+    for number in 0..64 {
+        learn(&playbook, adage::build_lesson(format!("v{number}x u{number}z"), format!("rule {number}")));
+    }
+    let changes = open().changes().unwrap();
+    assert_eq!(changes[0].lessons[0].id, first);
+    assert!(changes[1].at.signed_duration_since(changes[0].at).num_days() > 1_000, "{:?}", changes[1].at);
+}
+
+/// An older copy of the file is put back, with its times or without.
+#[test]
+fn an_older_copy_put_back_is_recognised_and_what_was_removed_stays_removed() {
+    for keeps_times in [true, false] {
+        let bench = Bench::new();
+        let playbook = bench.open();
+        for draft in three() {
+            bench.advance(1);
+            learn(&playbook, draft);
+        }
+        let (old, modified) = (bench.read(TRUTH), fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap());
+        playbook.remove("compressing photographs").unwrap();
+        learn(&playbook, adage::build_lesson("amber kettle", "fill it first"));
+        let known = state(&playbook);
+        drop(playbook);
+        bench.write(TRUTH, &old);
+        if keeps_times {
+            File::options().write(true).open(bench.path(TRUTH)).unwrap().set_modified(modified).unwrap();
+        }
+        let playbook = bench.open();
+        let recovery = playbook.recovery().expect("it is told");
+        assert!(recovery.reason.starts_with("it is an older copy: generation 3 after 5"), "{recovery:?}");
+        assert_eq!(state(&playbook), known);
+        assert_eq!(fs::read(&recovery.kept_at[0]).unwrap(), old);
+    }
+}
+
+/// A person saved what an editor had opened before others learned: the person's rows win, the others' stay.
+#[test]
+fn an_edit_of_an_older_text_is_merged_row_by_row() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    for draft in three() {
+        bench.advance(1);
+        learn(&playbook, draft);
+    }
+    let mut text: Value = serde_json::from_slice(&bench.read(TRUTH)).unwrap();
+    learn(&playbook, adage::build_lesson("amber kettle", "fill it first"));
+    let rows = text["lessons"].as_array_mut().unwrap();
+    let row = rows.iter_mut().find(|row| row["trigger"] == "parsing CSV exports").unwrap();
+    row["correct_pattern"] = json!("Edited by hand.");
+    row["solution"] = json!("Edited by hand.");
+    rows.push(json!({"trigger": "new by hand", "solution": "Written by hand."}));
+    bench.write(TRUTH, format!("{text:#}"));
+    let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+    let find =
+        |trigger: &str| lessons.iter().find(|lesson| lesson.trigger == trigger).map(|lesson| &lesson.correct_pattern);
+    assert_eq!(lessons.len(), 5);
+    assert_eq!(find("parsing CSV exports").unwrap(), "Edited by hand.");
+    assert_eq!(find("amber kettle").unwrap(), "fill it first");
+    assert_eq!(find("new by hand").unwrap(), "Written by hand.");
+    let edited = playbook.check().unwrap().findings;
+    assert_eq!(edited.iter().filter(|finding| finding.problem.ends_with("was edited in the file")).count(), 2);
+}
