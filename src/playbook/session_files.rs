@@ -127,17 +127,27 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-    Ok(if is_compressed { Box::new(AsFarAsItGoes(MultiGzDecoder::new(file))) } else { Box::new(file) })
+    Ok(if is_compressed {
+        Box::new(AsFarAsItGoes { source: MultiGzDecoder::new(file), has_begun: false })
+    } else {
+        Box::new(file)
+    })
 }
 
-/// A compressed file that was cut off ends where it was cut.
-struct AsFarAsItGoes<R>(R);
+/// A compressed file that was cut off ends where it was cut. One of which nothing can be read is an error.
+struct AsFarAsItGoes<R> {
+    source: R,
+    has_begun: bool,
+}
 
 impl<R: Read> Read for AsFarAsItGoes<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            read => read,
+        match self.source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && self.has_begun => Ok(0),
+            read => {
+                self.has_begun |= matches!(read, Ok(1..));
+                read
+            }
         }
     }
 }

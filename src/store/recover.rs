@@ -130,7 +130,7 @@ impl Store {
 
     fn has_whole_backup(&self) -> Result<bool> {
         match self.parse(&self.bytes_of(BACKUP)?) {
-            Ok(parsed) => Ok(!self.is_damaged(BACKUP, &parsed.seals)?),
+            Ok(parsed) => Ok(parsed.newer.is_none() && !self.is_damaged(BACKUP, &parsed.seals)?),
             Err(_) => Ok(false),
         }
     }

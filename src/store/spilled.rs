@@ -9,6 +9,8 @@ use crate::folder::Name;
 
 /// How the names of such files begin.
 const PREFIX: &str = "spilled-";
+/// What comes before that while one is written.
+const UNFINISHED: &str = "un";
 /// How those of usage lines end.
 const USAGE: &str = ".usage";
 /// How those of receipts for the log end.
@@ -31,9 +33,10 @@ impl Store {
 
     /// A torn file has no name yet.
     fn write_spilled(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let temporary = crate::folder::Folder::temporary(name);
-        self.files().create(&temporary, bytes)?;
-        self.files().rename(temporary, Name::from(name.to_owned()))
+        // Not one of the temporary files that a lock's holder sweeps away: the lock is somebody else's.
+        let unfinished = Name::from(format!("{UNFINISHED}{name}"));
+        self.files().create(&unfinished, bytes)?;
+        self.files().rename(unfinished, Name::from(name.to_owned()))
     }
 
     /// Counts what other handles spilled and nobody took in yet.

@@ -279,7 +279,7 @@ fn a_log_that_cannot_be_written_delays_and_fails_nothing() {
 
 #[test]
 fn a_folder_cannot_have_its_lessons_withheld() {
-    for own in [r#"{"credit": {"dropout": 0.5}}"#, r#"{"credit": {"log_receipts": true}}"#] {
+    for own in ["credit.dropout = 0.5", "[credit]\nlog_receipts = true"] {
         let refused = Config::default().for_folder(own);
         assert!(matches!(refused, Err(ConfigError::NotForFolder { ref key, .. }) if key == "credit"), "{refused:?}");
     }

@@ -371,7 +371,7 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
         true,
     ));
     messages.extend(call(format!("deploy --key {}", keys.fresh()), format!("done with {}", keys.fresh()), false));
-    let said = format!("No, that is wrong. Deploy with {} instead.", keys.fresh());
+    let said = format!("No, don't do that. Use the key {} instead, never the old one.", keys.fresh());
     messages.push(json!({"role": "user", "content": said}));
     for _ in 0..8 {
         messages.extend(call(format!("deploy --key {}", keys.fresh()), format!("done with {}", keys.fresh()), false));
