@@ -3,6 +3,8 @@
 //! `cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > turns.jsonl`. Sessions: `{"id", "turns": [{"role":
 //! "user" | "agent" | "tool", "text", "name", "command", "output"}]}`; labels: `{"line", "user_turn", "words", "label"}`.
 
+#![allow(clippy::print_stdout, clippy::indexing_slicing, reason = "a program of its own; labels are objects")]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
@@ -64,7 +66,7 @@ fn read(session: &Value, labels: &[Value]) -> (Transcript, BTreeMap<usize, Value
         match turn["role"].as_str() {
             Some("user") => {
                 let is_of = |label: &&Value| said.split_whitespace().eq_start(&text(label, "words"));
-                if let Some(place) = left.iter().position(|label| is_of(&label)) {
+                if let Some(place) = left.iter().position(is_of) {
                     labelled.insert(transcript.turns.len(), left.remove(place)["label"].clone());
                     transcript.turns.push(Turn::User(said));
                 } else {

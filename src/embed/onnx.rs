@@ -89,7 +89,7 @@ enum Session {
     #[cfg(feature = "bundled-model")]
     BuiltIn(adage_encoder::Encoder),
     #[cfg(any(feature = "rten", feature = "ort"))]
-    Graph(GraphSession),
+    Graph(Box<GraphSession>),
 }
 
 impl Session {
@@ -106,14 +106,14 @@ impl Session {
             #[cfg(feature = "rten")]
             Engine::Rten => {
                 let load = |graph| Ok(Box::new(super::rten::RtenGraph::load(graph)?) as _);
-                Ok(Self::Graph(GraphSession::load(model, load)?))
+                Ok(Self::Graph(Box::new(GraphSession::load(model, load)?)))
             }
             #[cfg(feature = "ort")]
             Engine::OnnxRuntime(library) => {
                 let load = |graph: std::borrow::Cow<'static, [u8]>| {
                     Ok(Box::new(super::onnxruntime::OnnxRuntimeGraph::load(library, &graph)?) as _)
                 };
-                Ok(Self::Graph(GraphSession::load(model, load)?))
+                Ok(Self::Graph(Box::new(GraphSession::load(model, load)?)))
             }
         }
     }
@@ -169,7 +169,7 @@ mod tests {
         };
         let session = GraphSession::load(&Model::bundled(), load).unwrap();
         let mut embedder = OnnxEmbedder::new(Model::bundled(), Engine::Rten);
-        embedder.session = OnceLock::from(Ok(Session::Graph(session)));
+        embedder.session = OnceLock::from(Ok(Session::Graph(Box::new(session))));
         let check = |texts: &[&str], role, expected_runs| {
             n_runs.store(0, Ordering::Relaxed);
             let rows = embedder.embed(texts, role).unwrap();

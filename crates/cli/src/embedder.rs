@@ -49,7 +49,11 @@ fn load(_: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
 }
 
 #[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
-#[allow(clippy::unnecessary_wraps, reason = "a build with all engines refuses none")]
+#[allow(
+    clippy::unnecessary_wraps,
+    unused_variables,
+    reason = "a build with all engines refuses none, one with rten alone takes any"
+)]
 fn engine(global: &Global, model: &str) -> Result<adage::embed::Engine, Usage> {
     use adage::embed::Engine;
     match &global.onnxruntime {

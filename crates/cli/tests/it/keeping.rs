@@ -146,7 +146,7 @@ fn a_stuck_holder_is_named_to_writers_and_readers_answer_at_once() {
     for arguments in [vec!["context", "parsing CSV exports"], vec!["list"], vec!["check"], vec!["doctor"]] {
         let (answer, waited) = timed(&arguments);
         assert!(arguments == ["doctor"] || answer.status.success(), "{arguments:?}: {}", text(&answer.stderr));
-        assert!(waited < Duration::from_millis(1_000), "{arguments:?}: {waited:?}");
+        assert!(waited < Duration::from_secs(1), "{arguments:?}: {waited:?}");
     }
     drop(lock);
     assert_eq!(run(folder, &["stats"])[0]["n_lessons"], 1);
