@@ -41,13 +41,16 @@ mod user_state;
 use std::error::Error;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use serde_json::json;
 
 use args::{Cli, Command};
 use output::{Output, Warnings, print_usage, say, say_object};
 use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
+
+/// Of the objects that commands print. A field that is added leaves it as it is; one that goes, or means something else, does not.
+const SCHEMA_VERSION: u32 = 1;
 
 fn main() -> ExitCode {
     let code = run();
@@ -57,13 +60,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let mut cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let parsed =
+        Cli::command().try_get_matches().and_then(|words| Ok((schema_of(&words), Cli::from_arg_matches(&words)?)));
+    let (schema, mut cli) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
     };
     cli.global.color.write_global();
     let is_json = cli.global.json;
-    let done = set_up(&mut cli).and_then(|()| dispatch(cli));
+    let done = set_up(&mut cli).and_then(|()| dispatch(cli, schema));
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
@@ -71,11 +76,26 @@ fn run() -> ExitCode {
     }
 }
 
+/// The schema of what a command prints in JSON: `adage/inbox-list/1` for `adage inbox list`.
+fn schema_of(words: &ArgMatches) -> String {
+    let mut names = Vec::new();
+    let mut words = words;
+    while let Some((name, inner)) = words.subcommand() {
+        names.push(name);
+        words = inner;
+    }
+    if names == ["config"] {
+        names.push("list");
+    }
+    format!("adage/{}/{SCHEMA_VERSION}", names.join("-"))
+}
+
 /// Says what went wrong, in the form that is asked for.
 fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
     let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
     if is_json {
-        say_object(&json!({ "error": chain(error), "exit_code": code }));
+        let schema = format!("adage/error/{SCHEMA_VERSION}");
+        say_object(&json!({ "schema": schema, "error": chain(error), "exit_code": code }));
     } else {
         say(&chain(error));
     }
@@ -108,9 +128,9 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn dispatch(cli: Cli) -> Done {
+fn dispatch(cli: Cli, schema: String) -> Done {
     let Cli { global, command } = cli;
-    let mut out = Output::new(global.json);
+    let mut out = Output::new(global.json, schema);
     match command {
         Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
         Command::Edit(asked) => learn::edit(&global, &asked, &mut out),

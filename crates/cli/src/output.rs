@@ -11,7 +11,7 @@ use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::diff::coloured;
 use crate::result::Done;
@@ -19,13 +19,15 @@ use crate::result::Done;
 /// Standard output, in one of two forms: text for people, or one JSON object per line.
 pub(crate) struct Output<W: Write = AutoStream<io::Stdout>> {
     pub(crate) json: bool,
+    /// What each object says of its form.
+    schema: String,
     stream: W,
 }
 
 impl Output {
     #[expect(clippy::disallowed_methods, reason = "the one printer")]
-    pub(crate) fn new(json: bool) -> Self {
-        Self { json, stream: AutoStream::auto(io::stdout()) }
+    pub(crate) fn new(json: bool, schema: String) -> Self {
+        Self { json, schema, stream: AutoStream::auto(io::stdout()) }
     }
 }
 
@@ -63,8 +65,13 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// An object for programs, nothing in text mode.
+    /// An object for programs, with the name of its schema; nothing in text mode.
     pub(crate) fn object(&mut self, object: &Value) -> io::Result<()> {
+        self.foreign_object(&with(object.clone(), json!({ "schema": self.schema })))
+    }
+
+    /// An object for a program that has set its form; nothing in text mode.
+    pub(crate) fn foreign_object(&mut self, object: &Value) -> io::Result<()> {
         if !self.json {
             return Ok(());
         }
@@ -97,7 +104,7 @@ impl<W: Write> Output<W> {
 #[cfg(test)]
 impl Output<Vec<u8>> {
     pub(crate) fn into(stream: Vec<u8>) -> Self {
-        Self { json: false, stream }
+        Self { json: false, schema: String::new(), stream }
     }
 
     pub(crate) fn printed(self) -> String {
@@ -260,7 +267,7 @@ mod tests {
         let line = printed(true, |out| out.object(&object));
         assert!(line.trim_end().chars().all(|c| visible(c) == Some(c) && c != '\n'), "{line:?}");
         assert!(line.contains("\\u009b\\u202e\\udb40\\udc41\\rb\\nc\\t👩\u{200d}🔧"), "{line}");
-        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), object);
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), with(object, json!({ "schema": "" })));
         assert_eq!(printed(false, |out| out.json_lines(&line)), line);
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
     };
     let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &answer.message));
     out.json = true;
-    out.object(&object)?;
+    out.foreign_object(&object)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::schemas::object;
+
 /// What one call came to.
 pub(crate) struct Said {
     pub(crate) code: i32,
@@ -15,10 +17,12 @@ pub(crate) struct Said {
 
 impl Said {
     pub(crate) fn objects(&self) -> Vec<Value> {
-        self.out
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
-            .collect()
+        self.out.lines().map(object).collect()
+    }
+
+    /// An answer in an agent's form.
+    pub(crate) fn answer(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{}: {error}", self.out))
     }
 
     pub(crate) fn object(&self) -> Value {

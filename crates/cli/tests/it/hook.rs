@@ -53,7 +53,7 @@ impl<'a> Agent<'a> {
         let said = self.home.say(&self.folder, &["hook", &name, "--agent", self.name], &payload);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{event}");
         // Without --agent the payload says whose it is.
-        said.object()
+        said.answer()
     }
 
     /// The text for the agent.
@@ -152,7 +152,7 @@ fn a_file_that_is_touched_and_a_call_that_failed_are_warned_of() {
     let payload = agent.payload("after-failure", "make deploy");
     home.say(&root, &["hook", "after-tool"], &payload);
     let again = payload.replace("PostToolUseFailure", "PreToolUse");
-    let told = home.say(&root, &["hook", "before-tool"], &again).object();
+    let told = home.say(&root, &["hook", "before-tool"], &again).answer();
     assert_eq!(told["hookSpecificOutput"]["additionalContext"], "This same call failed earlier in this session.");
 }
 
@@ -184,7 +184,7 @@ fn whatever_comes_in_the_hook_ends_well_and_says_an_object() {
         {
             let said = home.say(&root, &["hook", event], payload);
             assert_eq!(said.code, 0, "{event} {:.20}: {}", payload, said.err);
-            assert!(event == "--x" || said.objects().len() == 1, "{event}: {}", said.out);
+            assert!(event == "--x" || said.answer().is_object(), "{event}: {}", said.out);
         }
     }
     // No memory, a broken one, and one of a stranger.

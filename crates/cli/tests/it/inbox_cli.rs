@@ -9,6 +9,8 @@ use adage::lesson::Trust;
 use adage::{Playbook, build_lesson};
 use serde_json::{Value, json};
 
+use super::schemas::object;
+
 fn adage(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
     command.arg("--dir").arg(folder).args(["--embedder", "none", "--now", "2026-03-01T12:00:00Z"]).args(arguments);
@@ -28,7 +30,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn objects(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+    text.lines().map(object).collect()
 }
 
 fn open(folder: &Path) -> Playbook {

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::schemas::object;
+
 const SECRET: &str = "the words that nobody may read again";
 
 fn adage(folder: &Path) -> Command {
@@ -23,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
 fn run(folder: &Path, arguments: &[&str]) -> Vec<Value> {
     let output = adage(folder).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text(&output.stdout).lines().map(object).collect()
 }
 
 fn learn(folder: &Path, trigger: &str, solution: &str) -> String {

@@ -24,6 +24,7 @@ mod mcp;
 mod places;
 mod processes;
 mod red;
+mod schemas;
 #[cfg(feature = "http-llm")]
 #[path = "../../../../tests/it/server.rs"]
 mod server;

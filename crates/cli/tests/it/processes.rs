@@ -11,6 +11,8 @@ use std::thread;
 
 use serde_json::Value;
 
+use super::schemas::object;
+
 const ROUNDS: u64 = 20;
 /// Of these, one of the learners or the recaller is killed at a random one.
 const LEARNS_EACH: usize = 175;
@@ -42,7 +44,7 @@ fn adage(folder: &Path) -> Command {
 
 fn objects(output: &Output) -> Vec<Value> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines().map(object).collect()
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Vec<Value> {

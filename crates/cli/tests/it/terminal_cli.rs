@@ -1,8 +1,9 @@
 //! What the terminal has beside commands: short ids, help, completions, manual pages, colours, errors for programs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::cli::Shell;
+use super::schemas::object;
 
 #[test]
 fn the_beginning_of_an_id_names_a_lesson_unless_several_begin_so() {
@@ -27,7 +28,7 @@ fn an_error_is_an_object_for_programs_and_a_sentence_for_people() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     let said = shell.call(&["show", "bread", "--json"]);
-    let error: Value = serde_json::from_str(&said.err).unwrap();
+    let error = object(&said.err);
     assert_eq!((said.code, said.out.as_str(), &error["exit_code"]), (1, "", &json!(1)));
     assert!(error["error"].as_str().unwrap().contains("bread"), "{error}");
     assert!(shell.call(&["show", "bread"]).err.starts_with("adage: "));

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::Said;
+use crate::schemas::object;
 
 /// A command that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -96,7 +97,7 @@ impl Machine {
     /// What `list` and `inbox list` print, all of it, in a fixed order.
     fn listed(&self, arguments: &[&str]) -> Vec<Value> {
         let said = self.call(&[arguments, &["--json"]].concat());
-        let mut objects: Vec<Value> = said.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let mut objects: Vec<Value> = said.out.lines().map(object).collect();
         objects.sort_by_key(|object| (object["id"].to_string(), object["name"].to_string()));
         objects
     }

@@ -7,6 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::schemas::object;
+
 /// After which a call counts as hanging.
 const MAX_TIME: Duration = Duration::from_secs(10);
 pub(super) const NOW: &str = "2026-03-01T12:00:00Z";
@@ -31,7 +33,7 @@ impl Run {
     }
 
     pub(super) fn objects(&self) -> Vec<serde_json::Value> {
-        self.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.out.lines().filter(|line| line.starts_with('{')).map(object).collect()
     }
 
     /// What the last object of the output holds under a key.
