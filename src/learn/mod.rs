@@ -29,7 +29,7 @@ pub use import::Imported;
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use removal::RemovedLesson;
-pub(crate) use removal::{forget, remove};
+pub(crate) use removal::{forget, remove, retract};
 pub use retention::Pruned;
 pub(crate) use review::{ReviewedLesson, dismiss};
 pub use undo::Undone;

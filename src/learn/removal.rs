@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
-use crate::state::{Action, Edit, Plan, Why};
+use crate::state::{Action, Edit, Plan, Waiting, Why};
 
 /// How long the text of a removed lesson is kept.
 const REMOVED_TEXT_DAYS: i64 = 30;
@@ -30,6 +30,20 @@ pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesso
     let id = plan.book.resolve(lesson)?.id;
     let taken = plan.book.take(id).ok_or_else(|| Error::NoSuchLesson { lesson: lesson.clone() })?;
     Ok(note_removed(plan, Why::Removed, taken))
+}
+
+/// Removes every lesson that was drawn from a session, those that await review too.
+pub(crate) fn retract(plan: &mut Plan, session: &str) -> Vec<RemovedLesson> {
+    let is_of = |lesson: &Lesson| lesson.provenance.session == session;
+    let shown: Vec<LessonId> =
+        plan.book.lessons.iter().filter(|lesson| is_of(lesson)).map(|lesson| lesson.id).collect();
+    let (gone, kept) = std::mem::take(&mut plan.book.waiting).into_iter().partition(|waiting| is_of(&waiting.lesson));
+    plan.book.waiting = kept;
+    let gone: Vec<Waiting> = gone;
+    let taken: Vec<Arc<Lesson>> = shown.into_iter().filter_map(|id| plan.book.take(id)).collect();
+    let removals = taken.into_iter().map(|lesson| (Why::Removed, lesson));
+    let removals = removals.chain(gone.into_iter().map(|waiting| (Why::Dismissed, waiting.lesson)));
+    removals.map(|(why, lesson)| note_removed(plan, why, lesson)).collect()
 }
 
 /// Removes a lesson and every word of it; also one that awaits review, or was removed before.

@@ -79,6 +79,26 @@ impl Playbook {
         Ok(removal)
     }
 
+    /// Removes every lesson that was drawn from a session, those that await review too, as [`Playbook::remove`] does: where a
+    /// session turns out to have taught nonsense. All in one commit; each has a change of its own to undo. A lesson that it was
+    /// merged into and that has another session stays. None for an empty name.
+    ///
+    /// # Errors
+    /// The errors of a commit.
+    pub fn retract_session(&self, session: &str) -> Result<Vec<RemovedLesson>> {
+        if session.is_empty() {
+            return Ok(Vec::new());
+        }
+        let inner = &self.0;
+        let removals = inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let removals = learn::retract(&mut plan, session);
+            Ok(if removals.is_empty() { Planned::Nothing(removals) } else { Planned::Commit(plan, removals) })
+        })?;
+        self.skills().put_away_removed();
+        Ok(removals)
+    }
+
     /// Deletes a lesson with its words: from the playbook and its backup, the archive, the vectors, the log of receipts, quarantine
     /// and the records of edits. What stays is its id and the hash of its text, so that no import, merge or mining brings it back. It
     /// cannot be undone. A lesson that was removed before is found by its id.

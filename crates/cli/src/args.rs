@@ -6,7 +6,7 @@ use adage::{Feedback, ReceiptId, Verification};
 use clap::{Parser, Subcommand};
 
 use crate::calibrate::Calibrate;
-use crate::change::{FEEDBACK, VERIFICATION};
+use crate::change::{FEEDBACK, Prune, VERIFICATION};
 use crate::choice::choice;
 use crate::config::ConfigCommand;
 use crate::credit::Replay;
@@ -62,6 +62,12 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 300)]
         window: u64,
     },
+    /// Count a showing of a lesson that you put before a task yourself; prints its receipt
+    Record { lesson: String },
+    /// Record that a lesson helped
+    Helpful { lesson: String },
+    /// Record that a lesson did harm
+    Harmful { lesson: String },
     /// Record whether a check of a lesson passed
     Verify {
         lesson: String,
@@ -69,13 +75,11 @@ pub(crate) enum Command {
         result: Verification,
     },
     /// Archive lessons that were shown often and did not help
-    Prune {
-        /// Only print them
-        #[arg(long)]
-        dry_run: bool,
-    },
+    Prune(Prune),
     /// Remove a lesson for good
     Remove { lesson: String },
+    /// Remove every lesson that was drawn from a session, those that await review too
+    Retract { session: String },
     /// Delete a lesson and every word of it, also from the backup, the history and quarantine; cannot be undone
     Forget { lesson: String },
     /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id

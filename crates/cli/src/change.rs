@@ -1,4 +1,4 @@
-//! Commands that change lessons: outcome, credit, verify, prune, remove, undo; and their history.
+//! Commands that change lessons: outcome, credit, record, verify, prune, remove, retract, undo; and their history.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,11 +6,12 @@ use std::time::Duration;
 use adage::learn::Undone;
 use adage::redact::one_line;
 use adage::{ChangeId, Credited, Error, Feedback, LessonRef, Playbook, ReceiptId, Verification};
+use clap::Args;
 use serde_json::json;
 
 use crate::global::{Access, Global};
 use crate::output::{Output, counted};
-use crate::result::{Done, Usage};
+use crate::result::{Done, Usage, exit_code};
 
 pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
     [("helpful", Feedback::Helpful), ("neutral", Feedback::Neutral), ("harmful", Feedback::Harmful)];
@@ -51,11 +52,63 @@ pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, 
     out.both(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}), &text)
 }
 
-pub(crate) fn prune(global: &Global, is_dry_run: bool, out: &mut Output) -> Done {
+#[derive(Args)]
+pub(crate) struct Prune {
+    /// Only print them
+    #[arg(long)]
+    dry_run: bool,
+    /// How often a lesson was judged at least [default: as configured, 5]
+    #[arg(long, value_name = "N")]
+    min_retrievals: Option<u64>,
+    /// At most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
+    #[arg(long, value_name = "SHARE")]
+    max_fraction: Option<f64>,
+}
+
+pub(crate) fn record(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let receipt = global.holder(&global.lesson(lesson))?.record_retrieval(global.lesson(lesson))?;
+    out.both(&json!({"receipt": receipt}), &format!("receipt {receipt}"))
+}
+
+/// Records that a lesson helped or did harm.
+pub(crate) fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mut Output) -> Done {
+    let (playbook, reference) = (global.holder(&global.lesson(lesson))?, global.lesson(lesson));
+    let id = match feedback {
+        Feedback::Harmful => playbook.record_harmful_retrieval(reference)?,
+        _ => playbook.record_helpful_retrieval(reference)?,
+    };
+    let lesson = playbook.find(id)?;
+    let (helpful, harmful) = (lesson.helpful_retrievals, lesson.harmful_retrievals);
+    let text = format!("{id} helped {helpful} times and did harm {harmful} times, confidence {:.2}", lesson.confidence);
+    out.both(&json!({"id": id, "helpful": helpful, "harmful": harmful, "confidence": lesson.confidence}), &text)
+}
+
+pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done {
+    let mut removals = Vec::new();
+    for playbook in global.books(Access::Write)?.spoken()?.as_slice() {
+        removals.extend(playbook.retract_session(session)?);
+    }
+    out.object(&json!({"session": session, "removed": removals}))?;
+    if removals.is_empty() {
+        out.message(&format!("no lesson was drawn from session {session}"));
+    }
+    for removed in &removals {
+        out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removed.id, removed.change))?;
+    }
+    Ok(exit_code(!removals.is_empty()))
+}
+
+pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {
+    let (is_dry_run, min_retrievals, max_fraction) = (asked.dry_run, asked.min_retrievals, asked.max_fraction);
+    let builder = global.builder_with(move |config| {
+        let retention = &mut config.retention;
+        retention.prune_min_retrievals = min_retrievals.unwrap_or(retention.prune_min_retrievals);
+        retention.prune_max_fraction = max_fraction.unwrap_or(retention.prune_max_fraction);
+    })?;
     let (lessons, change) = if is_dry_run {
-        (global.read()?.prunable()?, None)
+        (global.open_with(builder, Access::Read)?.prunable()?, None)
     } else {
-        let pruned = global.open()?.prune_low_utility()?;
+        let pruned = global.open_with(builder, Access::Write)?.prune_low_utility()?;
         (pruned.lessons, pruned.change)
     };
     out.object(&json!({"pruned": lessons, "change": change, "dry_run": is_dry_run}))?;

@@ -41,11 +41,12 @@ mod user_state;
 use std::error::Error;
 use std::process::ExitCode;
 
+use adage::Feedback;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use serde_json::json;
 
 use args::{Cli, Command};
-use output::{Output, Warnings, print_usage, say, say_object};
+use output::{Output, Warnings, print_usage, say, say_if_long, say_object};
 use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe};
 
@@ -60,15 +61,14 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let parsed =
-        Cli::command().try_get_matches().and_then(|words| Ok((schema_of(&words), Cli::from_arg_matches(&words)?)));
-    let (schema, mut cli) = match parsed {
+    let parsed = Cli::command().try_get_matches().and_then(|words| Ok((names(&words), Cli::from_arg_matches(&words)?)));
+    let (names, mut cli) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
     };
     cli.global.color.write_global();
     let is_json = cli.global.json;
-    let done = set_up(&mut cli).and_then(|()| dispatch(cli, schema));
+    let done = set_up(&mut cli).and_then(|()| dispatch(cli, &names));
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
@@ -76,26 +76,30 @@ fn run() -> ExitCode {
     }
 }
 
-/// The schema of what a command prints in JSON: `adage/inbox-list/1` for `adage inbox list`.
-fn schema_of(words: &ArgMatches) -> String {
+/// What an object says of its form: `adage/inbox-list/1` for what `adage inbox list` prints.
+fn schema(name: &str) -> String {
+    format!("adage/{name}/{SCHEMA_VERSION}")
+}
+
+/// The names of the command and of what is below it.
+fn names(words: &ArgMatches) -> Vec<String> {
     let mut names = Vec::new();
     let mut words = words;
     while let Some((name, inner)) = words.subcommand() {
-        names.push(name);
+        names.push(name.to_owned());
         words = inner;
     }
     if names == ["config"] {
-        names.push("list");
+        names.push("list".to_owned());
     }
-    format!("adage/{}/{SCHEMA_VERSION}", names.join("-"))
+    names
 }
 
 /// Says what went wrong, in the form that is asked for.
 fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
     let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
     if is_json {
-        let schema = format!("adage/error/{SCHEMA_VERSION}");
-        say_object(&json!({ "schema": schema, "error": chain(error), "exit_code": code }));
+        say_object(&json!({ "schema": schema("error"), "error": chain(error), "exit_code": code }));
     } else {
         say(&chain(error));
     }
@@ -128,9 +132,13 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn dispatch(cli: Cli, schema: String) -> Done {
+fn dispatch(cli: Cli, names: &[String]) -> Done {
     let Cli { global, command } = cli;
-    let mut out = Output::new(global.json, schema);
+    // Who asks a person, or serves, says itself what it does.
+    if !matches!(command, Command::Edit(_) | Command::Review(_) | Command::Mcp(_) | Command::Hook(_)) {
+        say_if_long(format!("adage {}", names.join(" ")));
+    }
+    let mut out = Output::new(global.json, schema(&names.join("-")));
     match command {
         Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
         Command::Edit(asked) => learn::edit(&global, &asked, &mut out),
@@ -140,7 +148,11 @@ fn dispatch(cli: Cli, schema: String) -> Done {
         Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome, &mut out),
         Command::Credit { window } => change::credit(&global, window, &mut out),
         Command::Verify { lesson, result } => change::verify(&global, &lesson, result, &mut out),
-        Command::Prune { dry_run } => change::prune(&global, dry_run, &mut out),
+        Command::Record { lesson } => change::record(&global, &lesson, &mut out),
+        Command::Helpful { lesson } => change::helped(&global, &lesson, Feedback::Helpful, &mut out),
+        Command::Harmful { lesson } => change::helped(&global, &lesson, Feedback::Harmful, &mut out),
+        Command::Prune(asked) => change::prune(&global, &asked, &mut out),
+        Command::Retract { session } => change::retract(&global, &session, &mut out),
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),

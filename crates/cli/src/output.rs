@@ -5,16 +5,50 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use adage::redact::{printable, printable_json, printable_line};
 use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::diff::coloured;
 use crate::result::Done;
+
+/// What the program does before it prints something, said when it takes long.
+static WAITING: OnceLock<ProgressBar> = OnceLock::new();
+
+/// After which it is said that the program is at work.
+const LONG: Duration = Duration::from_millis(500);
+
+/// Says on standard error, while it is a terminal, that this is being done: after half a second, and until something is printed.
+#[expect(clippy::disallowed_methods, reason = "nothing is printed")]
+pub(crate) fn say_if_long(what: String) {
+    let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") else { return };
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let bar = WAITING.get_or_init(ProgressBar::hidden).clone();
+    bar.set_style(style);
+    bar.set_message(what);
+    std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        if !bar.is_finished() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+    });
+}
+
+/// Whoever prints takes that line away first.
+fn clear_waiting() {
+    if let Some(bar) = WAITING.get() {
+        bar.finish_and_clear();
+    }
+}
 
 /// Standard output, in one of two forms: text for people, or one JSON object per line.
 pub(crate) struct Output<W: Write = AutoStream<io::Stdout>> {
@@ -39,17 +73,17 @@ impl<W: Write> Output<W> {
 
     /// Lines for people, nothing in JSON mode.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        if self.json { Ok(()) } else { writeln!(self.stream, "{}", printable(text)) }
+        if self.json { Ok(()) } else { writeln!(self.open(), "{}", printable(text)) }
     }
 
     /// Lines of a diff in their colours, nothing in JSON mode.
     pub(crate) fn diff(&mut self, text: &str) -> io::Result<()> {
-        if self.json { Ok(()) } else { self.stream.write_all(coloured(&printable(text)).as_bytes()) }
+        if self.json { Ok(()) } else { self.open().write_all(coloured(&printable(text)).as_bytes()) }
     }
 
     /// Words before an answer, on the line where it is typed.
     pub(crate) fn prompt(&mut self, text: &str) -> io::Result<()> {
-        write!(self.stream, "{}", printable_line(text))?;
+        write!(self.open(), "{}", printable_line(text))?;
         self.flush()
     }
 
@@ -75,18 +109,18 @@ impl<W: Write> Output<W> {
         if !self.json {
             return Ok(());
         }
-        writeln!(self.stream, "{}", printable_json(&object.to_string()))?;
+        writeln!(self.open(), "{}", printable_json(&object.to_string()))?;
         self.stream.flush()
     }
 
     /// Lines of JSON that are data in either form.
     pub(crate) fn json_lines(&mut self, text: &str) -> io::Result<()> {
-        self.stream.write_all(printable_json(text).as_bytes())
+        self.open().write_all(printable_json(text).as_bytes())
     }
 
     /// Text that is data in either form.
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
-        self.stream.write_all(printable(text).as_bytes())
+        self.open().write_all(printable(text).as_bytes())
     }
 
     /// What a command has to say in the end, in either form.
@@ -94,6 +128,12 @@ impl<W: Write> Output<W> {
         self.object(object)?;
         self.line(text)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The stream, with nothing else on its line.
+    fn open(&mut self) -> &mut W {
+        clear_waiting();
+        &mut self.stream
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
@@ -143,6 +183,7 @@ pub(crate) fn say_text(text: &str) {
 
 #[expect(clippy::disallowed_methods, reason = "the one printer")]
 fn standard_error() -> AutoStream<io::Stderr> {
+    clear_waiting();
     AutoStream::auto(io::stderr())
 }
 
@@ -187,6 +228,7 @@ pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<I
 
 /// Progress through a known number of things, on standard error while it is a terminal.
 pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
+    clear_waiting();
     let bar = ProgressBar::new(n_steps as u64);
     if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {what}, {{eta}} left")) {
         bar.set_style(style);
