@@ -1,8 +1,9 @@
 //! Commands that only show: context, list, show, failures, stats.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use adage::playbook::Window;
+use adage::playbook::{Stats, Window};
 use adage::redact::one_line;
 use adage::retrieve::TierChoice;
 use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::choice::choice;
 use crate::global::{Access, Global};
-use crate::output::{Output, say, say_text, table, with};
+use crate::output::{Output, counted, on_a_line, say, say_text, table, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
@@ -197,12 +198,47 @@ pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done 
 
 pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
     for playbook in global.books(Access::Read)?.spoken()?.as_slice() {
-        let object = with(json!(playbook.stats()?), json!({ "folder": playbook.folder() }));
-        out.object(&object)?;
-        if let Value::Object(fields) = object {
-            let rows = fields.into_iter().map(|(key, value)| vec![key, value.to_string()]);
-            out.table(&["figure", "value"], rows)?;
+        let stats = playbook.stats()?;
+        out.object(&with(json!(stats), json!({ "folder": playbook.folder() })))?;
+        out.line(&on_a_line(playbook.folder()))?;
+        for (what, figures) in sentences(&stats) {
+            out.line(&format!("  {what:<10} {figures}"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The figures of a memory as a person reads them.
+fn sentences(stats: &Stats) -> Vec<(&'static str, String)> {
+    let Stats { n_lessons, n_verified, n_waiting, n_removed, n_changes, capacity, .. } = *stats;
+    let lessons = format!("{n_lessons}, of them {n_verified} verified; each project and role has room for {capacity}");
+    let mut sentences = vec![("lessons", lessons)];
+    if n_waiting > 0 {
+        sentences.push(("waiting", format!("{} for review: adage review", counted(n_waiting, "lesson"))));
+    }
+    if n_removed > 0 {
+        sentences.push(("removed", format!("{} that no import brings back", counted(n_removed, "lesson"))));
+    }
+    let (shown, helped, harmed) = (stats.retrievals, stats.helpful_retrievals, stats.harmful_retrievals);
+    let of_shown =
+        |n: u64| if shown == 0 { String::new() } else { format!(" ({:.0}%)", 100.0 * n as f64 / shown as f64) };
+    let harm = if harmed == 1 { "1 did harm".to_owned() } else { format!("{harmed} did harm") };
+    sentences
+        .push(("shown", format!("{shown} times: {helped} helped{}, {harm}{}", of_shown(helped), of_shown(harmed))));
+    if let Some([least, median, largest]) = stats.utility {
+        sentences
+            .push(("utility", format!("{least:.2} the least, {median:.2} in the middle, {largest:.2} the largest")));
+    }
+    let named = |counts: &BTreeMap<String, usize>, name: &str, meaning: &str| {
+        let mut counts: Vec<(&str, usize)> = counts.iter().map(|(key, n)| (key.as_str(), *n)).collect();
+        counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let each = counts.iter().map(|(key, n)| format!("{} {n}", if *key == name { meaning } else { key }));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    if n_lessons > 0 {
+        sentences.push(("for", named(&stats.realms, "global", "all projects")));
+        sentences.push(("from", named(&stats.sources, "unknown", "people")));
+    }
+    sentences.push(("history", format!("{} on record: adage history", counted(n_changes, "change"))));
+    sentences
 }
