@@ -1,14 +1,17 @@
 //! Reviewing the inbox at a terminal, one proposal at a time.
 
 use std::error::Error;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use adage::inbox::{Inbox, Proposal};
+use adage::inbox::{Inbox, Proposal, ProposalName};
+use adage::{LearnOutcome, LessonDraft, Playbook};
+use console::{Key, Term};
 
 use crate::editor;
 use crate::global::{Access, Global};
 use crate::inbox::{Roots, list};
+use crate::learn::editable;
 use crate::output::{Output, is_terminal, say};
 use crate::result::{Done, chain};
 
@@ -31,8 +34,9 @@ pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
         say("nothing was decided: `review` asks at a terminal; `inbox apply` and `inbox dismiss` do not ask");
         return Ok(ExitCode::from(1));
     }
-    let inbox = global.inbox(&roots.playbook(global, Access::Write)?);
-    let tally = ask(&inbox, &mut io::stdin().lock(), out, &mut open_editor)?;
+    let playbook = roots.playbook(global, Access::Write)?;
+    let mut person = Person { keys: &mut pressed, edit: &mut open_editor };
+    let tally = ask(&playbook, &global.inbox(&playbook), &mut person, out)?;
     out.line(&format!("{} applied, {} dismissed, {} left", tally.applied, tally.dismissed, tally.left))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -57,19 +61,37 @@ q  quit: the rest stays in the inbox";
 /// Changes a text by hand; `None` when nothing was changed.
 type Edit<'a> = dyn FnMut(&[u8], &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> + 'a;
 
+/// Who decides.
+struct Person<'a> {
+    /// The next key; `None` when there is none any more.
+    keys: &'a mut dyn FnMut() -> io::Result<Option<char>>,
+    edit: &'a mut Edit<'a>,
+}
+
+/// The key that is pressed; Escape and Ctrl-C end it.
+fn pressed() -> io::Result<Option<char>> {
+    match Term::stdout().read_key() {
+        Ok(Key::Char(key)) => Ok(Some(key)),
+        Ok(Key::Escape | Key::CtrlC) => Ok(None),
+        Ok(_) => Ok(Some('?')),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Shows one proposal after the other and carries out the answers. An error leaves the proposal in the inbox.
 fn ask<W: Write>(
+    playbook: &Playbook,
     inbox: &Inbox,
-    input: &mut dyn BufRead,
+    person: &mut Person<'_>,
     out: &mut Output<W>,
-    edit: &mut Edit<'_>,
 ) -> Result<Tally, Box<dyn Error>> {
     let mut tally = Tally::default();
     let proposals = inbox.list()?;
     let n_proposals = proposals.len();
     for (n, proposal) in proposals.into_iter().enumerate() {
         let number = format!("{}/{n_proposals}", n + 1);
-        match ask_about(inbox, proposal, &number, input, out, edit)? {
+        match ask_about(playbook, inbox, proposal, &number, person, out)? {
             Answer::Yes => tally.applied += 1,
             Answer::Skip => tally.dismissed += 1,
             Answer::NotNow | Answer::Edit => tally.left += 1,
@@ -84,12 +106,12 @@ fn ask<W: Write>(
 
 /// Shows one proposal, again after each edit, until it is decided: the answer that was carried out.
 fn ask_about<W: Write>(
+    playbook: &Playbook,
     inbox: &Inbox,
     mut proposal: Proposal,
     number: &str,
-    input: &mut dyn BufRead,
+    person: &mut Person<'_>,
     out: &mut Output<W>,
-    edit: &mut Edit<'_>,
 ) -> Result<Answer, Box<dyn Error>> {
     loop {
         let (name, summary) = (&proposal.name, &proposal.summary);
@@ -105,15 +127,20 @@ fn ask_about<W: Write>(
         out.text("")?;
         out.diff(&shown)?;
         let one = std::slice::from_ref(&proposal);
-        let answer = answer(input, out)?;
+        let answer = answer(person, out)?;
         let change = match answer {
             Answer::Yes => inbox.apply(one).map(|applied| applied.change),
             Answer::Skip => inbox.dismiss(one).map(|dismissed| dismissed.change),
             Answer::NotNow | Answer::Quit => return Ok(answer),
             Answer::Edit => {
-                match edited(inbox, &proposal, edit) {
-                    Ok(Some(changed)) => proposal = changed,
-                    Ok(None) => out.line("nothing was edited")?,
+                match edited(playbook, inbox, &proposal, person) {
+                    Ok(Edited::Again(changed)) => proposal = changed,
+                    Ok(Edited::Learned(learned)) => {
+                        let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
+                        out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))?;
+                        return Ok(Answer::Yes);
+                    }
+                    Ok(Edited::Not) => out.line("nothing was edited")?,
                     Err(error) => out.line(&format!("the edited text was rejected: {}", chain(error.as_ref())))?,
                 }
                 continue;
@@ -132,40 +159,81 @@ fn ask_about<W: Write>(
 }
 
 /// Asks until there is an answer; the end of the input means to quit.
-fn answer<W: Write>(input: &mut dyn BufRead, out: &mut Output<W>) -> io::Result<Answer> {
+fn answer<W: Write>(person: &mut Person<'_>, out: &mut Output<W>) -> io::Result<Answer> {
     loop {
         out.text("")?;
         out.prompt("apply? [y,n,s,e,q,?] ")?;
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
+        let Some(key) = (person.keys)()? else {
             out.text("")?;
             return Ok(Answer::Quit);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(Answer::Yes),
-            "n" | "no" => return Ok(Answer::NotNow),
-            "s" | "skip" => return Ok(Answer::Skip),
-            "e" | "edit" => return Ok(Answer::Edit),
-            "q" | "quit" => return Ok(Answer::Quit),
+        };
+        out.line(&key.to_string())?;
+        match key.to_ascii_lowercase() {
+            'y' => return Ok(Answer::Yes),
+            'n' => return Ok(Answer::NotNow),
+            's' => return Ok(Answer::Skip),
+            'e' => return Ok(Answer::Edit),
+            'q' => return Ok(Answer::Quit),
             _ => out.text(HELP)?,
         }
     }
 }
 
-fn edited(inbox: &Inbox, proposal: &Proposal, edit: &mut Edit<'_>) -> Result<Option<Proposal>, Box<dyn Error>> {
-    if matches!(proposal.name, adage::inbox::ProposalName::Lesson(_)) {
-        return Err("a lesson is not edited here: dismiss it, and learn a better one".into());
+/// What came of editing.
+enum Edited {
+    /// The changed proposal is shown again.
+    Again(Proposal),
+    /// A lesson is the person's own now.
+    Learned(LearnOutcome),
+    Not,
+}
+
+fn edited(
+    playbook: &Playbook,
+    inbox: &Inbox,
+    proposal: &Proposal,
+    person: &mut Person<'_>,
+) -> Result<Edited, Box<dyn Error>> {
+    if matches!(proposal.name, ProposalName::Lesson(_)) {
+        return edited_lesson(playbook, inbox, proposal, person);
     }
     let text = inbox.text(proposal)?;
-    match edit(&text, proposal)? {
-        Some(changed) if changed != text => Ok(Some(inbox.replace(proposal, &changed)?)),
-        _ => Ok(None),
+    match (person.edit)(&text, proposal)? {
+        Some(changed) if changed != text => Ok(Edited::Again(inbox.replace(proposal, &changed)?)),
+        _ => Ok(Edited::Not),
     }
 }
 
+/// Learns the lesson as the person wrote it, and dismisses the one that waited.
+fn edited_lesson(
+    playbook: &Playbook,
+    inbox: &Inbox,
+    proposal: &Proposal,
+    person: &mut Person<'_>,
+) -> Result<Edited, Box<dyn Error>> {
+    let waiting = playbook.waiting_lessons()?;
+    let waiting = waiting.iter().find(|waiting| proposal.name == ProposalName::Lesson(waiting.lesson.id));
+    let lesson = &waiting.ok_or("it does not wait any more")?.lesson;
+    let text = serde_json::to_vec_pretty(&editable(lesson))?;
+    let Some(changed) = (person.edit)(&text, proposal)?.filter(|changed| *changed != text) else {
+        return Ok(Edited::Not);
+    };
+    let draft = LessonDraft::from_json(serde_json::from_slice(&changed)?).in_realm(&lesson.realm);
+    let learned = playbook.learn_lesson(draft)?;
+    if let LearnOutcome::Refused { .. } = learned {
+        return Err(learned.to_string().into());
+    }
+    inbox.dismiss(std::slice::from_ref(proposal))?;
+    Ok(Edited::Learned(learned))
+}
+
 fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
-    let is_skill = matches!(proposal.name, adage::inbox::ProposalName::Skill(_));
-    editor::edit(text, if is_skill { ".md" } else { ".patch" })
+    let suffix = match proposal.name {
+        ProposalName::Skill(_) => ".md",
+        ProposalName::Lesson(_) => ".json",
+        _ => ".patch",
+    };
+    editor::edit(text, suffix)
 }
 
 #[cfg(test)]
@@ -174,11 +242,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use adage::build_lesson;
     use adage::inbox::PatchKind;
     use adage::lesson::Trust;
-    use adage::{Playbook, build_lesson};
 
-    fn inbox(folder: &Path) -> Inbox {
+    fn memory(folder: &Path) -> (Playbook, Inbox) {
         let playbook = Playbook::builder(folder).without_embedder().open().unwrap();
         let notes = folder.canonicalize().unwrap().join("new.md");
         let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+first\n", notes.display());
@@ -187,13 +255,16 @@ mod tests {
         for trigger in ["parse dates", "pin numpy"] {
             playbook.learn_lesson(build_lesson(trigger, "so").trust(Trust::Tainted)).unwrap();
         }
-        playbook.inbox()
+        let inbox = playbook.inbox();
+        (playbook, inbox)
     }
 
     /// What comes of these answers, and what was printed.
-    fn check(inbox: &Inbox, answers: &str, edit: &mut Edit<'_>) -> (Tally, String) {
+    fn check<'a>((playbook, inbox): &(Playbook, Inbox), answers: &'a str, edit: &'a mut Edit<'a>) -> (Tally, String) {
         let mut out = Output::into(Vec::new());
-        let tally = ask(inbox, &mut answers.as_bytes(), &mut out, edit).unwrap();
+        let mut answers = answers.chars();
+        let mut keys = || Ok(answers.next());
+        let tally = ask(playbook, inbox, &mut Person { keys: &mut keys, edit }, &mut out).unwrap();
         (tally, out.printed())
     }
 
@@ -204,33 +275,33 @@ mod tests {
     #[test]
     fn each_answer_does_what_it_says() {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = inbox(folder.path());
-        let (tally, said) = check(&inbox, "what?\nY\nn\ns\nyes\n", &mut no_editor);
+        let memory = memory(folder.path());
+        let (tally, said) = check(&memory, "?Ynsy", &mut no_editor);
         assert_eq!(tally, Tally { applied: 2, dismissed: 1, left: 1 });
         assert!(
             said.contains("(1/4) private: ") && said.contains("+first") && said.contains("s  dismiss it"),
             "{said}"
         );
         assert!(folder.path().join("new.md").exists());
-        let left: Vec<String> = inbox.list().unwrap().iter().map(|left| left.name.to_string()).collect();
+        let left: Vec<String> = memory.1.list().unwrap().iter().map(|left| left.name.to_string()).collect();
         assert_eq!(left, ["skills/release"]);
     }
 
     #[test]
     fn the_end_of_the_input_leaves_the_rest() {
-        for answers in ["", "q\n", "nonsense\n"] {
+        for answers in ["", "q", "x"] {
             let folder = tempfile::tempdir().unwrap();
-            let inbox = inbox(folder.path());
-            let (tally, _) = check(&inbox, answers, &mut no_editor);
+            let memory = memory(folder.path());
+            let (tally, _) = check(&memory, answers, &mut no_editor);
             assert_eq!(tally, Tally { left: 4, ..Tally::default() });
-            assert_eq!(inbox.list().unwrap().len(), 4);
+            assert_eq!(memory.1.list().unwrap().len(), 4);
         }
     }
 
     #[test]
     fn what_is_edited_is_shown_again_before_it_is_applied() {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = inbox(folder.path());
+        let memory = memory(folder.path());
         let mut n_edits = 0;
         let mut edit = |text: &[u8], _: &Proposal| {
             n_edits += 1;
@@ -239,22 +310,26 @@ mod tests {
                 1 => None,
                 2 => Some(text.replace("+first", "first").into_bytes()),
                 3 => Some(text.replace("+first\n", "+first\n+second\n").into_bytes()),
-                _ => Some(b"# Release\n\nTwice.\n".to_vec()),
+                4 => Some(b"# Release\n\nTwice.\n".to_vec()),
+                5 => Some(b"{}".to_vec()),
+                _ => Some(text.replace("parse dates", "parse ISO dates").into_bytes()),
             })
         };
-        let (tally, said) = check(&inbox, "e\ne\ne\ny\ne\ny\ne\nq\n", &mut edit);
-        assert_eq!(tally, Tally { applied: 2, dismissed: 0, left: 2 });
+        let (tally, said) = check(&memory, "eeeyeyeeq", &mut edit);
+        assert_eq!(tally, Tally { applied: 3, dismissed: 0, left: 1 });
         assert!(said.contains("nothing was edited") && said.contains("the edited text was rejected: "), "{said}");
-        assert!(said.contains("+second") && said.contains("a lesson is not edited here"), "{said}");
+        assert!(said.contains("+second") && said.contains("as you wrote it: "), "{said}");
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(read("new.md"), "first\nsecond\n");
         assert_eq!(read("skills/release/SKILL.md"), "# Release\n\nTwice.\n");
+        let learned = memory.0.find("parse ISO dates").unwrap();
+        assert!(learned.is_by_hand() && memory.0.waiting_lessons().unwrap().len() == 1, "{learned:?}");
     }
 
     #[test]
     fn what_changed_meanwhile_is_left() {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = inbox(folder.path());
+        let memory = memory(folder.path());
         let patch = folder.path().join(".inbox/private/extraction.patch");
         let mut edit = |text: &[u8], _: &Proposal| {
             // An agent writes at the same time.
@@ -262,7 +337,7 @@ mod tests {
             file.write_all(&[text, b"\n"].concat())?;
             Ok(Some(text.to_vec()))
         };
-        let (tally, said) = check(&inbox, "e\nq\n", &mut edit);
+        let (tally, said) = check(&memory, "eq", &mut edit);
         assert_eq!(tally, Tally { left: 4, ..Tally::default() });
         assert!(said.contains("private changed: "), "{said}");
         assert!(!folder.path().join("new.md").exists());
