@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
 use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
+use crate::retrieve::shown_tokens;
 use crate::state::Planned;
 
 impl Playbook {
@@ -33,6 +34,13 @@ impl Playbook {
         if drafts.iter().all(Result::is_err) {
             let refused = drafts.into_iter().filter_map(Result::err);
             return Ok(refused.map(|reason| LearnOutcome::Refused { reason }).collect());
+        }
+        let budget = inner.config.retrieval.max_tokens;
+        for newcomer in drafts.iter().flatten() {
+            let (id, tokens) = (newcomer.lesson.id, shown_tokens(&newcomer.lesson));
+            if tokens > budget {
+                tracing::warn!(%id, tokens, budget, "no context of the usual budget can show this lesson; shorten it");
+            }
         }
         let needs = inner.needs_of(&drafts);
         let realms = needs.realms().to_vec();

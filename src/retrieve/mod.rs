@@ -43,6 +43,7 @@ pub use evidence::Evidence;
 pub(crate) use evidence::QueryVectors;
 pub use labelled::LabelledPair;
 pub(crate) use labelled::{Asked, distinct};
+pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, Showing, Trial};

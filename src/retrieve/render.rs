@@ -51,6 +51,12 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     Rendered { text, shown, none_because }
 }
 
+/// Estimated tokens of a context that shows this lesson alone: a smaller budget never shows it.
+#[must_use]
+pub fn shown_tokens(lesson: &Lesson) -> usize {
+    estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item(lesson), 3)))
+}
+
 /// The line by which a lesson says that another one counts more.
 fn contradiction(hit: &Hit) -> Option<String> {
     let by = hit.contradicted_by.as_ref()?;
@@ -117,6 +123,14 @@ mod tests {
 
     use super::*;
     use crate::testing::{at, lesson};
+
+    #[test]
+    fn a_lesson_alone_takes_the_tokens_that_are_stated() {
+        let lesson = lesson("renaming a column", &"always ask first\n".repeat(40));
+        let needed = shown_tokens(&lesson);
+        assert_eq!(block(Tier::Vector, &[lesson.clone()], needed).shown.len(), 1);
+        assert_eq!(block(Tier::Vector, &[lesson], needed - 1).shown.len(), 0);
+    }
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
         let hits = lessons.iter().map(|lesson| Hit::of(Arc::new(lesson.clone())));

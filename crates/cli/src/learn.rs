@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
+use adage::retrieve::shown_tokens;
 use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook};
 use clap::Args;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::editor;
 use crate::global::Global;
+use crate::hook::TOOL_TOKENS;
 use crate::output::{Output, is_terminal, say};
 use crate::result::{Done, Usage, exit_code};
 
@@ -137,14 +139,28 @@ pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
 }
 
 /// The fields that a person reads and writes.
-const EDITED: [&str; 8] =
-    ["trigger", "task", "mistake", "anti_pattern", "solution", "correct_pattern", "code_example", "domains"];
+const EDITED: [&str; 10] = [
+    "trigger",
+    "task",
+    "mistake",
+    "anti_pattern",
+    "solution",
+    "correct_pattern",
+    "code_example",
+    "domains",
+    "paths",
+    "commands",
+];
+
+/// The fields of a lesson that a person edits.
+pub(crate) fn editable(lesson: &Lesson) -> Map<String, Value> {
+    let row = json!(lesson);
+    EDITED.iter().filter_map(|key| Some(((*key).to_owned(), row.get(*key)?.clone()))).collect()
+}
 
 /// The fields that a person changed in the editor.
 fn in_editor(lesson: &Lesson) -> Result<Option<LessonDraft>, Box<dyn Error>> {
-    let row = json!(lesson);
-    let fields: Map<String, Value> =
-        EDITED.iter().filter_map(|key| Some(((*key).to_owned(), row.get(*key)?.clone()))).collect();
+    let fields = editable(lesson);
     let Some(changed) = editor::edit(&serde_json::to_vec_pretty(&fields)?, ".json")? else { return Ok(None) };
     let mut changed: Map<String, Value> = serde_json::from_slice(&changed)?;
     changed.retain(|key, value| fields.get(key) != Some(value));
@@ -159,7 +175,17 @@ fn learn_one(
     out: &mut Output,
 ) -> Result<bool, Box<dyn Error>> {
     let learned = playbook.learn_lesson(draft.in_realm(&global.learning_realm()))?;
-    tell(&learned, out)
+    let is_learned = tell(&learned, out)?;
+    if let Some(lesson) = learned.id().and_then(|id| playbook.find(id).ok()) {
+        let tokens = shown_tokens(&lesson);
+        // What nothing shows is said by the library.
+        if (TOOL_TOKENS + 1..=playbook.config().retrieval.max_tokens).contains(&tokens) {
+            out.message(&format!(
+                "it takes {tokens} tokens, and before a tool runs an agent is shown {TOOL_TOKENS}: shorten it"
+            ));
+        }
+    }
+    Ok(is_learned)
 }
 
 /// Prints what became of a lesson. False when it was refused.

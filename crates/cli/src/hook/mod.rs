@@ -30,7 +30,7 @@ const MAX_PAYLOAD: u64 = 8 << 20;
 /// Estimated tokens at the start of a session or sub-agent, and before a task.
 const START_TOKENS: usize = 800;
 /// Estimated tokens before a tool runs.
-const TOOL_TOKENS: usize = 400;
+pub(crate) const TOOL_TOKENS: usize = 400;
 /// Lessons at the start, and before a tool runs.
 const START_LESSONS: usize = 8;
 const TOOL_LESSONS: usize = 3;

@@ -28,7 +28,8 @@ fn folder() -> PathBuf {
 }
 
 fn files() -> Vec<PathBuf> {
-    fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect()
+    let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
 }
 
 fn read(path: &Path) -> Value {

@@ -43,6 +43,71 @@ fn short_help_is_about_the_command_and_long_help_about_everything() {
 }
 
 #[test]
+fn one_lesson_is_shown_by_hand_and_credited() {
+    let shell = Shell::new();
+    let id = shell.learn("parse a csv export", "use the csv module")["id"].clone();
+    let receipt = shell.json(&["record", "parse a csv export"])["receipt"].clone();
+    assert_eq!(shell.json(&["outcome", receipt.as_str().unwrap(), "helpful"])["lessons"], json!([id]));
+    assert_eq!(shell.json(&["helpful", "parse a csv export"])["helpful"], 2);
+    let harmed = shell.json(&["harmful", "parse a csv export"]);
+    assert_eq!((&harmed["id"], &harmed["helpful"], &harmed["harmful"]), (&id, &json!(2), &json!(1)));
+    assert_eq!(shell.call(&["helpful", "bake bread"]).code, 1);
+    let said = shell.call(&["stats"]).out;
+    assert!(said.contains("1, of them 0 verified") && said.contains("1 times: 2 helped"), "{said}");
+}
+
+#[test]
+fn what_a_session_taught_is_retracted_and_can_come_back() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    for (trigger, session) in [("bake bread", "s-1"), ("press cider", "s-1"), ("brew tea", "s-2")] {
+        let row = json!({"trigger": trigger, "correct_pattern": "slowly", "source": "bot",
+            "provenance": {"origin": "program", "session": session}});
+        shell.run(&["learn"], &row.to_string());
+    }
+    let retracted = shell.json(&["retract", "s-1"]);
+    let removed = retracted["removed"].as_array().unwrap();
+    assert_eq!((removed.len(), shell.json(&["stats"])["n_lessons"].clone()), (2, json!(2)));
+    let none = shell.call(&["retract", "s-1"]);
+    assert!(none.code == 1 && none.err.contains("no lesson was drawn from session s-1"), "{}", none.err);
+    shell.json(&["undo", removed[0]["change"].as_str().unwrap()]);
+    assert_eq!(shell.json(&["stats"])["n_lessons"], 3);
+}
+
+#[test]
+fn prune_takes_its_numbers_from_the_command_line() {
+    let shell = Shell::new();
+    for n in 0..12 {
+        let row = json!({"trigger": format!("matter {n}"), "correct_pattern": format!("answer {n}"), "source": "bot"});
+        shell.run(&["learn"], &row.to_string());
+    }
+    for _ in 0..2 {
+        shell.json(&["harmful", "matter 3"]);
+    }
+    let pruned =
+        |numbers: &[&str]| shell.json(&[&["prune", "--dry-run"], numbers].concat())["pruned"].as_array().unwrap().len();
+    assert_eq!((pruned(&[]), pruned(&["--min-retrievals", "2"])), (0, 1));
+    let said = shell.call(&["prune", "--max-fraction", "7"]);
+    assert!(said.code == 1 && said.err.contains("prune_max_fraction") && said.err.contains('7'), "{}", said.err);
+}
+
+#[test]
+fn a_lesson_too_long_to_be_shown_is_told_when_it_is_learned() {
+    let shell = Shell::new();
+    let learn = |words: usize| {
+        let solution = "ask the owner of the table first, ".repeat(words / 7);
+        shell.call(&["learn", "--trigger", &format!("renaming column {words}"), "--solution", &solution]).err
+    };
+    assert_eq!(learn(70), "");
+    assert!(learn(700).contains("before a tool runs an agent is shown 400"), "hooks");
+    let said = learn(2_100);
+    assert!(
+        said.contains("no context of the usual budget can show this lesson") && said.contains("budget=1200"),
+        "{said}"
+    );
+}
+
+#[test]
 fn completions_and_manual_pages_name_every_command() {
     let shell = Shell::new();
     for kind in ["bash", "zsh", "fish", "powershell"] {
