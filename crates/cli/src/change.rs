@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use adage::learn::Undone;
 use adage::redact::one_line;
-use adage::{ChangeId, Credited, Error, Feedback, LessonRef, Playbook, ReceiptId, Verification};
+use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, ReceiptId, Verification};
 use clap::Args;
 use serde_json::json;
 
@@ -132,7 +132,15 @@ pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
 
 pub(crate) fn undo(global: &Global, id: &str, out: &mut Output) -> Done {
     let change: ChangeId = id.parse().map_err(|_| Usage(format!("{id:?} is not the id of a change or a lesson")))?;
-    let undone = undo_in(global.books(Access::Write)?.spoken()?.as_slice(), change, &global.lesson(id))?;
+    let books = global.books(Access::Write)?.spoken()?;
+    let undone = match undo_in(books.as_slice(), change, &global.lesson(id)) {
+        Err(error @ (Error::NoSuchChange { .. } | Error::NoSuchMerge { .. })) => {
+            let lesson: Option<LessonId> = id.parse().ok();
+            let last = lesson.map_or(Ok(None), |lesson| last_change(books.as_slice(), lesson))?;
+            return Err(last.map_or_else(|| error.into(), Into::into));
+        }
+        undone => undone?,
+    };
     let Undone { change, restored, withdrawn, .. } = undone;
     out.object(&json!({"change": change, "restored": restored, "withdrawn": withdrawn}))?;
     for (what, lessons) in [("restored", restored), ("withdrawn", withdrawn)] {
@@ -158,6 +166,19 @@ pub(crate) fn undo_in(playbooks: &[Playbook], change: ChangeId, lesson: &LessonR
         }
     }
     Err(Error::NoSuchChange { change })
+}
+
+/// The newest change of a lesson that stands, in words: what is named is a lesson, and a change is wanted.
+fn last_change(playbooks: &[Playbook], lesson: LessonId) -> Result<Option<String>, Error> {
+    for playbook in playbooks {
+        for record in playbook.changes()?.into_iter().rev().filter(|record| !record.is_undone) {
+            if let Some(touched) = record.lessons.iter().find(|touched| touched.id == lesson) {
+                let (what, change) = (touched.what, record.id);
+                return Ok(Some(format!("{lesson} is a lesson; it was {what}, and adage undo {change} takes that back")));
+            }
+        }
+    }
+    Ok(None)
 }
 
 pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {

@@ -75,6 +75,16 @@ fn what_a_session_taught_is_retracted_and_can_come_back() {
 }
 
 #[test]
+fn undo_by_a_lessons_id_names_the_change() {
+    let shell = Shell::new();
+    let id = shell.learn("parse a csv export", "use the csv module")["id"].as_str().unwrap().to_owned();
+    assert!(shell.call(&["undo", &id]).err.contains("no merge into lesson"), "nothing was changed");
+    let change = shell.json(&["remove", &id])["change"].as_str().unwrap().to_owned();
+    let said = shell.call(&["undo", &id]);
+    assert!(said.code == 1 && said.err.contains(&format!("it was removed, and adage undo {change}")), "{}", said.err);
+}
+
+#[test]
 fn prune_takes_its_numbers_from_the_command_line() {
     let shell = Shell::new();
     for n in 0..12 {
