@@ -1,5 +1,7 @@
 //! Evidence by words: BM25F over weighted fields, with code-aware terms and with character n-grams.
 
+use std::sync::Arc;
+
 use super::grams::{Gram, GramSet, WantedGrams};
 use super::word_hashes::WordHashes;
 use crate::sorted_blocks::SortedBlocks;
@@ -44,8 +46,14 @@ struct GramCount {
 #[derive(Clone, Debug, PartialEq)]
 struct Document {
     row: u32,
-    /// Its terms and their weights.
-    terms: std::sync::Arc<[(u32, u16)]>,
+    words: DocumentWords,
+}
+
+/// The words of a document, with their weights: what takes time to work out. A clone shares them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DocumentWords {
+    /// In order.
+    terms: Arc<[(u32, u16)]>,
     grams: GramSet,
 }
 
@@ -74,13 +82,12 @@ pub(crate) struct WordScore {
 
 impl FieldIndex {
     /// Many documents at once, each number once.
-    pub(crate) fn of<'a>(documents: impl IntoIterator<Item = (u32, Vec<Field<'a>>)>) -> Self {
+    pub(crate) fn of(documents: impl IntoIterator<Item = (u32, DocumentWords)>) -> Self {
         let (mut postings, mut grams, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut words = WordHashes::default();
-        for (row, fields) in documents {
-            let document = Document::of(row, &fields, &mut words);
+        for (row, words) in documents {
+            let document = Document { row, words };
             postings.extend(document.postings());
-            grams.extend(document.grams.iter());
+            grams.extend(document.words.grams.iter());
             rows.push(document);
         }
         rows.sort_unstable_by_key(|document| document.row);
@@ -97,11 +104,11 @@ impl FieldIndex {
 
     /// Adds a document under a number that no other has; a search takes memory by the largest.
     pub(crate) fn put(&mut self, row: u32, fields: &[Field<'_>]) {
-        let document = Document::of(row, fields, &mut WordHashes::default());
+        let document = Document { row, words: DocumentWords::of(fields, &mut WordHashes::default()) };
         for posting in document.postings() {
             self.postings.insert(posting);
         }
-        for gram in document.grams.iter() {
+        for gram in document.words.grams.iter() {
             let is_gram = |known: &GramCount| known.gram.cmp(&gram);
             match self.grams.find_mut(is_gram) {
                 Some(known) => known.count += 1,
@@ -117,7 +124,7 @@ impl FieldIndex {
         for posting in document.postings() {
             self.postings.remove(&posting);
         }
-        for gram in document.grams.iter() {
+        for gram in document.words.grams.iter() {
             let is_gram = |known: &GramCount| known.gram.cmp(&gram);
             let Some(known) = self.grams.find_mut(is_gram) else { continue };
             known.count -= 1;
@@ -135,9 +142,7 @@ impl FieldIndex {
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let (n, grams) = (self.len(), self.grams.len());
-        self.documents
-            .iter()
-            .map(move |known| (known.row, format!("{:?} {:?}; {n} documents, {grams} grams", known.terms, known.grams)))
+        self.documents.iter().map(move |known| (known.row, format!("{:?}; {n} documents, {grams} grams", known.words)))
     }
 
     fn with_term(&self, term: u32) -> impl Iterator<Item = &Posting> {
@@ -196,25 +201,37 @@ impl WordQuery {
     /// BM25F over character n-grams.
     pub(crate) fn grams(&self, index: &FieldIndex, row: u32) -> f32 {
         let document = index.documents.find(|known| known.row.cmp(&row));
-        document.map_or(0.0, |document| self.grams.score(&document.grams))
+        document.map_or(0.0, |document| self.grams.score(&document.words.grams))
     }
 }
 
-impl Document {
-    fn of(row: u32, fields: &[Field<'_>], words: &mut WordHashes) -> Self {
+impl DocumentWords {
+    pub(crate) fn of(fields: &[Field<'_>], words: &mut WordHashes) -> Self {
         let terms = weights(fields, 1.0, |text, found| words.terms(text, found));
         let grams = weights(fields, GRAMS_A_TERM, |text, found| words.grams(text, found));
         let part = |weight: f32, parts: f32| (weight / MAX_WEIGHT * parts).round().clamp(1.0, parts);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above")]
         Self {
-            row,
             terms: terms.into_iter().map(|(term, weight)| (term, part(weight, 65_535.0) as u16)).collect(),
             grams: GramSet::of(grams.into_iter().map(|(gram, weight)| (gram, part(weight, 255.0) as u8))),
         }
     }
 
+    /// Terms with their weights, and grams with theirs, as they are kept on disk.
+    pub(crate) fn to_rows(&self) -> (Vec<(u32, u16)>, Vec<u32>) {
+        (self.terms.to_vec(), self.grams.to_rows())
+    }
+
+    /// What [`DocumentWords::to_rows`] gave; nothing where it is out of order.
+    pub(crate) fn from_rows(terms: Vec<(u32, u16)>, grams: Vec<u32>) -> Option<Self> {
+        let is_in_order = terms.is_sorted_by(|one, other| one.0 < other.0);
+        Some(Self { terms: terms.into(), grams: GramSet::from_rows(grams)? }).filter(|_| is_in_order)
+    }
+}
+
+impl Document {
     fn postings(&self) -> impl Iterator<Item = Posting> {
-        self.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
+        self.words.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
     }
 }
 
@@ -267,7 +284,22 @@ mod tests {
     }
 
     fn index(texts: &[[&str; 2]]) -> FieldIndex {
-        FieldIndex::of((0..).zip(texts).map(|(row, [head, body])| (row, vec![field(head, 3.0), field(body, 1.0)])))
+        FieldIndex::of((0..).zip(texts).map(|(row, [head, body])| (row, words(&[field(head, 3.0), field(body, 1.0)]))))
+    }
+
+    fn words(fields: &[Field<'_>]) -> DocumentWords {
+        DocumentWords::of(fields, &mut WordHashes::default())
+    }
+
+    #[test]
+    fn words_are_kept_as_rows() {
+        let words = words(&[field("apple pear apple", 3.0), field("plum", 1.0)]);
+        let (mut terms, grams) = words.to_rows();
+        assert_eq!(DocumentWords::from_rows(terms.clone(), grams.clone()), Some(words));
+        terms.reverse();
+        assert_eq!(DocumentWords::from_rows(terms.clone(), grams.clone()), None);
+        terms.reverse();
+        assert_eq!(DocumentWords::from_rows(terms, [&grams[..], &grams[..1]].concat()), None);
     }
 
     fn check(found: f32, expected: f32) {
@@ -331,7 +363,7 @@ mod tests {
                     texts.insert(row, (head, body));
                 }
             }
-            let fresh = texts.iter().map(|(row, (head, body))| (*row, vec![field(head, 3.0), field(body, 1.0)]));
+            let fresh = texts.iter().map(|(row, (head, body))| (*row, words(&[field(head, 3.0), field(body, 1.0)])));
             prop_assert_eq!(index, FieldIndex::of(fresh));
         }
     }

@@ -44,6 +44,16 @@ impl GramSet {
         Self(rows.into_iter().map(|(gram, weight)| (gram << 8) | u32::from(weight)).collect())
     }
 
+    /// Each gram with its weight in the lowest byte.
+    pub(super) fn to_rows(&self) -> Vec<u32> {
+        self.0.to_vec()
+    }
+
+    /// What [`GramSet::to_rows`] gave; nothing where it is out of order.
+    pub(super) fn from_rows(rows: Vec<u32>) -> Option<Self> {
+        rows.is_sorted_by(|one, other| one >> 8 < other >> 8).then(|| Self(rows.into()))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = Gram> {
         self.0.iter().map(|row| row >> 8)
     }

@@ -12,7 +12,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::sorted_blocks::SortedBlocks;
 
 pub(crate) use code_terms::code_terms;
-pub(crate) use fields::{Field, FieldIndex, WordQuery, WordScore};
+pub(crate) use fields::{DocumentWords, Field, FieldIndex, WordQuery, WordScore};
+pub(crate) use word_hashes::WordHashes;
 pub(crate) use words::{bare_words, content_words, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",

@@ -9,7 +9,7 @@ use super::words::runs;
 
 /// Each word is worked out once: most words of a memory come again and again.
 #[derive(Debug, Default)]
-pub(super) struct WordHashes {
+pub(crate) struct WordHashes {
     terms: HashMap<Box<str>, Box<[u32]>>,
     grams: HashMap<Box<str>, Box<[Gram]>>,
 }

@@ -26,5 +26,6 @@ pub(crate) use lessons_by_time::Changed;
 pub(crate) use plan::{Plan, Planned};
 pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};
+pub(crate) use realm_words::{KnownWords, texts_hash};
 
 pub(crate) use recall_index::RecallIndex;

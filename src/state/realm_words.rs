@@ -1,13 +1,14 @@
 //! The words of lessons that may be shown, by field and realm, carried over from state to state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::id_map::IdMap;
 use super::lessons_by_time::{Changed, LessonsByTime};
 use super::recall_index::seen;
+use crate::hash::TextHash;
 use crate::lesson::{Lesson, LessonId, Realm};
-use crate::lexical::{Field, FieldIndex, WordQuery, WordScore};
+use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes, WordQuery, WordScore};
 
 /// An index of words per realm. How rare a word is, is counted over the lessons in sight of a request alone.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,43 @@ pub(crate) struct RealmWords {
 struct RealmIndex {
     ids: IdMap<LessonId>,
     index: FieldIndex,
+}
+
+/// The words of lessons by the hash of their texts: what is read from disk, and what was worked out since.
+#[derive(Debug, Default)]
+pub(crate) struct KnownWords {
+    /// False where nothing is kept: then no text is hashed.
+    pub(crate) is_kept: bool,
+    pub(crate) by_text: HashMap<TextHash, DocumentWords>,
+    /// How many were worked out.
+    pub(crate) n_new: usize,
+    hashes: WordHashes,
+}
+
+impl KnownWords {
+    /// Some that are kept on disk.
+    pub(crate) fn kept(by_text: HashMap<TextHash, DocumentWords>) -> Self {
+        Self { is_kept: true, by_text, ..Self::default() }
+    }
+
+    fn of_lesson(&mut self, lesson: &Lesson) -> DocumentWords {
+        let fields = fields(lesson);
+        if !self.is_kept {
+            return DocumentWords::of(&fields, &mut self.hashes);
+        }
+        let (n_new, hashes) = (&mut self.n_new, &mut self.hashes);
+        let words = self.by_text.entry(texts_hash(lesson)).or_insert_with(|| {
+            *n_new += 1;
+            DocumentWords::of(&fields, hashes)
+        });
+        words.clone()
+    }
+}
+
+/// The hash of all texts whose words are indexed.
+pub(crate) fn texts_hash(lesson: &Lesson) -> TextHash {
+    let Lesson { trigger, task, mistake, anti_pattern, solution, correct_pattern, .. } = lesson;
+    TextHash::of(&[trigger, task, mistake, anti_pattern, solution, correct_pattern])
 }
 
 /// A query's scores of all lessons in sight.
@@ -37,12 +75,14 @@ struct ScoredRealm<'a> {
 }
 
 impl RealmWords {
-    pub(super) fn of(lessons: &LessonsByTime) -> Self {
+    /// Built from the lessons; `known` has the words of some of them, and gets those of the others.
+    pub(super) fn of(lessons: &LessonsByTime, known: &mut KnownWords) -> Self {
         let mut by_realm: BTreeMap<&Realm, Vec<&Arc<Lesson>>> = BTreeMap::new();
         for lesson in lessons.iter().filter(|lesson| lesson.is_admitted()) {
             by_realm.entry(&lesson.realm).or_default().push(lesson);
         }
-        let realms = by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons))));
+        let realms =
+            by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons, known))));
         Self { realms: Arc::new(realms.collect()), lessons: lessons.clone() }
     }
 
@@ -108,9 +148,9 @@ impl RealmWords {
 }
 
 impl RealmIndex {
-    fn of(lessons: &[&Arc<Lesson>]) -> Self {
+    fn of(lessons: &[&Arc<Lesson>], known: &mut KnownWords) -> Self {
         let mut ids = IdMap::default();
-        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), fields(lesson)));
+        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), known.of_lesson(lesson)));
         let index = FieldIndex::of(documents);
         Self { ids, index }
     }

@@ -14,8 +14,17 @@ use crate::lesson::LessonId;
 /// The list of a copy's files, which is written last: without it a copy is not whole.
 const MANIFEST: &str = "backup.json";
 /// What no copy has: locks, caches, what was broken, and the name of this folder.
-const LEFT_OUT: [&str; 8] =
-    ["lock", "mining.lock", "vectors.bin", "quarantine", "edits", "id", "skills_playbook.json.bak", ".gitignore"];
+const LEFT_OUT: [&str; 9] = [
+    "lock",
+    "mining.lock",
+    "vectors.bin",
+    "words.bin",
+    "quarantine",
+    "edits",
+    "id",
+    "skills_playbook.json.bak",
+    ".gitignore",
+];
 /// How often files are read again that a commit replaced meanwhile; then the folder is locked.
 const MAX_ROUNDS: usize = 3;
 

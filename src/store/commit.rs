@@ -68,6 +68,7 @@ impl Store {
             self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
         }
         if forgets_vectors {
+            self.drop_words()?;
             self.receipt_file().forget_removed(&file.book)?;
         }
         let is_forgetting = forgotten.is_some();

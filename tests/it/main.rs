@@ -58,3 +58,4 @@ mod skill_matching;
 mod skills;
 mod transcripts;
 mod vector_memory;
+mod word_cache;

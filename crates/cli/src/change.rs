@@ -174,7 +174,9 @@ fn last_change(playbooks: &[Playbook], lesson: LessonId) -> Result<Option<String
         for record in playbook.changes()?.into_iter().rev().filter(|record| !record.is_undone) {
             if let Some(touched) = record.lessons.iter().find(|touched| touched.id == lesson) {
                 let (what, change) = (touched.what, record.id);
-                return Ok(Some(format!("{lesson} is a lesson; it was {what}, and adage undo {change} takes that back")));
+                return Ok(Some(format!(
+                    "{lesson} is a lesson; it was {what}, and adage undo {change} takes that back"
+                )));
             }
         }
     }
