@@ -128,7 +128,7 @@ mod tests {
     fn a_lesson_alone_takes_the_tokens_that_are_stated() {
         let lesson = lesson("renaming a column", &"always ask first\n".repeat(40));
         let needed = shown_tokens(&lesson);
-        assert_eq!(block(Tier::Vector, &[lesson.clone()], needed).shown.len(), 1);
+        assert_eq!(block(Tier::Vector, std::slice::from_ref(&lesson), needed).shown.len(), 1);
         assert_eq!(block(Tier::Vector, &[lesson], needed - 1).shown.len(), 0);
     }
 

@@ -26,7 +26,7 @@ fn a_cache_of_words_changes_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("words.bin");
     let drafts = |from: usize, to: usize| {
-        (from..to).map(|n| build_lesson(&format!("parsing export number {n}"), &format!("Rename table {n} first.")))
+        (from..to).map(|n| build_lesson(format!("parsing export number {n}"), format!("Rename table {n} first.")))
     };
     open(folder.path()).learn_lessons(drafts(0, 199)).unwrap();
     answers(folder.path());
