@@ -231,7 +231,7 @@ fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<
     let suffix = match proposal.name {
         ProposalName::Skill(_) => ".md",
         ProposalName::Lesson(_) => ".json",
-        _ => ".patch",
+        ProposalName::Patch(_) => ".patch",
     };
     editor::edit(text, suffix)
 }
