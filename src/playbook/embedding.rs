@@ -39,6 +39,14 @@ impl Playbook {
 }
 
 impl Inner {
+    /// Takes in the vectors that the folder has, of this dimension.
+    pub(super) fn read_vectors(&self, dimension: usize) -> Result<()> {
+        let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
+        let mut vectors = self.vectors.write();
+        vectors.settle_dimension(dimension);
+        Ok(self.store.read_vectors(&mut vectors, fingerprint)?)
+    }
+
     /// The texts whose vectors neither memory nor the folder has.
     pub(super) fn missing(&self, texts: &[&str]) -> Result<Vec<String>> {
         let unknown = |texts: &[&str]| {

@@ -68,6 +68,9 @@ impl<'a> Pool<'a> {
             lead.vectors.write().settle_dimension(dimension);
             lead.ensure_vectors(embedder.as_ref(), &unknown)
         };
+        if !self.recall.has_vectors(text) {
+            same_model().try_for_each(|(inner, _)| inner.read_vectors(dimension))?;
+        }
         self.recall.vectors(text, dimension, &lead.config.index, make_known, &vector_of)
     }
 }

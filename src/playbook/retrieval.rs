@@ -247,6 +247,9 @@ impl Inner {
             }
             Ok::<_, Error>(())
         };
+        if !view.recall.has_vectors(text) {
+            self.read_vectors(dimension)?;
+        }
         let vector_of = |text: &str| self.vector(text);
         view.recall.vectors(text, dimension, &self.config.index, make_known, &vector_of)
     }

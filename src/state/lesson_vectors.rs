@@ -46,11 +46,16 @@ impl EmbeddedText {
 }
 
 impl LessonVectors {
-    /// All vectors are unknown.
-    pub(super) fn new(text: EmbeddedText, config: &IndexConfig, lessons: &LessonsByTime) -> Self {
+    /// With the vectors that are known.
+    pub(super) fn new(
+        text: EmbeddedText,
+        config: &IndexConfig,
+        lessons: &LessonsByTime,
+        vector_of: &VectorOf<'_>,
+    ) -> Self {
         let vectors = RealmVectors::new(config.clone());
         let mut made = Self { text, lessons: LessonsByTime::default(), vectors };
-        made.follow(lessons, &|_| None);
+        made.follow(lessons, vector_of);
         made
     }
 
@@ -115,8 +120,7 @@ impl LessonVectors {
     pub(super) fn check_against(&self, lessons: &LessonsByTime, config: &IndexConfig, vector_of: &VectorOf<'_>) {
         let mut complete = self.clone();
         complete.complete(vector_of);
-        let mut made = Self::new(self.text, config, &LessonsByTime::default());
-        made.follow(lessons, vector_of);
+        let made = Self::new(self.text, config, lessons, vector_of);
         assert_eq!(complete.lessons, made.lessons);
         complete.vectors.check_against(&made.vectors);
     }

@@ -72,24 +72,35 @@ impl RecallIndex {
         make_known: impl FnOnce(&[&str]) -> Result<(), E>,
         vector_of: &VectorOf<'_>,
     ) -> Result<Arc<LessonVectors>, E> {
-        let lazy = match text {
-            EmbeddedText::Trigger => &self.triggers,
-            EmbeddedText::Whole => &self.wholes,
-            EmbeddedText::Mistake => &self.mistakes,
-        };
-        lazy.get_or_make(
+        self.lazy_vectors(text).get_or_make(
             |vectors| vectors.is_complete(dimension),
             |known| {
                 let mut vectors = match known.filter(|known| known.is_of(dimension)) {
                     Some(known) => LessonVectors::clone(&known),
-                    None => LessonVectors::new(text, config, &self.book.lessons),
+                    None => LessonVectors::new(text, config, &self.book.lessons, vector_of),
                 };
                 let unknown = vectors.unknown_texts();
+                if unknown.is_empty() {
+                    return Ok(vectors);
+                }
                 make_known(&unknown.iter().map(String::as_str).collect::<Vec<_>>())?;
                 vectors.complete(vector_of);
                 Ok(vectors)
             },
         )
+    }
+
+    /// True when there are vectors of this text, perhaps not all of them.
+    pub(crate) fn has_vectors(&self, text: EmbeddedText) -> bool {
+        self.lazy_vectors(text).get().is_some()
+    }
+
+    fn lazy_vectors(&self, text: EmbeddedText) -> &Lazy<LessonVectors> {
+        match text {
+            EmbeddedText::Trigger => &self.triggers,
+            EmbeddedText::Whole => &self.wholes,
+            EmbeddedText::Mistake => &self.mistakes,
+        }
     }
 
     /// The words of the lessons that may be shown, by field.
