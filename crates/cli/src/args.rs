@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::calibrate::Calibrate;
 use crate::change::{FEEDBACK, Prune, VERIFICATION};
-use crate::choice::choice;
+use crate::choice::{choice, id};
 use crate::config::ConfigCommand;
 use crate::credit::Replay;
 use crate::curate::Curate;
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Show { lesson: String },
     /// Record how a task went, by its receipt
     Outcome {
+        #[arg(value_parser = id::<ReceiptId>("a receipt"))]
         receipt: ReceiptId,
         #[arg(value_parser = choice(FEEDBACK))]
         outcome: Feedback,

@@ -1,6 +1,15 @@
 //! Options whose values are words, as the library's own types.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+
+/// Reads an id; what it is the id of is said where it is none.
+pub(crate) fn id<T: FromStr + Clone + Send + Sync + 'static>(what: &'static str) -> impl TypedValueParser<Value = T> {
+    let parser = StringValueParser::new();
+    parser
+        .try_map(move |given| given.parse::<T>().map_err(|_| format!("the id of {what} is a UUID, as adage prints it")))
+}
 
 /// Reads one of these words as the value beside it; the help lists the words.
 pub(crate) fn choice<T: Copy + Send + Sync + 'static, const N: usize>(

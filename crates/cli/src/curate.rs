@@ -23,7 +23,7 @@ pub(crate) struct Curate {
     #[arg(long)]
     prune: bool,
     /// Undo an earlier curation, by the change's id
-    #[arg(long, value_name = "ID")]
+    #[arg(value_parser = crate::choice::id::<ChangeId>("a change"), long, value_name = "ID")]
     undo: Option<ChangeId>,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Export {
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
     /// Undo an earlier export to `--into FILE`, by the change's id
-    #[arg(long, value_name = "ID", requires = "into")]
+    #[arg(value_parser = crate::choice::id::<ChangeId>("a change"), long, value_name = "ID", requires = "into")]
     undo: Option<ChangeId>,
 }
 

@@ -168,8 +168,9 @@ impl Global {
         if let Some(capacity) = self.capacity {
             self.check_capacity(&playbook, capacity)?;
         }
-        if is_new && self.place.origin != Origin::Named {
-            say(&format!("made the memory {} ({})", self.dir().display(), self.place.whose()));
+        if is_new {
+            let whose = if self.place.origin == Origin::Named { "as you named it" } else { self.place.whose() };
+            say(&format!("made the memory {} ({whose})", self.dir().display()));
         }
         Ok(playbook)
     }

@@ -10,7 +10,7 @@ use adage::{ChangeId, Playbook};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::choice::choice;
+use crate::choice::{choice, id};
 use crate::global::{Access, Global};
 use crate::output::{Output, say, with};
 use crate::result::{Done, chain, exit_code};
@@ -49,7 +49,10 @@ enum What {
     /// List what was applied or dismissed and can be undone, newest first
     History,
     /// Undo what was applied or dismissed, by its id
-    Undo { id: ChangeId },
+    Undo {
+        #[arg(value_parser = id::<ChangeId>("a change"))]
+        id: ChangeId,
+    },
 }
 
 #[derive(Args)]

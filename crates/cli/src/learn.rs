@@ -20,7 +20,7 @@ pub(crate) struct Learn {
     #[command(flatten)]
     fields: Fields,
     /// Replace this lesson, by its id: it is archived
-    #[arg(long, value_name = "ID")]
+    #[arg(value_parser = crate::choice::id::<LessonId>("a lesson"), long, value_name = "ID")]
     supersedes: Option<LessonId>,
 }
 
@@ -110,9 +110,17 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             continue;
         }
         match serde_json::from_slice::<Map<String, Value>>(&line) {
-            Ok(row) => is_done &= learn_one(global, &playbook, LessonDraft::from_program(row), out)?,
+            Ok(row) => {
+                let names = row.keys().cloned().collect::<Vec<_>>().join(", ");
+                let is_learned = learn_one(global, &playbook, LessonDraft::from_program(row), out)?;
+                if !is_learned {
+                    say(&format!("line {} has the fields {names}; a lesson has {}", number + 1, EDITED.join(", ")));
+                }
+                is_done &= is_learned;
+            }
             Err(error) => {
-                say(&format!("line {}: {error}", number + 1));
+                let example = r#"{"trigger": "when it applies", "correct_pattern": "what to do"}"#;
+                say(&format!("line {}: {error}; a lesson is a line such as {example}", number + 1));
                 is_done = false;
             }
         }

@@ -48,7 +48,7 @@ use serde_json::json;
 use args::{Cli, Command};
 use output::{Output, Warnings, print_usage, say, say_if_long, say_object};
 use place::{Place, Wanted};
-use result::{Done, Usage, chain, is_broken_pipe};
+use result::{Done, Usage, chain, is_broken_pipe, next_step};
 
 /// Of the objects that commands print. A field that is added leaves it as it is; one that goes, or means something else, does not.
 const SCHEMA_VERSION: u32 = 1;
@@ -98,10 +98,12 @@ fn names(words: &ArgMatches) -> Vec<String> {
 /// Says what went wrong, in the form that is asked for.
 fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
     let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
+    let next = next_step(error);
     if is_json {
-        say_object(&json!({ "schema": schema("error"), "error": chain(error), "exit_code": code }));
+        say_object(&json!({ "schema": schema("error"), "error": chain(error), "next": next, "exit_code": code }));
     } else {
-        say(&chain(error));
+        let next = next.map(|next| format!("; {next}")).unwrap_or_default();
+        say(&format!("{}{next}", chain(error)));
     }
     ExitCode::from(code)
 }

@@ -51,6 +51,9 @@ impl Place {
     /// The place of a call from the working directory.
     pub(crate) fn find(wanted: Wanted<'_>) -> Result<Self, String> {
         let named = wanted.dir.map(Path::to_owned).or_else(|| env_path(VARIABLE).filter(|_| !wanted.is_global));
+        if let Some(file) = named.as_deref().filter(|named| named.is_file()) {
+            return Err(format!("{} is a file; a memory is a folder", file.display()));
+        }
         let start = std::env::current_dir().and_then(|start| start.canonicalize()).unwrap_or_default();
         Self::from(&start, named, wanted.is_global, user_memory())
     }

@@ -5,6 +5,9 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use adage::FolderError;
+use adage::embed::EmbedError;
+
 /// How a command ended, excluding what it printed.
 pub(crate) type Done = Result<ExitCode, Box<dyn Error>>;
 
@@ -30,6 +33,31 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
+
+/// What to do about an error, where its words do not say it.
+pub(crate) fn next_step(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let of_folder = |error: &FolderError| match error {
+        FolderError::Io { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+            Some("the memory can be read, not changed")
+        }
+        FolderError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            Some("nothing was changed; make room")
+        }
+        _ => None,
+    };
+    if let Some(EmbedError::Load { .. }) = error.downcast_ref::<EmbedError>() {
+        return Some(EMBEDDERS);
+    }
+    match error.downcast_ref::<adage::Error>()? {
+        adage::Error::NoSuchLesson { .. } => Some("`adage list` shows all"),
+        adage::Error::NoSuchChange { .. } => Some("`adage history` lists the changes"),
+        adage::Error::Embed(EmbedError::Load { .. }) => Some(EMBEDDERS),
+        adage::Error::Folder(error) => of_folder(error),
+        _ => None,
+    }
+}
+
+const EMBEDDERS: &str = "--embedder takes `bundled`, `hashing`, `none` or a folder with model.onnx and tokenizer.json";
 
 pub(crate) fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

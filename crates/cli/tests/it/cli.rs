@@ -52,15 +52,21 @@ impl Shell {
         self.folder.path()
     }
 
-    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+    /// The program, as this user calls it.
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        // As if the person running the tests had not set it.
+        command.env_remove("ORT_DYLIB_PATH").env("XDG_STATE_HOME", self.path().join("state"));
+        command.env("XDG_CONFIG_HOME", self.path().join("config")).env("ADAGE_TRUST", "all");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+        let mut command = self.command();
         command.arg("--dir").arg(self.path().join(self.memory)).args(["--now", self.now]);
         if !arguments.contains(&"--embedder") {
             command.args(["--embedder", "hashing"]);
         }
-        // As if the person running the tests had not set it.
-        command.env_remove("ORT_DYLIB_PATH").env("XDG_STATE_HOME", self.path().join("state"));
-        command.env("XDG_CONFIG_HOME", self.path().join("config")).env("ADAGE_TRUST", "all");
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

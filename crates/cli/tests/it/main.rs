@@ -21,6 +21,7 @@ mod inbox_cli;
 mod init;
 mod keeping;
 mod mcp;
+mod mistakes;
 mod places;
 mod processes;
 mod red;

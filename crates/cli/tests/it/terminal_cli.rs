@@ -104,6 +104,7 @@ fn prune_takes_its_numbers_from_the_command_line() {
 #[test]
 fn a_lesson_too_long_to_be_shown_is_told_when_it_is_learned() {
     let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
     let learn = |words: usize| {
         let solution = "ask the owner of the table first, ".repeat(words / 7);
         shell.call(&["learn", "--trigger", &format!("renaming column {words}"), "--solution", &solution]).err

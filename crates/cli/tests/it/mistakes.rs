@@ -1,0 +1,74 @@
+//! Mistakes that people make on the command line: each is told what is wrong and what to do next, and nothing is lost.
+
+use std::fs;
+
+use super::cli::{Said, Shell};
+
+fn check(said: &Said, code: i32, words: &[&str]) {
+    assert_eq!(said.code, code, "{}{}", said.out, said.err);
+    for word in words {
+        assert!(said.err.contains(word), "{word:?} is not in: {}", said.err);
+    }
+}
+
+#[test]
+fn a_wrong_name_is_told_with_what_to_do_next() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    check(&shell.call(&["show", "bread"]), 1, &["no lesson with trigger \"bread\"", "`adage list` shows all"]);
+    check(&shell.call(&["undo", "01a20832-35b9-7000-8000-e6437fa97800"]), 1, &["`adage history`"]);
+    check(&shell.call(&["outcome", "abc", "helpful"]), 2, &["'abc'", "the id of a receipt is a UUID"]);
+    check(&shell.call(&["shwo", "x"]), 2, &["unrecognized subcommand", "'show'"]);
+    check(&shell.call(&["mine", "--format", "clod", "."]), 2, &["clod", "claude-code"]);
+    check(&shell.call(&["config", "set", "retention.capacty", "5"]), 1, &["retention.capacty", "capacity"]);
+    check(&shell.call(&["config", "set", "retention.capacity", "five"]), 1, &["retention.capacity: ", "five"]);
+    check(
+        &shell.call(&["context", "x", "--embedder", "no/such"]),
+        1,
+        &["no/such", "bundled", "a folder with model.onnx"],
+    );
+}
+
+#[test]
+fn a_wrong_line_is_told_with_an_example() {
+    let shell = Shell::new();
+    check(&shell.run(&["learn"], "{\"trigger\": \"a\",\n"), 1, &["line 1: ", "{\"trigger\": \"when it applies\""]);
+    let said = shell.run(&["learn"], "{\"triger\": \"parse a csv export\", \"solution\": \"use the csv module\"}\n");
+    check(&said, 1, &["refused", "line 1 has the fields solution, triger; a lesson has trigger"]);
+    assert_eq!(shell.json(&["stats"])["n_lessons"], 0);
+}
+
+#[test]
+fn a_wrong_place_is_told() {
+    let shell = Shell::new();
+    let file = shell.path().join("notes.txt");
+    fs::write(&file, "mine").unwrap();
+    let at = |folder: &str, words: &[&str]| {
+        let mut command = shell.command();
+        let folder = shell.path().join(folder);
+        let output = command.arg("--dir").arg(folder).args(words).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    };
+    let lesson = ["learn", "--trigger", "a", "--solution", "b", "--embedder", "hashing"];
+    for words in [&["list"][..], &lesson] {
+        check(&at("notes.txt", words), 1, &["notes.txt is a file; a memory is a folder"]);
+    }
+    check(&at("wrong", &["list"]), 1, &["there is no memory at", "adage init --dir"]);
+    check(&at("new", &lesson), 0, &["made the memory", "new (as you named it)"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert!(!shell.path().join("wrong").exists());
+}
+
+#[test]
+fn a_folder_of_a_newer_version_is_read_and_left() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    let path = shell.path().join("memory/skills_playbook.json");
+    let newer = fs::read_to_string(&path).unwrap().replacen("\"schema_version\": 2", "\"schema_version\": 7", 1);
+    fs::write(&path, &newer).unwrap();
+    assert_eq!(shell.call(&["context", "parse a csv export"]).code, 0);
+    let said = shell.call(&["learn", "--trigger", "bake bread", "--solution", "slowly"]);
+    check(&said, 1, &["schema version 7", "writes 2", "use a newer version"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+}
