@@ -40,7 +40,7 @@ pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, ou
 
 pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
     let n_lessons = global.books(Access::Write)?.spoken()?.credit_recent_retrievals(Duration::from_secs(window))?;
-    out.both(&json!({"credited": n_lessons}), &format!("credited {n_lessons} lessons"))
+    out.both(&json!({"credited": n_lessons}), &format!("credited {}", counted(n_lessons, "lesson")))
 }
 
 pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, out: &mut Output) -> Done {

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::global::{Access, Global};
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -45,9 +45,9 @@ pub(crate) fn curate(global: &Global, asked: &Curate, out: &mut Output) -> Done 
         out.line(&step.to_string())?;
     }
     out.line(&match change {
-        Some(change) => format!("{} steps done (undo {change})", plan.steps.len()),
+        Some(change) => format!("{} done (undo {change})", counted(plan.steps.len(), "step")),
         None if plan.is_empty() => "nothing to do".to_owned(),
-        None => format!("{} steps; --apply carries them out", plan.steps.len()),
+        None => format!("{}; --apply carries them out", counted(plan.steps.len(), "step")),
     })?;
     Ok(ExitCode::SUCCESS)
 }

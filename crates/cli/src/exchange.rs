@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global};
-use crate::output::{Output, say, with};
+use crate::output::{Output, counted, say, with};
 use crate::result::{Done, exit_code};
 
 #[derive(Args)]
@@ -155,7 +155,10 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     let (n_lessons, shown) = (exported.n_lessons, file.display());
     let text = match exported.change {
         Some(change) => {
-            format!("{n_lessons} lessons written into {shown} (undo with: adage export --undo {change} --into {shown})")
+            format!(
+                "{} written into {shown} (undo with: adage export --undo {change} --into {shown})",
+                counted(n_lessons, "lesson")
+            )
         }
         None => format!("{shown} had these {n_lessons} lessons already"),
     };

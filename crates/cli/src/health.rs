@@ -7,7 +7,7 @@ use adage::{Playbook, Request};
 use serde_json::json;
 
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::result::{Done, chain, exit_code};
 use crate::{embedder, onnxruntime};
 
@@ -26,7 +26,7 @@ pub(crate) fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
     }
     let is_fine = check.findings.is_empty() && !is_recovered;
     if is_fine {
-        out.line(&format!("in order: {} lessons, {} vectors", check.n_lessons, check.n_vectors))?;
+        out.line(&format!("in order: {}, {}", counted(check.n_lessons, "lesson"), counted(check.n_vectors, "vector")))?;
     }
     Ok(exit_code(is_fine))
 }
@@ -89,7 +89,8 @@ impl Report<'_> {
     fn playbook(&mut self, playbook: &Playbook) -> io::Result<()> {
         let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
             let findings = check.findings.len();
-            let text = format!("{} lessons, {findings} findings (see: adage check)", check.n_lessons);
+            let text =
+                format!("{}, {} (see: adage check)", counted(check.n_lessons, "lesson"), counted(findings, "finding"));
             if findings == 0 { Ok(text) } else { Err(text) }
         });
         self.add("playbook", check)

@@ -20,7 +20,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, on_a_line, progress, say, with};
+use crate::output::{Output, counted, on_a_line, progress, say, with};
 use crate::result::{Done, Usage, chain, exit_code};
 
 /// The exit code of a program that an interrupt ended.
@@ -398,6 +398,6 @@ pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
     let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
     out.object(&json!({ "forgotten": n_forgotten }))?;
-    out.line(&format!("{n_forgotten} skips cleared"))?;
+    out.line(&format!("{} cleared", counted(n_forgotten, "skip")))?;
     Ok(exit_code(name.is_none() || n_forgotten > 0))
 }

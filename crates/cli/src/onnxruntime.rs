@@ -52,7 +52,7 @@ fn advice_on(found: Vec<Found>) -> String {
     // If several have the newest version, the first one found.
     let newest = found.into_iter().rev().max_by_key(|found| found.version);
     let Some(Found { version, library }) = newest else {
-        return "none in an installed Python package; the portable engine needs none".to_owned();
+        return "none in an installed Python package; the built-in engine needs none".to_owned();
     };
     let version_in_words = version.map(|number| number.to_string()).join(".");
     let library = library.display();

@@ -236,7 +236,7 @@ fn sentences(stats: &Stats) -> Vec<(&'static str, String)> {
         each.collect::<Vec<_>>().join(", ")
     };
     if n_lessons > 0 {
-        sentences.push(("for", named(&stats.realms, "global", "all projects")));
+        sentences.push(("for", named(&stats.realms, "global", "any project")));
         sentences.push(("from", named(&stats.sources, "unknown", "people")));
     }
     sentences.push(("history", format!("{} on record: adage history", counted(n_changes, "change"))));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::change::VERIFICATION;
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, on_a_line, say, with};
+use crate::output::{Output, counted, on_a_line, say, with};
 use crate::result::Done;
 use crate::skill_matching::{self, Match};
 
@@ -130,7 +130,7 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
     };
     out.both(
         &json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}),
-        &format!("{} lessons written to {}", exported.lessons.len(), on_a_line(&exported.path)),
+        &format!("{} written to {}", counted(exported.lessons.len(), "lesson"), on_a_line(&exported.path)),
     )
 }
 

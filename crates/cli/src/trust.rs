@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, say};
+use crate::output::{Output, counted, say};
 use crate::result::Done;
 use crate::tracked::tracking;
 use crate::user_state;
@@ -110,7 +110,7 @@ pub(crate) fn tell_of_waiting(playbook: &Playbook, out: &Output) -> Result<(), a
 
 fn in_words(waiting: &AwaitingTrust) -> String {
     let config = if waiting.config.is_some() { ", settings" } else { "" };
-    format!("{} lessons, {} skills{config}", waiting.lessons.len(), waiting.skills.len())
+    format!("{}, {}{config}", counted(waiting.lessons.len(), "lesson"), counted(waiting.skills.len(), "skill"))
 }
 
 pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {

@@ -321,7 +321,7 @@ fn failures_prune_check_and_doctor_report() {
     assert_eq!(shell.call(&["failures"]).out, "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\n");
     assert_eq!(shell.json(&["prune", "--dry-run"])["pruned"], json!([]));
     let check = shell.call(&["check"]);
-    assert!(check.code == 0 && check.out.starts_with("in order: 1 lessons"), "{}", check.out);
+    assert!(check.code == 0 && check.out.starts_with("in order: 1 lesson,"), "{}", check.out);
     let doctor = shell.call(&["doctor"]);
     assert!(doctor.code == 0 && doctor.out.contains("embedder   ok"), "{}{}", doctor.out, doctor.err);
     // A dead writer's tail is told, and cut at the next commit.
