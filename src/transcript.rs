@@ -1,4 +1,4 @@
-//! Sessions as agents record them (Claude Code, Codex, gemini-cli, `OpenAI` and Anthropic messages), read into one shape.
+//! Sessions as agents record them (Claude Code, Codex, gemini-cli, pi, `OpenAI` and Anthropic messages), read into one shape.
 //!
 //! ```
 //! use adage::transcript::{Format, TranscriptReader, Turn};

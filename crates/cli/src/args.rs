@@ -105,7 +105,7 @@ pub(crate) enum Command {
     Stats,
     /// List an agent's past sessions that are worth reading
     Sessions {
-        /// Folder with the sessions: Claude Code, Codex, gemini-cli, `OpenAI` or Anthropic messages
+        /// Folder with the sessions: Claude Code, Codex, gemini-cli, pi, `OpenAI` or Anthropic messages
         folder: PathBuf,
         /// List all others too, each with the reason
         #[arg(long)]

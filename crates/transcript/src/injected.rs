@@ -14,7 +14,7 @@
 use adage_redact::block::BlockLines;
 
 /// Tags whose content is the harness's.
-const TAGS: [&str; 31] = [
+const TAGS: [&str; 32] = [
     // Claude Code
     "system-reminder",
     "local-command-caveat",
@@ -44,6 +44,8 @@ const TAGS: [&str; 31] = [
     "subagent_notification",
     "permissions instructions",
     "collaboration_mode",
+    // pi, around a file that the command line names
+    "file",
     // gemini-cli
     "session_context",
     "state_snapshot",

@@ -1,6 +1,6 @@
 //! Sessions of coding agents, read into one [`Transcript`]: who said what, which calls were made and how they ended.
 //!
-//! - [`TranscriptReader`] reads what Claude Code, Codex, gemini-cli and programs with `OpenAI` or Anthropic messages write, and
+//! - [`TranscriptReader`] reads what Claude Code, Codex, gemini-cli, pi and programs with `OpenAI` or Anthropic messages write, and
 //!   reports what it left out.
 //! - [`ToolCall::command`], [`ToolCall::changed_path`] and [`error_line`] say what a call did and why it failed.
 //! - [`CommandLine`] reads a command line by shell grammar, for comparing.

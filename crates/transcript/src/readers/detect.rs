@@ -115,6 +115,8 @@ fn sure(record: &Value) -> Option<Format> {
         "function_call" | "function_call_output" | "local_shell_call" | "reasoning" if !has("message") => {
             return Some(Format::Codex);
         }
+        "session" if has("id") && has("timestamp") && has("cwd") => return Some(Format::Pi),
+        "message" if has("message") && has("parentId") => return Some(Format::Pi),
         "gemini" => return Some(Format::Gemini),
         "user" | "info" | "warning" | "error" if has("content") && has("id") && !has("message") => {
             return Some(Format::Gemini);

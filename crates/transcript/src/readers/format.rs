@@ -28,6 +28,8 @@ pub enum Format {
     Codex,
     /// gemini-cli's chat recordings, JSON or JSON lines.
     Gemini,
+    /// Sessions of the pi coding agent.
+    Pi,
     /// Chat messages as `OpenAI` has them.
     OpenAi,
     /// Anthropic messages.
@@ -36,7 +38,8 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Auto, Self::ClaudeCode, Self::Codex, Self::Gemini, Self::OpenAi, Self::Anthropic];
+    pub const ALL: [Self; 7] =
+        [Self::Auto, Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Pi, Self::OpenAi, Self::Anthropic];
 
     /// The name, as [`FromStr`] reads it.
     #[must_use]
@@ -46,6 +49,7 @@ impl Format {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Pi => "pi",
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
         }

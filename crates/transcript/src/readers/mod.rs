@@ -14,6 +14,7 @@ mod format;
 mod gemini;
 mod lines;
 mod openai;
+mod pi;
 mod record;
 mod recorder;
 mod report;
@@ -128,6 +129,7 @@ enum Records {
     ClaudeCode(ClaudeCode),
     Codex(Codex),
     Gemini(Gemini),
+    Pi,
     OpenAi,
     Anthropic,
 }
@@ -139,6 +141,7 @@ impl Session {
             Format::ClaudeCode => Records::ClaudeCode(ClaudeCode::new(limits, &report)),
             Format::Codex => Records::Codex(Codex::default()),
             Format::Gemini => Records::Gemini(Gemini::default()),
+            Format::Pi => Records::Pi,
             Format::Anthropic => Records::Anthropic,
             Format::OpenAi | Format::Auto => Records::OpenAi,
         };
@@ -224,6 +227,7 @@ impl Session {
             Records::ClaudeCode(claude) => claude.read(record, &mut self.recorder),
             Records::Codex(codex) => codex.read(record, &mut self.recorder),
             Records::Gemini(gemini) => gemini.read(record, &mut self.recorder),
+            Records::Pi => pi::read(record, &mut self.recorder),
             Records::OpenAi => openai::read(record, &mut self.recorder),
             Records::Anthropic => anthropic::read(record, &mut self.recorder),
         }
@@ -236,7 +240,7 @@ impl Session {
                 gemini.finish(&mut self.recorder);
                 self.recorder
             }
-            Records::Codex(_) | Records::OpenAi | Records::Anthropic => self.recorder,
+            Records::Codex(_) | Records::Pi | Records::OpenAi | Records::Anthropic => self.recorder,
         };
         let (transcript, report) = recorder.finish();
         Reading { transcript, report }
