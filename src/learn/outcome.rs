@@ -78,6 +78,22 @@ pub enum LearnOutcome {
 }
 
 impl LearnOutcome {
+    /// Says as an event what became of the lesson, and of those that made room: ids and reasons, no text of a lesson.
+    pub(crate) fn trace(&self) {
+        match self {
+            Self::Inserted { id, near, .. } => tracing::info!(%id, near = near.len(), "learned"),
+            Self::Merged { into, distance, .. } => tracing::info!(id = %into, distance, "merged"),
+            Self::Superseded { id, old, .. } => tracing::info!(%id, %old, "superseded"),
+            Self::Distinct { id, near, why, .. } => tracing::info!(%id, %near, %why, "kept apart"),
+            Self::Review { id, reason, .. } => tracing::info!(%id, %reason, "awaits review"),
+            Self::Refused { reason } => tracing::info!(%reason, "refused"),
+        }
+        let old = if let Self::Superseded { old, .. } = self { Some(old) } else { None };
+        for id in self.evicted().iter().filter(|id| Some(*id) != old) {
+            tracing::info!(%id, "evicted");
+        }
+    }
+
     /// The lesson that now carries the text, if one does.
     #[must_use]
     pub fn id(&self) -> Option<LessonId> {

@@ -106,8 +106,11 @@ impl Lesson {
             verification_attempted: take_bool(&mut row, "verification_attempted") || verified,
             graduated: take_bool(&mut row, "graduated"),
             retrievals: take_count(&mut row, "retrievals"),
-            helpful_retrievals: take_count(&mut row, "helpful_retrievals"),
-            harmful_retrievals: take_count(&mut row, "harmful_retrievals"),
+            // The later AgentGhost counts outcomes under names of its own; the larger number is the whole one.
+            helpful_retrievals: take_count(&mut row, "helpful_retrievals")
+                .max(take_count(&mut row, "succeeded_retrievals")),
+            harmful_retrievals: take_count(&mut row, "harmful_retrievals")
+                .max(take_count(&mut row, "failed_retrievals")),
             settled_retrievals: take_count(&mut row, "settled_retrievals"),
             learned_at_recall: take_count(&mut row, "learned_at_recall"),
             shown_at_recall: take_count(&mut row, "shown_at_recall"),
@@ -336,6 +339,14 @@ mod tests {
             assert_eq!(read(json!({"trigger": "t", "solution": "s", "retrievals": given})).retrievals, expected);
         }
         assert_eq!(read(json!({"trigger": "t", "solution": "s", "frequency": 0})).frequency, 1);
+    }
+
+    #[test]
+    fn outcomes_under_the_later_agentghosts_names_count() {
+        let row = json!({"trigger": "t", "solution": "s", "helpful_retrievals": 1, "succeeded_retrievals": 3, "failed_retrievals": "2"});
+        let lesson = read(row);
+        assert_eq!((lesson.helpful_retrievals, lesson.harmful_retrievals, lesson.settled_retrievals), (3, 2, 5));
+        assert!(lesson.extra.is_empty(), "they are read once");
     }
 
     #[test]

@@ -33,7 +33,9 @@ impl Playbook {
         let drafts = inner.admit_all(drafts.into_iter().map(Into::into));
         if drafts.iter().all(Result::is_err) {
             let refused = drafts.into_iter().filter_map(Result::err);
-            return Ok(refused.map(|reason| LearnOutcome::Refused { reason }).collect());
+            let refused: Vec<_> = refused.map(|reason| LearnOutcome::Refused { reason }).collect();
+            refused.iter().for_each(LearnOutcome::trace);
+            return Ok(refused);
         }
         let budget = inner.config.retrieval.max_tokens;
         for newcomer in drafts.iter().flatten() {
@@ -44,7 +46,11 @@ impl Playbook {
         }
         let needs = inner.needs_of(&drafts);
         let realms = needs.realms().to_vec();
-        inner.commit_with(needs, |attempt| inner.plan_learning(attempt, &realms, |learner| learner.learn_all(&drafts)))
+        let learned = inner.commit_with(needs, |attempt| {
+            inner.plan_learning(attempt, &realms, |learner| learner.learn_all(&drafts))
+        })?;
+        learned.iter().for_each(LearnOutcome::trace);
+        Ok(learned)
     }
 
     /// Records a check of a lesson: passed raises its confidence and protects it, failed takes the mark away.
@@ -68,7 +74,9 @@ impl Playbook {
     /// The errors of a commit.
     pub fn prune_low_utility(&self) -> Result<Pruned> {
         let inner = &self.0;
-        inner.commit(|attempt| Ok(retention::prune(inner.plan(attempt), &inner.config.retention)))
+        let pruned = inner.commit(|attempt| Ok(retention::prune(inner.plan(attempt), &inner.config.retention)))?;
+        pruned.lessons.iter().for_each(|id| tracing::info!(%id, "pruned"));
+        Ok(pruned)
     }
 
     /// What [`Playbook::prune_low_utility`] would take now.

@@ -60,6 +60,8 @@ impl Playbook {
                 mined.candidates.push(tainted(candidate, first_untrusted));
             }
         }
+        let (session, candidates, skipped) = (transcript.session.as_str(), mined.candidates.len(), mined.skipped.len());
+        tracing::info!(session, candidates, skipped, "mined");
         Ok(mined)
     }
 

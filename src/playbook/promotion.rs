@@ -44,11 +44,13 @@ impl Playbook {
         let lessons: Vec<&Lesson> = chosen.iter().map(find).collect::<Result<_>>()?;
         // Without vectors they come in all the same.
         let needs = VectorNeeds::of(lessons.into_iter(), &inner.config);
-        inner.commit_with(needs, |attempt| {
+        let learned = inner.commit_with(needs, |attempt| {
             let vector_of = |text: &str| inner.vector(text);
             let (plan, dedup) = (inner.plan(attempt), inner.dedup_index(attempt));
             Learner::new(plan, dedup, &inner.config, Comparison::KnownVectors, &vector_of).promote_all(chosen)
-        })
+        })?;
+        learned.iter().for_each(LearnOutcome::trace);
+        Ok(learned)
     }
 
     /// All of them in one commit, or none.

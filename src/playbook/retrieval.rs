@@ -118,6 +118,10 @@ impl Inner {
         let is_counted = !request.is_peek && !rendered.shown.is_empty();
         let showing = Showing { pool, request, ranked: &ranked, max_tokens, place };
         let receipt = if is_counted { self.count(showing, &mut rendered) } else { None };
+        let (tier, shown, because) =
+            (ranked.tier, rendered.shown.len(), rendered.none_because.as_ref().map(ToString::to_string));
+        let receipt_id = receipt.map(|receipt| receipt.to_string());
+        tracing::info!(?tier, shown, receipt = receipt_id, because, "recalled");
         let is_empty_start = request.query == Query::ColdStart && pool.recall.book.lessons.is_empty();
         Ok(Answer { ranked, rendered, receipt, is_empty_start })
     }

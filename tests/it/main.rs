@@ -20,6 +20,7 @@ mod curation;
 mod damage;
 mod doc_links;
 #[cfg(feature = "bundled-model")]
+mod events;
 mod evidence;
 mod exchange;
 mod extract;
