@@ -158,11 +158,11 @@ mod x86 {
     }
 
     impl Sums for Avx2 {
-        const ROWS: usize = 3;
+        const ROWS: usize = 6;
 
         #[inline(always)]
         fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
-            by_rows!(panel_avx2, activations, weights, sums, 1 2 3);
+            by_rows!(panel_avx2, activations, weights, sums, 1 2 3 4 5 6);
         }
     }
 
@@ -184,38 +184,52 @@ mod x86 {
         }
     }
 
-    /// # Safety
-    /// The processor has AVX2; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS` rows of sums; the
-    /// length is even.
-    #[target_feature(enable = "avx2")]
-    unsafe fn panel_avx2<const ROWS: usize>(
-        activations: *const i16,
-        weights: *const i8,
-        length: usize,
-        sums: *mut [i32; PANEL],
-    ) {
-        let mut kept: [[__m256i; 4]; ROWS] = [[_mm256_setzero_si256(); 4]; ROWS];
-        for k in (0..length).step_by(2) {
-            // SAFETY: `k` and `k + 1` are below the length; sixteen weights a quarter of the panel's two rows.
-            let quarter = |place: usize| unsafe {
-                _mm256_cvtepi8_epi16(_mm_loadu_si128(weights.add(k * PANEL + place * 16).cast::<__m128i>()))
-            };
-            let quarters = [quarter(0), quarter(1), quarter(2), quarter(3)];
-            for (row, kept) in kept.iter_mut().enumerate() {
-                // SAFETY: the row and `k + 1` are there.
-                let both = _mm256_set1_epi32(unsafe { pair(activations.add(row * length + k)) });
-                for (kept, quarter) in kept.iter_mut().zip(quarters) {
-                    *kept = _mm256_add_epi32(*kept, _mm256_madd_epi16(both, quarter));
+    macro_rules! panel_256 {
+        ($name:ident, $features:literal, $step:expr) => {
+            /// One half of the panel after the other: six rows of sixteen sums are all that sixteen registers hold.
+            ///
+            /// # Safety
+            /// The processor has the instructions; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS`
+            /// rows of sums; the length is even.
+            #[target_feature(enable = $features)]
+            unsafe fn $name<const ROWS: usize>(
+                activations: *const i16,
+                weights: *const i8,
+                length: usize,
+                sums: *mut [i32; PANEL],
+            ) {
+                for half in 0..2 {
+                    let mut kept: [[__m256i; 2]; ROWS] = [[_mm256_setzero_si256(); 2]; ROWS];
+                    for k in (0..length).step_by(2) {
+                        // SAFETY: `k` and `k + 1` are below the length; sixteen weights a quarter of the panel's two rows.
+                        let quarter = |place: usize| unsafe {
+                            let at = weights.add(k * PANEL + half * PANEL + place * 16);
+                            _mm256_cvtepi8_epi16(_mm_loadu_si128(at.cast::<__m128i>()))
+                        };
+                        let quarters = [quarter(0), quarter(1)];
+                        for (row, kept) in kept.iter_mut().enumerate() {
+                            // SAFETY: the row and `k + 1` are there.
+                            let both = _mm256_set1_epi32(unsafe { pair(activations.add(row * length + k)) });
+                            for (kept, quarter) in kept.iter_mut().zip(quarters) {
+                                *kept = $step(*kept, both, quarter);
+                            }
+                        }
+                    }
+                    for (row, kept) in kept.iter().enumerate() {
+                        for (place, eight) in kept.iter().enumerate() {
+                            // SAFETY: eight of the row's thirty-two sums.
+                            unsafe {
+                                let at = sums.add(row).cast::<i32>().add(half * 16 + place * 8);
+                                _mm256_storeu_si256(at.cast::<__m256i>(), *eight);
+                            }
+                        }
+                    }
                 }
             }
-        }
-        for (row, kept) in kept.iter().enumerate() {
-            for (place, eight) in kept.iter().enumerate() {
-                // SAFETY: eight of the row's thirty-two sums.
-                unsafe { _mm256_storeu_si256(sums.add(row).cast::<i32>().add(place * 8).cast::<__m256i>(), *eight) };
-            }
-        }
+        };
     }
+
+    panel_256!(panel_avx2, "avx2", |kept, both, quarter| _mm256_add_epi32(kept, _mm256_madd_epi16(both, quarter)));
 
     macro_rules! panel_512 {
         ($name:ident, $features:literal, $step:expr) => {
