@@ -7,6 +7,9 @@
     expect(clippy::cast_ptr_alignment, reason = "they are read and written by instructions that ask for no alignment")
 )]
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
 use crate::forward::{Job, forward};
 use crate::layout::PANEL;
 
@@ -19,6 +22,9 @@ pub enum Kernel {
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// 256 bits, two products and their sum in one step (AVX-VNNI: processors without 512 bits).
+    #[cfg(target_arch = "x86_64")]
+    AvxVnni,
     /// 512 bits.
     #[cfg(target_arch = "x86_64")]
     Avx512,
@@ -39,15 +45,23 @@ impl Kernel {
     pub fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx2 = is_x86_feature_detected!("avx2");
-            let has_avx512 = has_avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-            let has_vnni = has_avx512 && is_x86_feature_detected!("avx512vnni");
-            match (has_avx2, has_avx512, has_vnni) {
-                (_, _, true) => &[Self::Portable, Self::Avx2, Self::Avx512, Self::Avx512Vnni],
-                (_, true, _) => &[Self::Portable, Self::Avx2, Self::Avx512],
-                (true, ..) => &[Self::Portable, Self::Avx2],
-                _ => &[Self::Portable],
-            }
+            static AVAILABLE: LazyLock<Vec<Kernel>> = LazyLock::new(|| {
+                let has_avx2 = is_x86_feature_detected!("avx2");
+                let has_avx512 = has_avx2
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512dq");
+                let candidates = [
+                    (Kernel::Portable, true),
+                    (Kernel::Avx2, has_avx2),
+                    (Kernel::AvxVnni, has_avx2 && is_x86_feature_detected!("avxvnni")),
+                    (Kernel::Avx512, has_avx512),
+                    (Kernel::Avx512Vnni, has_avx512 && is_x86_feature_detected!("avx512vnni")),
+                ];
+                candidates.into_iter().filter_map(|(kernel, is_available)| is_available.then_some(kernel)).collect()
+            });
+            &AVAILABLE
         }
         #[cfg(not(target_arch = "x86_64"))]
         &[Self::Portable]
@@ -60,6 +74,8 @@ impl Kernel {
             // SAFETY (all): `Encoder` has a kernel only if `available` names it.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::forward_avx2(job) },
+            #[cfg(target_arch = "x86_64")]
+            Self::AvxVnni => unsafe { x86::forward_avx_vnni(job) },
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { x86::forward_avx512(job) },
             #[cfg(target_arch = "x86_64")]
@@ -104,10 +120,10 @@ impl Sums for Portable {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
-        _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm512_add_epi32,
-        _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32, _mm512_madd_epi16, _mm512_set1_epi32, _mm512_setzero_si512,
-        _mm512_storeu_si512,
+        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_dpwssd_avx_epi32,
+        _mm256_loadu_si256, _mm256_madd_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+        _mm512_add_epi32, _mm512_cvtepi8_epi16, _mm512_dpwssd_epi32, _mm512_madd_epi16, _mm512_set1_epi32,
+        _mm512_setzero_si512, _mm512_storeu_si512,
     };
 
     use super::{Job, PANEL, Sums, forward};
@@ -116,6 +132,11 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) fn forward_avx2(job: &mut Job<'_>) {
         forward::<Avx2>(job);
+    }
+
+    #[target_feature(enable = "avx2,avxvnni")]
+    pub(super) fn forward_avx_vnni(job: &mut Job<'_>) {
+        forward::<AvxVnni>(job);
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
@@ -129,6 +150,7 @@ mod x86 {
     }
 
     struct Avx2;
+    struct AvxVnni;
     struct Avx512;
     struct Avx512Vnni;
 
@@ -163,6 +185,15 @@ mod x86 {
         #[inline(always)]
         fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
             by_rows!(panel_avx2, activations, weights, sums, 1 2 3 4 5 6);
+        }
+    }
+
+    impl Sums for AvxVnni {
+        const ROWS: usize = 6;
+
+        #[inline(always)]
+        fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+            by_rows!(panel_avx_vnni, activations, weights, sums, 1 2 3 4 5 6);
         }
     }
 
@@ -230,6 +261,8 @@ mod x86 {
     }
 
     panel_256!(panel_avx2, "avx2", |kept, both, quarter| _mm256_add_epi32(kept, _mm256_madd_epi16(both, quarter)));
+
+    panel_256!(panel_avx_vnni, "avx2,avxvnni", |kept, both, quarter| _mm256_dpwssd_avx_epi32(kept, both, quarter));
 
     macro_rules! panel_512 {
         ($name:ident, $features:literal, $step:expr) => {
