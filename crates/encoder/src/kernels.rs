@@ -31,6 +31,9 @@ pub enum Kernel {
     /// 512 bits, two products and their sum in one step.
     #[cfg(target_arch = "x86_64")]
     Avx512Vnni,
+    /// 128 bits.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 impl Kernel {
@@ -63,7 +66,13 @@ impl Kernel {
             });
             &AVAILABLE
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            &[Self::Portable, Self::Neon]
+        } else {
+            &[Self::Portable]
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         &[Self::Portable]
     }
 
@@ -80,6 +89,8 @@ impl Kernel {
             Self::Avx512 => unsafe { x86::forward_avx512(job) },
             #[cfg(target_arch = "x86_64")]
             Self::Avx512Vnni => unsafe { x86::forward_avx512_vnni(job) },
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => unsafe { arm::forward_neon(job) },
         }
     }
 }
@@ -115,6 +126,22 @@ impl Sums for Portable {
             }
         }
     }
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// Calls a kernel for as many rows as there are sums.
+macro_rules! by_rows {
+    ($kernel:ident, $activations:ident, $weights:ident, $sums:ident, $($rows:literal)*) => {
+        match $sums.len() {
+            $($rows => {
+                let length = $weights.len() / PANEL;
+                assert!(length % 8 == 0 && $activations.len() >= $rows * length);
+                // SAFETY: the lengths were checked, and only a forward pass with these instructions comes here.
+                unsafe { $kernel::<$rows>($activations.as_ptr(), $weights.as_ptr(), length, $sums.as_mut_ptr()) }
+            })*
+            _ => {}
+        }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -162,21 +189,6 @@ mod x86 {
     unsafe fn pair(at: *const i16) -> i32 {
         // SAFETY: the caller's.
         unsafe { at.cast::<i32>().read_unaligned() }
-    }
-
-    /// Calls a kernel for as many rows as there are sums.
-    macro_rules! by_rows {
-        ($kernel:ident, $activations:ident, $weights:ident, $sums:ident, $($rows:literal)*) => {
-            match $sums.len() {
-                $($rows => {
-                    let length = $weights.len() / PANEL;
-                    assert!(length % 2 == 0 && $activations.len() >= $rows * length && $weights.len() % (2 * PANEL) == 0);
-                    // SAFETY: the lengths were checked, and only a forward pass with these instructions comes here.
-                    unsafe { $kernel::<$rows>($activations.as_ptr(), $weights.as_ptr(), length, $sums.as_mut_ptr()) }
-                })*
-                _ => {}
-            }
-        };
     }
 
     impl Sums for Avx2 {
@@ -308,4 +320,85 @@ mod x86 {
         _mm512_madd_epi16(both, half)
     ));
     panel_512!(panel_vnni, "avx512f,avx512bw,avx512vnni", |kept, both, half| _mm512_dpwssd_epi32(kept, both, half));
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use std::arch::aarch64::{
+        int16x8_t, int32x4_t, vdupq_n_s32, vget_high_s8, vget_low_s8, vget_low_s16, vld1q_s16, vld2q_s8,
+        vmlal_high_laneq_s16, vmlal_laneq_s16, vmovl_s8, vst1q_s32,
+    };
+
+    use super::{Job, PANEL, Sums, forward};
+
+    #[target_feature(enable = "neon")]
+    pub(super) fn forward_neon(job: &mut Job<'_>) {
+        forward::<Neon>(job);
+    }
+
+    struct Neon;
+
+    impl Sums for Neon {
+        const ROWS: usize = 4;
+
+        #[inline(always)]
+        fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]) {
+            by_rows!(panel_neon, activations, weights, sums, 1 2 3 4);
+        }
+    }
+
+    /// Adds the products of an activation with sixteen columns' weights to their sums.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn add<const LANE: i32>(kept: &mut [int32x4_t; 4], weights: [int16x8_t; 2], activations: int16x8_t) {
+        let [one, two, three, four] = *kept;
+        let [low, high] = weights;
+        *kept = [
+            vmlal_laneq_s16::<LANE>(one, vget_low_s16(low), activations),
+            vmlal_high_laneq_s16::<LANE>(two, low, activations),
+            vmlal_laneq_s16::<LANE>(three, vget_low_s16(high), activations),
+            vmlal_high_laneq_s16::<LANE>(four, high, activations),
+        ];
+    }
+
+    /// One half of the panel after the other: of thirty-two registers, four rows of sixteen sums take sixteen.
+    ///
+    /// # Safety
+    /// The processor has NEON; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS` rows of sums; the
+    /// length is a multiple of eight.
+    #[target_feature(enable = "neon")]
+    unsafe fn panel_neon<const ROWS: usize>(
+        activations: *const i16,
+        weights: *const i8,
+        length: usize,
+        sums: *mut [i32; PANEL],
+    ) {
+        for half in 0..2 {
+            let mut kept: [[int32x4_t; 4]; ROWS] = [[vdupq_n_s32(0); 4]; ROWS];
+            for k in (0..length).step_by(8) {
+                // SAFETY: the row and its numbers from `k` to `k + 7` are there.
+                let eights: [int16x8_t; ROWS] =
+                    std::array::from_fn(|row| unsafe { vld1q_s16(activations.add(row * length + k)) });
+                macro_rules! pairs {
+                    ($($first:literal $second:literal)*) => { $(
+                        // SAFETY: `k + 7` is below the length; the weights of sixteen columns in two of the panel's rows.
+                        let both = unsafe { vld2q_s8(weights.add((k + $first) * PANEL + half * PANEL)) };
+                        let first = [vmovl_s8(vget_low_s8(both.0)), vmovl_s8(vget_high_s8(both.0))];
+                        let second = [vmovl_s8(vget_low_s8(both.1)), vmovl_s8(vget_high_s8(both.1))];
+                        for (kept, eight) in kept.iter_mut().zip(eights) {
+                            add::<$first>(kept, first, eight);
+                            add::<$second>(kept, second, eight);
+                        }
+                    )* };
+                }
+                pairs!(0 1 2 3 4 5 6 7);
+            }
+            for (row, kept) in kept.iter().enumerate() {
+                for (place, four) in kept.iter().enumerate() {
+                    // SAFETY: four of the row's thirty-two sums.
+                    unsafe { vst1q_s32(sums.add(row).cast::<i32>().add(half * 16 + place * 4), *four) };
+                }
+            }
+        }
+    }
 }
