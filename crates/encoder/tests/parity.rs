@@ -10,6 +10,7 @@
 )]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use adage_encoder::{DIMENSION, Encoder, Kernel, tokenize};
@@ -94,6 +95,19 @@ fn every_kernel_gives_the_same_bits_alone_and_in_company() {
         assert_eq!(encoder.encode(&slices), portable, "{kernel:?}");
         for (text, expected) in slices.iter().zip(&portable).take(10) {
             assert_eq!(encoder.encode(&[text])[0], *expected, "{kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let texts: Vec<Vec<u32>> = texts().iter().take(25).map(|text| tokenize(text, 256)).collect();
+    let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).chain([&[][..]; 3]).collect();
+    for n_texts in [0, 1, 2, 28] {
+        let alone = Encoder::new().encode(&slices[..n_texts]);
+        for n_threads in [2, 3, 40] {
+            let shared = Encoder::new().with_threads(NonZeroUsize::new(n_threads).unwrap()).encode(&slices[..n_texts]);
+            assert_eq!(shared, alone, "{n_texts} texts, {n_threads} threads");
         }
     }
 }
