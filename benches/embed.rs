@@ -10,6 +10,8 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     clippy::disallowed_methods,
     reason = "a benchmark"
 )]
@@ -32,10 +34,12 @@ fn text(n_tokens: usize) -> String {
     vec!["time"; n_tokens - 2].join(" ")
 }
 
+type Run = Box<dyn Fn(&[&str])>;
+
 struct Subject {
     name: String,
     n_rounds: usize,
-    run: Box<dyn Fn(&[&str])>,
+    run: Run,
 }
 
 impl Subject {
