@@ -1,52 +1,136 @@
-//! What an embedding costs, on each engine in the same run.
+//! What an embedding costs, on each engine and each kernel of the built-in one, in one interleaved run.
 //!
-//! `ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.31.1 cargo bench --bench embed`; without the variable ONNX
-//! Runtime takes no part. Texts are embedded as documents: of queries the last ones are kept, and nothing would be measured.
+//! `ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.32.0 ADAGE_DATA=/path/to/corpus.jsonl cargo bench --features rten --bench embed`.
+//! Without the first variable ONNX Runtime takes no part; with both, the least cosine between its vectors and the built-in engine's
+//! is printed, over the strings of the file's first 1,000 lines. Texts are embedded as documents: of queries the last ones are kept,
+//! and nothing would be measured.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::disallowed_methods, reason = "a benchmark")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::disallowed_methods,
+    reason = "a benchmark"
+)]
 
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use adage::embed::{Engine, Model, Role};
 use adage::{Embedder, OnnxEmbedder};
-use criterion::{Criterion, criterion_group, criterion_main};
+use adage_encoder::{Encoder, Kernel};
+
+/// Rounds, in each of which every engine has its turn.
+const N_ROUNDS: usize = 41;
+/// The portable kernel takes part in the first of them only.
+const N_PORTABLE: usize = 5;
 
 /// A common English word is one token; the model adds two.
 fn text(n_tokens: usize) -> String {
     vec!["time"; n_tokens - 2].join(" ")
 }
 
-fn embed(criterion: &mut Criterion) {
-    let mut engines = vec![("built in", Engine::BuiltIn), ("rten", Engine::Rten)];
-    match std::env::var_os("ADAGE_ONNXRUNTIME").map(PathBuf::from) {
-        Some(library) => engines.push(("ONNX Runtime", Engine::OnnxRuntime(library))),
-        None => eprintln!("NOT MEASURED: ONNX Runtime; set ADAGE_ONNXRUNTIME to libonnxruntime.so.*"),
-    }
-    let engines: Vec<(&str, OnnxEmbedder)> =
-        engines.into_iter().map(|(name, engine)| (name, OnnxEmbedder::new(Model::bundled(), engine))).collect();
-    let mut group = criterion.benchmark_group("embed, one thread");
-    group.sample_size(20);
-    for n_tokens in [12, 40, 128] {
-        let text = text(n_tokens);
-        for (name, embedder) in &engines {
-            group.bench_function(format!("1 text of {n_tokens} tokens, {name}"), |bencher| {
-                bencher.iter(|| black_box(embedder.embed(&[&text], Role::Document).unwrap()));
-            });
-        }
-    }
-    let texts: Vec<String> = (0..32).map(|number| text(12 + number)).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for (name, embedder) in &engines {
-        group.bench_function(format!("32 texts of 12 to 43 tokens, {name}"), |bencher| {
-            bencher.iter(|| black_box(embedder.embed(&texts, Role::Document).unwrap()));
-        });
-        group.bench_function(format!("a query that was asked before, {name}"), |bencher| {
-            bencher.iter(|| black_box(embedder.embed(&["pin a numpy version"], Role::Query).unwrap()));
-        });
-    }
-    group.finish();
+type Run = Box<dyn Fn(&[&str])>;
+
+struct Subject {
+    name: String,
+    n_rounds: usize,
+    run: Run,
 }
 
-criterion_group!(benches, embed);
-criterion_main!(benches);
+impl Subject {
+    fn engine(name: &str, engine: Engine) -> Self {
+        let embedder = OnnxEmbedder::new(Model::bundled(), engine);
+        let run = Box::new(move |texts: &[&str]| drop(black_box(embedder.embed(texts, Role::Document).unwrap())));
+        Self { name: name.to_owned(), n_rounds: N_ROUNDS, run }
+    }
+
+    fn kernel(kernel: Kernel) -> Self {
+        let encoder = Encoder::with_kernel(kernel).unwrap();
+        let run = Box::new(move |texts: &[&str]| {
+            let tokens: Vec<Vec<u32>> = texts.iter().map(|text| adage_encoder::tokenize(text, 256)).collect();
+            black_box(encoder.encode(&tokens.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+        });
+        let n_rounds = if kernel == Kernel::Portable { N_PORTABLE } else { N_ROUNDS };
+        Self { name: format!("built in, {kernel:?}"), n_rounds, run }
+    }
+}
+
+/// The median and the 95% interval of it, by the binomial distribution's ranks.
+fn median(mut times: Vec<f64>) -> [f64; 3] {
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() as f64 / 2.0;
+    let apart = 0.98 * (times.len() as f64).sqrt();
+    let rank = |at: f64| times[(at.max(0.0) as usize).min(times.len() - 1)];
+    [rank(middle), rank((middle - apart).floor()), rank((middle + apart).ceil())]
+}
+
+fn measure(case: &str, texts: &[String], subjects: &[Subject]) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut times = vec![Vec::new(); subjects.len()];
+    for subject in subjects {
+        (subject.run)(&texts);
+    }
+    for round in 0..N_ROUNDS {
+        for (subject, times) in subjects.iter().zip(&mut times).filter(|(subject, _)| round < subject.n_rounds) {
+            let start = Instant::now();
+            (subject.run)(&texts);
+            times.push(start.elapsed().as_secs_f64() * 1_000.0 / texts.len() as f64);
+        }
+    }
+    // The last one is the measure of the others.
+    let medians: Vec<[f64; 3]> = times.into_iter().map(median).collect();
+    let reference = medians.last().unwrap()[0];
+    for (subject, [median, low, high]) in subjects.iter().zip(medians) {
+        let times_faster = reference / median;
+        println!("{case:28} {:22} {median:8.2} ms a text [{low:.2}, {high:.2}] {times_faster:6.2}×", subject.name);
+    }
+}
+
+/// The least cosine between two engines' vectors.
+fn compare(texts: &[String], one: &OnnxEmbedder, other: &OnnxEmbedder) -> f64 {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let cosines = texts.chunks(1).map(|texts| {
+        let [one, other] = [one, other].map(|engine| engine.embed(texts, Role::Document).unwrap());
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+        let (one, other) = (one.as_slice().unwrap(), other.as_slice().unwrap());
+        dot(one, other) / (dot(one, one) * dot(other, other)).sqrt()
+    });
+    cosines.fold(1.0, f64::min)
+}
+
+fn corpus(path: PathBuf) -> Vec<String> {
+    let lines = std::fs::read_to_string(path).unwrap();
+    let lines = lines.lines().take(1_000).map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let strings = lines.flat_map(|line| line.as_object().unwrap().values().cloned().collect::<Vec<_>>());
+    strings.filter_map(|value| value.as_str().map(str::to_owned)).filter(|text| text.len() > 30).collect()
+}
+
+fn main() {
+    let path = |name| std::env::var_os(name).map(PathBuf::from);
+    let mut subjects: Vec<Subject> = Kernel::available().iter().map(|kernel| Subject::kernel(*kernel)).collect();
+    subjects.push(Subject::engine("built in", Engine::BuiltIn));
+    subjects.push(Subject::engine("rten", Engine::Rten));
+    match path("ADAGE_ONNXRUNTIME") {
+        Some(library) => subjects.push(Subject::engine("ONNX Runtime", Engine::OnnxRuntime(library))),
+        None => println!("NOT MEASURED: ONNX Runtime; set ADAGE_ONNXRUNTIME to libonnxruntime.so.*"),
+    }
+    for n_tokens in [12, 40, 128] {
+        measure(&format!("{n_tokens} tokens"), &[text(n_tokens)], &subjects);
+    }
+    let texts: Vec<String> = (12..44).map(text).collect();
+    measure("32 texts of 12 to 43 tokens", &texts, &subjects);
+    match (path("ADAGE_ONNXRUNTIME"), path("ADAGE_DATA")) {
+        (Some(library), Some(data)) => {
+            let texts = corpus(data);
+            let [one, other] = [Engine::BuiltIn, Engine::OnnxRuntime(library)]
+                .map(|engine| OnnxEmbedder::new(Model::bundled(), engine));
+            println!("least cosine to ONNX Runtime over {} texts: {:.7}", texts.len(), compare(&texts, &one, &other));
+        }
+        _ => println!("NOT COMPARED: set ADAGE_ONNXRUNTIME and ADAGE_DATA to a file of JSON lines"),
+    }
+}

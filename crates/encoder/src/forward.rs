@@ -170,12 +170,17 @@ fn finish(sums: &[i32; PANEL], scale: f32, scales: &[f32], biases: &[f32], produ
     }
 }
 
-/// Room for a text's attention.
+/// A head's numbers of sixteen tokens, one token after the other.
+type Values = [[Lanes; HEAD / LANES]; LANES];
+
+/// Room for a text's attention: groups of sixteen tokens, the last one padded with zeros.
 #[derive(Default)]
 struct Attention {
-    /// A head's keys, a row for each of its numbers; padded with zeros to whole groups.
-    keys: Vec<f32>,
-    scores: [Vec<f32>; QUERIES],
+    /// A head's numbers; the lanes are the tokens.
+    keys: Vec<Lanes>,
+    values: Vec<Values>,
+    /// Of each query apart: side by side they would be vectorised across, with gathers.
+    scores: [Vec<Lanes>; QUERIES],
 }
 
 impl Attention {
@@ -183,24 +188,24 @@ impl Attention {
     #[inline(always)]
     fn run(&mut self, triples: &[f32], attended: &mut [f32]) {
         let n_tokens = triples.len() / TRIPLE;
-        let padded = n_tokens.next_multiple_of(LANES);
+        let n_groups = n_tokens.div_ceil(LANES);
         for scores in &mut self.scores {
-            scores.resize(padded, 0.0);
+            scores.resize(n_groups, [0.0; LANES]);
         }
         for head in 0..HEADS {
-            self.keys.clear();
-            self.keys.resize(HEAD * padded, 0.0);
-            for (token, triple) in triples.chunks_exact(TRIPLE).enumerate() {
-                for (number, key) in triple[WIDTH + head * HEAD..][..HEAD].iter().enumerate() {
-                    self.keys[number * padded + token] = *key;
-                }
-            }
+            self.gather(triples, head, n_groups);
             for first in (0..n_tokens).step_by(QUERIES) {
                 // The last rows are worked out again where less than four are left.
-                let tokens: [usize; QUERIES] = std::array::from_fn(|place| (first + place).min(n_tokens - 1));
-                self.score(triples, head, tokens, padded);
-                let scales: [f32; QUERIES] = std::array::from_fn(|place| soften(&mut self.scores[place], n_tokens));
-                let sums = self.values(triples, head, n_tokens);
+                let mut tokens = [first; QUERIES];
+                for (place, token) in tokens.iter_mut().enumerate() {
+                    *token = (first + place).min(n_tokens - 1);
+                }
+                self.score(triples, head, tokens);
+                let mut scales = [0.0; QUERIES];
+                for (scale, scores) in scales.iter_mut().zip(&mut self.scores) {
+                    *scale = soften(scores, n_tokens);
+                }
+                let sums = self.weigh(n_tokens);
                 for ((token, scale), sum) in tokens.into_iter().zip(scales).zip(&sums) {
                     let row = &mut attended[token * WIDTH + head * HEAD..][..HEAD];
                     for (group, sum) in groups_mut(row).iter_mut().zip(sum) {
@@ -211,35 +216,53 @@ impl Attention {
         }
     }
 
+    /// Takes up a head's keys and values.
+    #[inline(always)]
+    fn gather(&mut self, triples: &[f32], head: usize, n_groups: usize) {
+        self.keys.clear();
+        self.keys.resize(n_groups * HEAD, [0.0; LANES]);
+        self.values.clear();
+        self.values.resize(n_groups, [[[0.0; LANES]; HEAD / LANES]; LANES]);
+        for (token, triple) in triples.chunks_exact(TRIPLE).enumerate() {
+            let (group, lane) = (token / LANES, token % LANES);
+            for (keys, key) in self.keys[group * HEAD..].iter_mut().zip(&triple[WIDTH + head * HEAD..][..HEAD]) {
+                keys[lane] = *key;
+            }
+            self.values[group][lane].copy_from_slice(groups(&triple[2 * WIDTH + head * HEAD..][..HEAD]));
+        }
+    }
+
     /// How four tokens' queries meet all keys.
     #[inline(always)]
-    fn score(&mut self, triples: &[f32], head: usize, tokens: [usize; QUERIES], padded: usize) {
-        let queries = tokens.map(|token| &triples[token * TRIPLE + head * HEAD..][..HEAD]);
-        for group in (0..padded).step_by(LANES) {
+    fn score(&mut self, triples: &[f32], head: usize, tokens: [usize; QUERIES]) {
+        let mut queries = [[0.0; HEAD]; QUERIES];
+        for (query, token) in queries.iter_mut().zip(tokens) {
+            query.copy_from_slice(&triples[token * TRIPLE + head * HEAD..][..HEAD]);
+        }
+        for (group, keys) in self.keys.chunks_exact(HEAD).enumerate() {
             let mut sums = [[0.0; LANES]; QUERIES];
-            for (number, keys) in self.keys.chunks_exact(padded).enumerate() {
-                let keys: &Lanes = &groups(&keys[group..group + LANES])[0];
-                for (sum, query) in sums.iter_mut().zip(queries) {
-                    let query = query[number];
-                    *sum = each(|lane| sum[lane] + query * keys[lane]);
+            for (number, keys) in keys.iter().enumerate() {
+                for (sum, query) in sums.iter_mut().zip(&queries) {
+                    *sum = each(|lane| sum[lane] + query[number] * keys[lane]);
                 }
             }
             for (scores, sum) in self.scores.iter_mut().zip(&sums) {
-                groups_mut(&mut scores[group..group + LANES])[0] = each(|lane| sum[lane] * SCORE);
+                scores[group] = each(|lane| sum[lane] * SCORE);
             }
         }
     }
 
     /// The values of all tokens, by the scores of four.
     #[inline(always)]
-    fn values(&self, triples: &[f32], head: usize, n_tokens: usize) -> [[Lanes; HEAD / LANES]; QUERIES] {
+    fn weigh(&self, n_tokens: usize) -> [[Lanes; HEAD / LANES]; QUERIES] {
         let mut sums = [[[0.0; LANES]; HEAD / LANES]; QUERIES];
-        for (token, triple) in triples.chunks_exact(TRIPLE).enumerate().take(n_tokens) {
-            let values = groups(&triple[2 * WIDTH + head * HEAD..][..HEAD]);
-            for (sums, scores) in sums.iter_mut().zip(&self.scores) {
-                let score = scores[token];
-                for (sum, values) in sums.iter_mut().zip(values) {
-                    *sum = each(|lane| sum[lane] + score * values[lane]);
+        for (group, values) in self.values.iter().enumerate() {
+            for (token, values) in values.iter().enumerate().take(n_tokens - group * LANES) {
+                for (sums, scores) in sums.iter_mut().zip(&self.scores) {
+                    let score = scores[group][token];
+                    for (sum, values) in sums.iter_mut().zip(values) {
+                        *sum = each(|lane| sum[lane] + score * values[lane]);
+                    }
                 }
             }
         }
@@ -249,22 +272,30 @@ impl Attention {
 
 /// `e` to the power of each score, relative to the largest; what makes them sum to 1.
 #[inline(always)]
-fn soften(scores: &mut [f32], n_tokens: usize) -> f32 {
-    for score in &mut scores[n_tokens..] {
-        *score = f32::NEG_INFINITY;
+fn soften(scores: &mut [Lanes], n_tokens: usize) -> f32 {
+    pad(scores, n_tokens, f32::NEG_INFINITY);
+    let mut most = [f32::NEG_INFINITY; LANES];
+    for group in &*scores {
+        most = each(|lane| larger(most[lane], group[lane]));
     }
-    let most = groups(scores)
-        .iter()
-        .fold([f32::NEG_INFINITY; LANES], |most, group| each(|lane| larger(most[lane], group[lane])));
     let most = max(&most);
-    for group in groups_mut(scores) {
+    for group in &mut *scores {
         *group = each(|lane| exp(group[lane] - most));
     }
-    for score in &mut scores[n_tokens..] {
-        *score = 0.0;
+    pad(scores, n_tokens, 0.0);
+    let mut total = [0.0; LANES];
+    for group in &*scores {
+        total = each(|lane| total[lane] + group[lane]);
     }
-    let total = groups(scores).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
     1.0 / sum(&total)
+}
+
+/// Gives the scores past the last token a value.
+#[inline(always)]
+fn pad(scores: &mut [Lanes], n_tokens: usize, value: f32) {
+    if let (Some(last), from @ 1..) = (scores.last_mut(), n_tokens % LANES) {
+        last[from..].fill(value);
+    }
 }
 
 /// The mean of a text's tokens, of length 1.

@@ -14,6 +14,8 @@
 
 #![expect(clippy::inline_always, reason = "plain Rust that is compiled anew with the instructions of each kernel")]
 
+use std::num::NonZeroUsize;
+
 mod forward;
 mod kernels;
 mod lanes;
@@ -41,6 +43,7 @@ const TOGETHER: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub struct Encoder {
     kernel: Kernel,
+    n_threads: NonZeroUsize,
 }
 
 impl Default for Encoder {
@@ -53,13 +56,20 @@ impl Encoder {
     /// With the fastest kernel that this processor runs.
     #[must_use]
     pub fn new() -> Self {
-        Self { kernel: Kernel::best() }
+        Self { kernel: Kernel::best(), n_threads: NonZeroUsize::MIN }
     }
 
     /// With a kernel of your choice; none where this processor does not run it. All give the same bits.
     #[must_use]
     pub fn with_kernel(kernel: Kernel) -> Option<Self> {
-        Kernel::available().contains(&kernel).then_some(Self { kernel })
+        Kernel::available().contains(&kernel).then_some(Self { kernel, n_threads: NonZeroUsize::MIN })
+    }
+
+    /// Encodes on up to this many threads, the calling one among them; 1 unless set. They share texts, so that a text that comes alone
+    /// has one thread; the bits are the same.
+    #[must_use]
+    pub fn with_threads(self, n_threads: NonZeroUsize) -> Self {
+        Self { n_threads, ..self }
     }
 
     /// A unit vector for each text, given as [`tokenize`] gives it: numbers of the vocabulary, with its first and last marks. A
@@ -69,21 +79,42 @@ impl Encoder {
     pub fn encode(&self, texts: &[&[u32]]) -> Vec<[f32; DIMENSION]> {
         let texts: Vec<&[u32]> = texts.iter().map(|text| text.get(..MAX_TOKENS).unwrap_or(text)).collect();
         let mut vectors = vec![[0.0; DIMENSION]; texts.len()];
-        let (mut texts, mut left) = (texts.as_slice(), vectors.as_mut_slice());
-        while !texts.is_empty() {
-            let (mut n_texts, mut n_tokens) = (0, 0);
-            for text in texts {
-                n_tokens += text.len();
-                if n_texts > 0 && n_tokens > TOGETHER {
+        let n_tokens: usize = texts.iter().map(|text| text.len()).sum();
+        let share = n_tokens.div_ceil(self.n_threads.get()).max(1);
+        std::thread::scope(|scope| {
+            let (mut texts, mut left) = (texts.as_slice(), vectors.as_mut_slice());
+            for _ in 1..self.n_threads.get() {
+                let mut n_before = 0;
+                let shared = texts.iter().take_while(|text| {
+                    let is_wanted = n_before < share;
+                    n_before += text.len();
+                    is_wanted
+                });
+                let (now, later) = texts.split_at(shared.count());
+                if later.is_empty() {
                     break;
                 }
-                n_texts += 1;
+                let (vectors, rest) = left.split_at_mut(now.len());
+                scope.spawn(move || self.encode_here(now, vectors));
+                (texts, left) = (later, rest);
             }
-            let (now, later) = texts.split_at(n_texts);
-            let (vectors, rest) = left.split_at_mut(n_texts);
-            self.kernel.run(&mut Job { texts: now, vectors });
-            (texts, left) = (later, rest);
-        }
+            self.encode_here(texts, left);
+        });
         vectors
+    }
+
+    /// On the calling thread, as many texts at a time as go well together.
+    fn encode_here(&self, mut texts: &[&[u32]], mut vectors: &mut [[f32; DIMENSION]]) {
+        while !texts.is_empty() {
+            let mut n_tokens = 0;
+            let fitting = texts.iter().take_while(|text| {
+                n_tokens += text.len();
+                n_tokens <= TOGETHER
+            });
+            let (now, later) = texts.split_at(fitting.count().max(1));
+            let (filled, rest) = vectors.split_at_mut(now.len());
+            self.kernel.run(&mut Job { texts: now, vectors: filled });
+            (texts, vectors) = (later, rest);
+        }
     }
 }

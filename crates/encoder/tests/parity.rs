@@ -10,6 +10,7 @@
 )]
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use adage_encoder::{DIMENSION, Encoder, Kernel, tokenize};
@@ -96,6 +97,34 @@ fn every_kernel_gives_the_same_bits_alone_and_in_company() {
             assert_eq!(encoder.encode(&[text])[0], *expected, "{kernel:?}");
         }
     }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let texts: Vec<Vec<u32>> = texts().iter().take(25).map(|text| tokenize(text, 256)).collect();
+    let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).chain([&[][..]; 3]).collect();
+    for n_texts in [0, 1, 2, 28] {
+        let alone = Encoder::new().encode(&slices[..n_texts]);
+        for n_threads in [2, 3, 40] {
+            let shared = Encoder::new().with_threads(NonZeroUsize::new(n_threads).unwrap()).encode(&slices[..n_texts]);
+            assert_eq!(shared, alone, "{n_texts} texts, {n_threads} threads");
+        }
+    }
+}
+
+#[test]
+fn every_processor_gives_these_bits() {
+    let texts =
+        ["pin the version", "A longer text, whose tokens fill a block of rows and begin another one: ßçñ 東京 42."];
+    let texts = texts.map(|text| tokenize(text, 256));
+    let vectors = Encoder::new().encode(&[&texts[0], &texts[1]]);
+    // FNV-1a, recorded on x86-64.
+    let digest = vectors
+        .iter()
+        .flatten()
+        .flat_map(|number| number.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    assert_eq!(digest, 0x8bac_0aec_d308_6702, "{digest:#x}");
 }
 
 #[test]
