@@ -19,8 +19,8 @@ mod credit;
 mod curation;
 mod damage;
 mod doc_links;
-#[cfg(feature = "bundled-model")]
 mod events;
+#[cfg(feature = "bundled-model")]
 mod evidence;
 mod exchange;
 mod extract;
