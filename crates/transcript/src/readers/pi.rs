@@ -1,4 +1,4 @@
-//! Sessions of the pi coding agent: one entry a line, after `docs/session-format.md` of the npm package
+//! Sessions of the pi coding agent: one entry a line, after the page "Session File Format" of the npm package
 //! `@mariozechner/pi-coding-agent` 0.73.
 //!
 //! | entry | becomes |
