@@ -40,6 +40,22 @@ impl ShownField {
     /// The fields of the text hash, which names the advice.
     const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
 
+    /// The key of a row that holds the field.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Trigger => "trigger",
+            Self::Task => "task",
+            Self::Domains => "domains",
+            Self::Paths => "paths",
+            Self::Commands => "commands",
+            Self::Mistake => "mistake",
+            Self::AntiPattern => "anti_pattern",
+            Self::Solution => "solution",
+            Self::CorrectPattern => "correct_pattern",
+            Self::Code => "code_example",
+        }
+    }
+
     /// The text, as it is rendered.
     pub(crate) fn of(self, lesson: &Lesson) -> Cow<'_, str> {
         match self {

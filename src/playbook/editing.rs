@@ -5,25 +5,13 @@ use serde_json::{Map, Value};
 use super::Playbook;
 use crate::error::Result;
 use crate::learn::LearnOutcome;
-use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal};
+use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal, ShownField};
 
 /// Fields of which each is a copy of the other where a lesson gives only one.
 const COPIES: [(&str, &str); 3] = [("task", "trigger"), ("mistake", "anti_pattern"), ("solution", "correct_pattern")];
 
-/// What an edit keeps of the lesson unless it changes it.
-const KEPT: [&str; 11] = [
-    "task",
-    "trigger",
-    "mistake",
-    "anti_pattern",
-    "solution",
-    "correct_pattern",
-    "code_example",
-    "domains",
-    "confidence",
-    "project",
-    "role",
-];
+/// What an edit keeps of the lesson unless it changes it, beside what is shown.
+const KEPT: [&str; 3] = ["confidence", "project", "role"];
 
 impl Playbook {
     /// Replaces a lesson by itself with these fields changed: what the draft does not give stays. The lesson as it was is archived,
@@ -60,7 +48,7 @@ impl Playbook {
 /// The row of a lesson with these fields changed. A copy follows what it is a copy of.
 fn edited(old: &Lesson, changes: Map<String, Value>) -> Map<String, Value> {
     let Value::Object(mut row) = serde_json::json!(old) else { return changes };
-    row.retain(|key, _| KEPT.contains(&key.as_str()));
+    row.retain(|key, _| KEPT.contains(&key.as_str()) || ShownField::ALL.iter().any(|field| field.key() == key));
     for (one, other) in COPIES.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
         if changes.contains_key(one) && !changes.contains_key(other) && row.get(one) == row.get(other) {
             row.remove(other);

@@ -7,7 +7,7 @@ use adage::config::DedupPolicy;
 use adage::learn::ReviewReason;
 use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, build_lesson};
 use chrono::{DateTime, TimeDelta};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Pairs of lessons of which the second is learned later, by kind (`tests/cases/pairs`).
 const CASES: &str = include_str!("../cases/pairs/fit.jsonl");
@@ -180,4 +180,39 @@ fn an_edit_changes_the_fields_that_it_names_and_copies_follow() {
     let unchanged = playbook.edit(lesson.id, LessonDraft::default().correct_pattern("Use pnpm.")).unwrap();
     assert!(matches!(unchanged, LearnOutcome::Refused { .. }), "{unchanged}");
     assert!(matches!(playbook.edit(old, LessonDraft::default().task("x")), Err(Error::NoSuchLesson { .. })));
+}
+
+#[test]
+fn an_edit_keeps_every_field_that_it_does_not_name() {
+    let fields = [
+        ("trigger", json!("adding a dependency")),
+        ("task", json!("a task")),
+        ("mistake", json!("npm was used")),
+        ("anti_pattern", json!("npm install")),
+        ("solution", json!("a way")),
+        ("correct_pattern", json!("Use yarn.")),
+        ("code_example", json!("yarn add left-pad")),
+        ("domains", json!(["node"])),
+        ("paths", json!(["web/**"])),
+        ("commands", json!(["npm *"])),
+        ("confidence", json!(0.8)),
+        ("project", json!("web")),
+        ("role", json!("coder")),
+    ];
+    for (name, _) in &fields {
+        let (_folder, playbook) = offline();
+        let row = fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        let id = playbook.learn_lesson(LessonDraft::from_json(row)).unwrap().id().unwrap();
+        let given = match *name {
+            "domains" | "paths" | "commands" => json!(["other"]),
+            "confidence" => json!(0.5),
+            _ => json!("other"),
+        };
+        let change = [((*name).to_owned(), given.clone())].into_iter().collect();
+        let edited = playbook.edit(id, LessonDraft::from_json(change)).unwrap();
+        let row = json!(playbook.find(edited.id().unwrap()).unwrap());
+        for (key, value) in &fields {
+            assert_eq!(&row[key], if key == name { &given } else { value }, "{key} after an edit of {name}: {edited}");
+        }
+    }
 }
