@@ -36,6 +36,9 @@ pub struct LearnConfig {
     pub max_field_bytes: usize,
     /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
     pub verified_bonus: f64,
+    /// Whether a draft has to read as a lesson: not with a trigger such as "ok, try again", and without a mistake only as a rule.
+    /// False; in English (docs/spec/playbook.md, 3.1).
+    pub quality_gate: bool,
     /// Lessons that one session teaches by itself. 3; chosen (docs/spec/capture.md, 5.4).
     pub max_of_session: usize,
 }
@@ -47,6 +50,7 @@ impl Default for LearnConfig {
             dedup: DedupPolicy::Guarded,
             max_field_bytes: 32 * 1024,
             verified_bonus: 0.2,
+            quality_gate: false,
             max_of_session: 3,
         }
     }

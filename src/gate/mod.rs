@@ -1,6 +1,7 @@
 //! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
 
 mod claims;
+mod quality;
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};
@@ -43,6 +44,9 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
     lesson.complete()?;
+    if config.quality_gate && !matches!(origin, DraftOrigin::Moved | DraftOrigin::OwnExport) {
+        quality::check(&lesson)?;
+    }
     match origin {
         DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),

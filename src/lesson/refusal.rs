@@ -28,6 +28,20 @@ pub enum Refusal {
         /// The most that is kept.
         max: usize,
     },
+    /// Its trigger is a piece of conversation; by the setting `learn.quality_gate`.
+    #[error("its trigger {trigger:?} is a piece of conversation: say when the lesson holds")]
+    SmallTalk {
+        /// The trigger.
+        trigger: String,
+    },
+    /// It names no mistake, and what it says is no rule; by the setting `learn.quality_gate`.
+    #[error(
+        "it names no mistake, and {advice:?} is no rule: say what to do in 12 to 600 characters, or what went wrong"
+    )]
+    NoRule {
+        /// The begin of its correct pattern.
+        advice: String,
+    },
     /// One of its patterns matches every path, or every command line.
     #[error("its pattern {glob:?} matches everything: name a file, a folder or a command")]
     MatchesEverything {
