@@ -219,6 +219,7 @@ impl Config {
         let numbers = [
             ("learn.duplicate_distance", f64::from(learn.duplicate_distance), &distance),
             ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold), &distance),
+            ("retrieval.domain_distance", f64::from(retrieval.domain_distance.unwrap_or_default()), &distance),
             ("learn.verified_bonus", learn.verified_bonus, &share),
             ("retention.prune_max_fraction", retention.prune_max_fraction, &share),
             ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor), &share),

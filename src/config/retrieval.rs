@@ -34,6 +34,9 @@ pub struct RetrievalConfig {
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
     /// This and what follows it, except `limit` and `max_tokens`, is of [`RetrievalRule::Classic`].
     pub distance_threshold: f32,
+    /// A trigger that is farther is shown up to this distance where the query names one of the lesson's domains. `None`, in
+    /// [0, 2]; the earlier system's number was 0.625 (1.25 in squared L2).
+    pub domain_distance: Option<f32>,
     /// Weight of the word overlap beside `1 − distance`. 0.4; the earlier system's.
     pub overlap_weight: f32,
     /// Lessons shown. 5; the earlier system's.
@@ -78,6 +81,7 @@ impl Default for RetrievalConfig {
             min_share: 0.2,
             candidates: 50,
             distance_threshold: 0.45,
+            domain_distance: None,
             overlap_weight: 0.4,
             limit: 5,
             min_neighbours: 10,

@@ -84,7 +84,7 @@ impl Search<'_> {
         considered.sort_by(|a, b| b.score.total_cmp(&a.score).then(self.tie(a.id).cmp(&self.tie(b.id))));
         let none_because = match nearest.first() {
             None => Some(NoMatchReason::NoLessons),
-            Some(first) if first.distance >= threshold => {
+            Some(first) if !considered.iter().any(|considered| considered.passed) => {
                 Some(NoMatchReason::NothingNear { nearest: first.distance, threshold })
             }
             Some(_) => None,
@@ -95,6 +95,9 @@ impl Search<'_> {
     fn score(self, near: Near, words: &BTreeSet<String>, threshold: f32) -> Option<Scored> {
         let lesson = self.recall.book.get(near.id)?;
         let overlap = overlap(words, &lesson.trigger);
+        let is_rescued = || {
+            self.config.domain_distance.is_some_and(|far| near.distance < far) && names_domain(words, &lesson.domains)
+        };
         Some(Scored {
             id: lesson.id,
             trigger: lesson.trigger.clone(),
@@ -103,7 +106,7 @@ impl Search<'_> {
             evidence: None,
             probability: None,
             score: (1.0 - near.distance) + self.config.overlap_weight * overlap,
-            passed: near.distance < threshold,
+            passed: near.distance < threshold || is_rescued(),
         })
     }
 
@@ -180,6 +183,14 @@ fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
     words.intersection(&trigger).count() as f32 / words.len() as f32
 }
 
+/// Whether the query has all words of one of the domains.
+fn names_domain(words: &BTreeSet<String>, domains: &[String]) -> bool {
+    domains.iter().any(|domain| {
+        let mut named = content_words(domain).peekable();
+        named.peek().is_some() && named.all(|word| words.contains(&word))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +245,31 @@ mod tests {
         let (hits, none) = ask(&[("near", 0.25)], "q", 5, 0.25);
         assert!(hits.is_empty());
         assert_eq!(none, Some(NoMatchReason::NothingNear { nearest: 0.25, threshold: 0.25 }));
+    }
+
+    #[test]
+    fn a_named_domain_admits_a_farther_trigger_where_a_setting_says_so() {
+        let (recall, vector_of) = recall(&[("plain", 0.5), ("far", 0.7)]);
+        let mut book = (*recall.book).clone();
+        let ids: Vec<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
+        for id in ids {
+            book.update(id, |lesson| lesson.domains = vec!["git hooks".into()]);
+        }
+        let recall = RecallIndex::new(Arc::new(book));
+        let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
+        let known = |_: &[&str]| Ok::<_, Infallible>(());
+        let triggers = recall.vectors(EmbeddedText::Trigger, 2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let ask = |text: &str, domain_distance: Option<f32>| {
+            let config = RetrievalConfig { domain_distance, ..RetrievalConfig::default() };
+            let query = VectorQuery { text, vector: &vector, threshold: 0.45 };
+            let ranked = Search { config: &config, ..search(&recall, 5) }.by_vector(&triggers, query);
+            assert_eq!(ranked.hits.is_empty(), ranked.none_because.is_some());
+            ranked.hits.iter().map(|hit| hit.lesson.trigger.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(ask("the git hooks do not run", Some(0.625)), ["plain"]);
+        assert_eq!(ask("the git hooks do not run", Some(0.8)), ["plain", "far"]);
+        assert!(ask("the git hooks do not run", None).is_empty());
+        assert!(ask("the git config is wrong", Some(0.8)).is_empty());
     }
 
     #[test]
