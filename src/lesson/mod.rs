@@ -34,7 +34,7 @@ pub(crate) use glob::{GlobOf, matches_everything, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
-pub(crate) use row::KEYS;
+pub(crate) use row::{KEYS, time_of};
 pub(crate) use shown::ShownField;
 
 /// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
@@ -260,6 +260,12 @@ impl Lesson {
     /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
         old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm
+    }
+
+    /// When it was learned; nothing where its row in an earlier file gave no time, so that it counts as older than all others.
+    #[must_use]
+    pub fn dated(&self) -> Option<DateTime<FixedOffset>> {
+        Some(self.timestamp).filter(|time| *time != DateTime::<FixedOffset>::default())
     }
 
     /// Newest first; of equal times the later id first.

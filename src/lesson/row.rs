@@ -258,6 +258,11 @@ fn take_or_keep<T>(row: &mut Map<String, Value>, key: &str, read: impl FnOnce(&V
     taken
 }
 
+/// When a row was learned, if it says so.
+pub(crate) fn time_of(row: &Value, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
+    read_time(row.get("timestamp")?.as_str()?.trim(), clock)
+}
+
 fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
     if row.get(key).and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
         row.remove(key);

@@ -60,7 +60,9 @@ pub fn shown_tokens(lesson: &Lesson) -> usize {
 /// The line by which a lesson says that another one counts more.
 fn contradiction(hit: &Hit) -> Option<String> {
     let by = hit.contradicted_by.as_ref()?;
-    let (day, own) = (by.timestamp.date_naive(), hit.lesson.timestamp.date_naive());
+    let day =
+        |lesson: &Lesson| lesson.dated().map_or("an unknown day".to_owned(), |time| time.date_naive().to_string());
+    let (day, own) = (day(by), day(&hit.lesson));
     let trigger = one_line(&by.trigger, MAX_TRIGGER);
     Some(if by.newest_first(&hit.lesson).is_lt() {
         format!(

@@ -1,6 +1,6 @@
 //! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::checksum::{self, Seal};
 use crate::clock::Clock;
-use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash, time_of};
 use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
@@ -376,9 +376,12 @@ pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Ve
 fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {
     let (mut lessons, mut waiting, mut foreign, mut unread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut ids = BTreeSet::new();
+    let ranks = ranks(&rows, clock);
     for (place, mut row) in rows.into_iter().enumerate() {
         let seal = checksum::take(LESSONS, &mut row);
-        match Lesson::from_row(row.clone(), clock) {
+        let read =
+            Lesson::from_row(row.clone(), clock).map(|lesson| in_file_order(lesson, &row, ranks.get(&place), clock));
+        match read {
             Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
                 seals.note(seal, lesson.id);
@@ -403,6 +406,26 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
         }
     }
     Book { lessons: lessons.into_iter().collect(), waiting, foreign, unread, ..Book::default() }
+}
+
+/// The rows without an id that share their time with others, by their place: counted from the last one.
+fn ranks(rows: &[Value], clock: &dyn Clock) -> BTreeMap<usize, usize> {
+    let mut groups: BTreeMap<Option<DateTime<FixedOffset>>, Vec<usize>> = BTreeMap::new();
+    for (place, row) in rows.iter().enumerate().rev().filter(|(_, row)| row.get("id").is_none()) {
+        groups.entry(time_of(row, clock)).or_default().push(place);
+    }
+    let shared = groups.into_values().filter(|group| group.len() > 1);
+    shared.flat_map(|group| group.into_iter().enumerate().map(|(rank, place)| (place, rank))).collect()
+}
+
+/// A row as this file means it: without a time it is older than all others, and of equal times the earlier row is the newer one.
+fn in_file_order(mut lesson: Lesson, row: &Value, rank: Option<&usize>, clock: &dyn Clock) -> Lesson {
+    let time = time_of(row, clock);
+    lesson.timestamp = time.unwrap_or_default();
+    if let Some(rank) = rank {
+        lesson.id = LessonId::numbered(lesson.timestamp, *rank, lesson.text_hash());
+    }
+    lesson
 }
 
 fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {

@@ -174,6 +174,28 @@ fn a_row_that_was_copied_by_hand_has_one_name_for_every_reader() {
 }
 
 #[test]
+fn rows_of_equal_times_keep_their_order_and_those_without_a_time_are_older_than_all_others() {
+    let names = ["amber kettle", "brass lantern", "copper anvil", "denim apron", "elm mallet", "felt hat"];
+    let row = |name: &str| match name {
+        "amber kettle" | "elm mallet" => json!({"task": name, "solution": "fill it"}),
+        "felt hat" => json!({"task": name, "solution": "brush it", "timestamp": "2026-02-03T08:30:00"}),
+        _ => json!({"task": name, "solution": "oil it", "timestamp": "2026-02-01T08:30:00"}),
+    };
+    let in_time = ["felt hat", "brass lantern", "copper anvil", "denim apron", "amber kettle", "elm mallet"];
+    let bench = Bench::with_truth(json!(names.map(row)).to_string());
+    let playbook = bench.open();
+    assert_eq!(triggers(&playbook), in_time);
+    let dated: Vec<bool> = lessons(&playbook).iter().map(|lesson| lesson.dated().is_some()).collect();
+    assert_eq!(dated, [true, true, true, true, false, false]);
+    learn(&playbook, build_lesson("gilt frame", "dust it"));
+    assert_eq!(triggers(&bench.open()), [&["gilt frame"], &in_time[..]].concat());
+    // Rows that are added before the others change no name.
+    let longer = json!([&["denim apron two"], &names[..]].concat().into_iter().map(row).collect::<Vec<_>>());
+    let known: BTreeSet<LessonId> = ids(&playbook).into_iter().collect();
+    assert_eq!(ids(&Bench::with_truth(longer.to_string()).open()).iter().filter(|id| known.contains(id)).count(), 6);
+}
+
+#[test]
 fn an_absent_file_is_an_empty_playbook() {
     let bench = Bench::new();
     let playbook = bench.open();

@@ -160,7 +160,10 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
         let whose = if is_users(playbook) { "all projects: " } else { "" };
         vec![
             lesson.id.to_string(),
-            lesson.timestamp.format("%Y-%m-%d %H:%M").to_string(),
+            match lesson.dated() {
+                Some(time) => time.format("%Y-%m-%d %H:%M").to_string(),
+                None => "undated".to_owned(),
+            },
             format!("{:.3}", playbook.utility(lesson)),
             format!("{}/{}", lesson.helpful_retrievals, lesson.retrievals),
             if lesson.verified { "✓" } else { "·" }.to_owned(),
