@@ -67,6 +67,21 @@ impl Playbook {
         })
     }
 
+    /// Marks a lesson as graduated, which says that another text covers it (a skill, a page of rules), or takes the mark away.
+    /// Nothing else depends on it; writing lessons as a skill sets it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    pub fn mark_graduated(&self, lesson: impl Into<LessonRef>, is_graduated: bool) -> Result<LessonId> {
+        let (inner, reference) = (&self.0, lesson.into());
+        inner.commit(|attempt| {
+            let mut plan = inner.plan(attempt);
+            let id = plan.book.resolve(&reference)?.id;
+            plan.book.update(id, |lesson| lesson.graduated = is_graduated);
+            Ok(Planned::Commit(plan, id))
+        })
+    }
+
     /// Archives lessons of the bottom quartile by utility that were shown often and did not help: hit rate under 0.35, not
     /// verified, shown at least 5 times; at most a quarter of all, and none of fewer than 10.
     ///

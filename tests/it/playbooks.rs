@@ -64,6 +64,17 @@ fn shown(context: &Context) -> Numbers {
 }
 
 #[test]
+fn a_lesson_is_marked_as_graduated_by_hand_and_the_mark_is_taken_away() {
+    let two = Two::new();
+    let id = two.project.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.")).unwrap().id().unwrap();
+    for is_graduated in [true, false] {
+        assert_eq!(two.project.mark_graduated("pinning numpy", is_graduated).unwrap(), id);
+        assert_eq!(two.project.find(id).unwrap().graduated, is_graduated);
+    }
+    assert!(matches!(two.project.mark_graduated("nothing", true), Err(Error::NoSuchLesson { .. })));
+}
+
+#[test]
 fn a_book_that_is_cut_in_two_answers_as_it_did_in_one() {
     let lessons = rows("held/lessons.jsonl");
     let (whole, two) = (tempfile::tempdir().unwrap(), Two::new());

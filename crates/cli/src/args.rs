@@ -75,6 +75,13 @@ pub(crate) enum Command {
         #[arg(value_parser = choice(VERIFICATION))]
         result: Verification,
     },
+    /// Mark a lesson as graduated: another text covers it, such as a skill or a page of rules
+    Graduate {
+        lesson: String,
+        /// Take the mark away
+        #[arg(long)]
+        not: bool,
+    },
     /// Archive lessons that were shown often and did not help
     Prune(Prune),
     /// Remove a lesson for good

@@ -52,6 +52,12 @@ pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, 
     out.both(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}), &text)
 }
 
+pub(crate) fn graduate(global: &Global, lesson: &str, is_graduated: bool, out: &mut Output) -> Done {
+    let id = global.holder(&global.lesson(lesson))?.mark_graduated(global.lesson(lesson), is_graduated)?;
+    let graduated = if is_graduated { "graduated" } else { "not graduated" };
+    out.both(&json!({"id": id, "graduated": is_graduated}), &format!("{id} is {graduated}"))
+}
+
 #[derive(Args)]
 pub(crate) struct Prune {
     /// Only print them

@@ -149,6 +149,7 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),
         Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome, &mut out),
         Command::Credit { window } => change::credit(&global, window, &mut out),
+        Command::Graduate { lesson, not } => change::graduate(&global, &lesson, !not, &mut out),
         Command::Verify { lesson, result } => change::verify(&global, &lesson, result, &mut out),
         Command::Record { lesson } => change::record(&global, &lesson, &mut out),
         Command::Helpful { lesson } => change::helped(&global, &lesson, Feedback::Helpful, &mut out),
