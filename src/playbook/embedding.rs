@@ -2,7 +2,7 @@
 
 use adage_index::UnitVector;
 
-use super::{Inner, Playbook};
+use super::{Inner, Playbook, View};
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::state::EmbeddedText;
@@ -25,20 +25,36 @@ impl Playbook {
     pub fn warm_up(&self) -> Result<usize> {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         let view = self.0.view()?;
-        embedder.dimension()?;
-        let searched = EmbeddedText::searched(self.0.config.retrieval.rule);
-        let lessons = view.recall.book.lessons.iter();
-        let texts: Vec<String> = lessons.flat_map(|lesson| searched.iter().map(|text| text.of(lesson))).collect();
-        let missing = self.0.missing(&texts.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let missing = self.0.searched_without_vector(embedder.as_ref(), &view)?;
         for batch in missing.chunks(BATCH) {
             self.0.embed(embedder.as_ref(), batch, Role::Document)?;
             self.0.save_vectors(&view.snapshot)?;
         }
         Ok(missing.len())
     }
+
+    /// How many texts a [`warm_up`](Self::warm_up) would embed now, or the next recall by vectors. 0 without an embedder.
+    ///
+    /// After a clone, an import by hand or a change of the model it may be thousands, which take seconds.
+    ///
+    /// # Errors
+    /// As [`warm_up`](Self::warm_up).
+    pub fn texts_without_vector(&self) -> Result<usize> {
+        let Some(embedder) = &self.0.embedder else { return Ok(0) };
+        Ok(self.0.searched_without_vector(embedder.as_ref(), &*self.0.view()?)?.len())
+    }
 }
 
 impl Inner {
+    /// The texts that queries are compared with and that have no vector.
+    fn searched_without_vector(&self, embedder: &dyn Embedder, view: &View) -> Result<Vec<String>> {
+        embedder.dimension()?;
+        let searched = EmbeddedText::searched(self.config.retrieval.rule);
+        let lessons = view.recall.book.lessons.iter();
+        let texts: Vec<String> = lessons.flat_map(|lesson| searched.iter().map(|text| text.of(lesson))).collect();
+        self.missing(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     /// Takes in the vectors that the folder has, of this dimension.
     pub(super) fn read_vectors(&self, dimension: usize) -> Result<()> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };

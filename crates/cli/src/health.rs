@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use adage::{Playbook, Request};
 use serde_json::json;
 
-use crate::global::Global;
+use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::{Done, chain, exit_code};
 use crate::{embedder, onnxruntime};
@@ -110,6 +110,16 @@ impl Report<'_> {
         });
         self.add("embedder", text.map_err(|error| chain(&error)))
     }
+}
+
+/// Embeds what has no vector yet, in every folder that is in sight.
+pub(crate) fn warm_up(global: &Global, out: &mut Output) -> Done {
+    let books = global.books(Access::Write)?;
+    let mut n_texts = 0;
+    for playbook in books.all.as_slice() {
+        n_texts += playbook.warm_up()?;
+    }
+    out.both(&json!({"embedded": n_texts}), &format!("embedded {}", counted(n_texts, "text")))
 }
 
 fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {

@@ -34,6 +34,8 @@ pub(crate) const TOOL_TOKENS: usize = 400;
 /// Lessons at the start, and before a tool runs.
 const START_LESSONS: usize = 8;
 const TOOL_LESSONS: usize = 3;
+/// A prompt waits for the embedding of so many texts at most: about .2 s.
+const MAX_EMBEDDED: usize = 60;
 
 #[derive(Args)]
 pub(crate) struct Hook {
@@ -94,7 +96,14 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
         }
         Event::Prompt => {
             let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
-            if payload.prompt().trim().is_empty() { Answer::default() } else { tell(global, request, &mut session)? }
+            if payload.prompt().trim().is_empty() {
+                Answer::default()
+            } else {
+                let books = global.books(Access::Write)?;
+                let is_slow = embeds_in_background(&books, &mut session)?;
+                let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
+                tell_of(global, &books, request, &mut session)?
+            }
         }
         Event::BeforeTool => before_tool(global, payload, &mut session)?,
         Event::AfterTool => {
@@ -111,13 +120,35 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
 
 /// The lessons that a request finds and the session has not seen.
 fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
-    let books = global.books(Access::Write)?;
+    tell_of(global, &global.books(Access::Write)?, request, session)
+}
+
+fn tell_of(
+    global: &Global,
+    books: &Books,
+    request: Request,
+    session: &mut Session,
+) -> Result<Answer, Box<dyn Error>> {
     let request = request.in_realm(&global.realm()).except(session.shown());
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
     // An empty memory has nothing to say, however that is worded.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
-    Ok(Answer { context: text, message: silent(&books) })
+    Ok(Answer { context: text, message: silent(books) })
+}
+
+/// Whether more texts have no vector than a prompt waits for. They are embedded by a process of their own, one a session.
+fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Box<dyn Error>> {
+    let mut is_much = false;
+    for playbook in books.all.as_slice() {
+        if playbook.texts_without_vector()? > MAX_EMBEDDED {
+            is_much = true;
+            if session.begins_warm_up() {
+                in_background(playbook.folder(), &["warm-up"]);
+            }
+        }
+    }
+    Ok(is_much)
 }
 
 /// The folders that are not trusted, in a sentence.
@@ -172,16 +203,16 @@ fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answ
     if let Some(transcript) = payload.transcript().filter(|_| is_ours && !global.no_learn) {
         let playbook = global.open()?;
         playbook.sessions().queue(&transcript)?;
-        read_in_background(dir);
+        in_background(dir, &["mine", "--queued"]);
     }
     Ok(Answer { message: silent(&books), ..Answer::default() })
 }
 
-/// Begins a process that reads what is queued. Where it cannot begin, the next one reads it.
-fn read_in_background(dir: &Path) {
+/// Begins a process that runs a command on a folder. Where it cannot begin, the next one does the work.
+fn in_background(dir: &Path, args: &[&str]) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
-    command.arg("--dir").arg(dir).args(["mine", "--queued"]);
+    command.arg("--dir").arg(dir).args(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // In its repository, whose lessons need not name it.
     if let Some(folder) = dir.parent() {

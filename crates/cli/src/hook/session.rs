@@ -39,6 +39,7 @@ struct Known {
     checked: Vec<String>,
     has_passed: Option<bool>,
     failed: Vec<String>,
+    is_warmed_up: bool,
 }
 
 impl Session {
@@ -54,6 +55,14 @@ impl Session {
 
     pub(super) fn shown(&self) -> BTreeSet<LessonId> {
         self.known.shown.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    /// Whether the lessons' vectors are to be made now: once a session.
+    pub(super) fn begins_warm_up(&mut self) -> bool {
+        let is_first = !self.known.is_warmed_up;
+        self.known.is_warmed_up = true;
+        self.is_changed |= is_first;
+        is_first
     }
 
     /// The agent's context was emptied: it may be told all again.

@@ -235,3 +235,28 @@ fn a_session_that_ends_is_read_in_the_background() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
+    let home = Home::new();
+    let root = taught(&home);
+    let rows: String = (0..40)
+        .map(|n| json!({"trigger": format!("tuning valve {n} of the press"), "solution": format!("Set it to {n} bar.")}))
+        .map(|row| format!("{row}\n"))
+        .collect();
+    assert_eq!(home.say(&root, &["learn", "--dedup", "off"], &rows).code, 0);
+    let vectors = || {
+        let said = home.command(&root, &["check", "--json"]).output().unwrap();
+        serde_json::from_slice::<Value>(&said.stdout).unwrap()["vectors"].as_u64().unwrap()
+    };
+    // Those of another model.
+    let before = vectors();
+    let agent = Agent::new(&home, "claude-code", &root);
+    let text = agent.told("prompt", "tune valve 17 of the press");
+    assert!(text.contains("Set it to 17 bar."), "{text}");
+    // What it did not wait for is done by another process.
+    let begin = Instant::now();
+    while vectors() < before + 40 {
+        assert!(begin.elapsed() < Duration::from_mins(2), "nothing was embedded");
+    }
+}
