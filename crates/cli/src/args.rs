@@ -135,7 +135,7 @@ pub(crate) enum Command {
     /// Put the playbook of a backup in the place of the present one, which is kept in quarantine
     Restore { folder: PathBuf },
     /// Embed the lessons that have no vector yet, so that the next recall does not wait for it (after a clone, say)
-    WarmUp,
+    Embed,
     /// Test what this installation needs: folder, lock, model
     Doctor,
     /// Find lessons in agents' session files

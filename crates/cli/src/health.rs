@@ -113,7 +113,7 @@ impl Report<'_> {
 }
 
 /// Embeds what has no vector yet, in every folder that is in sight.
-pub(crate) fn warm_up(global: &Global, out: &mut Output) -> Done {
+pub(crate) fn embed(global: &Global, out: &mut Output) -> Done {
     let books = global.books(Access::Write)?;
     let mut n_texts = 0;
     for playbook in books.all.as_slice() {

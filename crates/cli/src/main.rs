@@ -169,7 +169,7 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Backup { folder } => keeping::backup(&global, &folder, &mut out),
         Command::Restore { folder } => keeping::restore(&global, &folder, &mut out),
         Command::Forget { lesson } => keeping::forget(&global, &lesson, &mut out),
-        Command::WarmUp => health::warm_up(&global, &mut out),
+        Command::Embed => health::embed(&global, &mut out),
         Command::Doctor => health::doctor(&global, &mut out),
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
         Command::Skip { name } => mine::skip(&global, &name, &mut out),

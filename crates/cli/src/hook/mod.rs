@@ -123,12 +123,7 @@ fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answ
     tell_of(global, &global.books(Access::Write)?, request, session)
 }
 
-fn tell_of(
-    global: &Global,
-    books: &Books,
-    request: Request,
-    session: &mut Session,
-) -> Result<Answer, Box<dyn Error>> {
+fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let request = request.in_realm(&global.realm()).except(session.shown());
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
@@ -144,7 +139,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
         if playbook.texts_without_vector()? > MAX_EMBEDDED {
             is_much = true;
             if session.begins_warm_up() {
-                in_background(playbook.folder(), &["warm-up"]);
+                in_background(playbook.folder(), &["embed"]);
             }
         }
     }

@@ -241,7 +241,9 @@ fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
     let home = Home::new();
     let root = taught(&home);
     let rows: String = (0..40)
-        .map(|n| json!({"trigger": format!("tuning valve {n} of the press"), "solution": format!("Set it to {n} bar.")}))
+        .map(
+            |n| json!({"trigger": format!("tuning valve {n} of the press"), "solution": format!("Set it to {n} bar.")}),
+        )
         .map(|row| format!("{row}\n"))
         .collect();
     assert_eq!(home.say(&root, &["learn", "--dedup", "off"], &rows).code, 0);
