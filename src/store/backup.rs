@@ -14,7 +14,7 @@ use crate::lesson::LessonId;
 /// The list of a copy's files, which is written last: without it a copy is not whole.
 const MANIFEST: &str = "backup.json";
 /// What no copy has: locks, caches, what was broken, and the name of this folder.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 10] = [
     "lock",
     "mining.lock",
     "vectors.bin",
@@ -23,6 +23,7 @@ const LEFT_OUT: [&str; 9] = [
     "edits",
     "id",
     "skills_playbook.json.bak",
+    "playbook.log",
     ".gitignore",
 ];
 /// How often files are read again that a commit replaced meanwhile; then the folder is locked.
@@ -91,7 +92,11 @@ impl Store {
             n_lessons: snapshot.book().lessons.len(),
             files: Vec::with_capacity(files.len()),
         };
-        for (name, bytes) in files {
+        for (name, mut bytes) in files {
+            // A large file is behind its log.
+            if name.as_path() == Path::new(PLAYBOOK) && snapshot.is_ahead() {
+                bytes = self.written(playbook_file::render(&snapshot.committed, 0))?;
+            }
             let path = name.as_path().to_owned();
             if let Some(folder) = path.parent() {
                 target.create_directory(folder.as_os_str())?;

@@ -1,10 +1,11 @@
-//! The commit: decide under the lock, sync everything, rename (the protocol of the module above).
+//! The commit: decide under the lock, sync a line of the log, write the file (the protocol of the module above).
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset};
 
+use super::commit_log::SMALL_FILE;
 use super::forget::Forgotten;
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
@@ -15,10 +16,6 @@ use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name, Stamp, Turn};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Plan};
-
-/// A file up to this many bytes is written twice, so that its backup has the newest state too; of a larger one the backup is the
-/// state before.
-const COPIED_BYTES: usize = 4 << 20;
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
 fn now() -> SystemTime {
@@ -173,32 +170,83 @@ impl Store {
         Ok(length)
     }
 
-    /// Replaces the playbook file: the commit itself.
+    /// Makes a state the newest one: by a line of the log where it leads to the state before, by a new log otherwise, and by the
+    /// playbook file where that is large. What comes after is written for readers and for later, and its failure changes nothing.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_forgetting: bool) -> Result<()> {
+        let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
+        let goes_on = snapshot.is_logged && !is_forgetting && !snapshot.commits.is_full(length);
+        let record = if goes_on { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
+        if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE) {
+            self.check_unedited(snapshot)?;
+            snapshot.commits = self.append_commit(&snapshot.commits, &record.line(None), file.generation)?;
+            snapshot.advance(file);
+            return Ok(());
+        }
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
+        let (generation, hash, is_large) = (file.generation, TextHash::of(&[&bytes]), bytes.len() as u64 > SMALL_FILE);
         let previous = Folder::temporary("previous");
         let has_previous = snapshot.version.stamp.is_some();
         if has_previous {
             files.remove_if_exists(&previous)?;
             files.link(PLAYBOOK, &previous)?;
         }
-        // A person's editor does not take our lock. If what it saved is noticed in time, nothing happens at all.
-        if !is_alike(snapshot.version.stamp.as_ref(), files.stamp(PLAYBOOK)?.as_ref()) {
+        if let Err(error) = self.check_unedited(snapshot) {
             let _ = files.remove_if_exists(&previous);
-            return Err(Error::Contended { rounds: 1 });
+            return Err(error);
         }
-        files.rename(temporary, PLAYBOOK)?;
-        let FileVersion { stamp: known, is_ours, .. } = snapshot.version.clone();
-        let is_copied = is_forgetting || (bytes.len() <= COPIED_BYTES && (is_ours || !has_previous));
-        self.after_rename(snapshot, file, &bytes).inspect_err(|_| files.stop_writes())?;
-        // The change is committed: what is left to do is for the next time that something breaks.
-        if has_previous && let Err(error) = self.keep_previous(&previous, known.as_ref(), !is_copied) {
+        let known = snapshot.version.clone();
+        let is_copied = is_forgetting || is_large || known.is_ours || !has_previous;
+        if is_large {
+            files.sync(&temporary)?;
+            files.rename(&temporary, PLAYBOOK)?;
+            files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
+        } else if let Some(record) = record {
+            snapshot.commits = self.append_commit(&snapshot.commits, &record.line(Some(hash)), generation)?;
+        } else {
+            snapshot.commits = self.begin_log(generation, Some(&bytes), Some(hash))?;
+            files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
+        }
+        // It is committed. What fails now is left to the next commit, or found by the next open.
+        snapshot.advance(file);
+        if let Err(error) = self.after_commit(snapshot, &temporary, &bytes, hash) {
+            tracing::warn!(%error, "the playbook file is not up to date; its log is");
+            for left in [&temporary, &previous] {
+                let _ = files.remove_if_exists(left);
+            }
+            return Ok(());
+        }
+        if has_previous && let Err(error) = self.keep_previous(&previous, known.stamp.as_ref(), !is_copied) {
             tracing::warn!(%error, "the previous state is not kept");
         }
         if is_copied && let Err(error) = self.back_up(&bytes) {
             tracing::warn!(%error, "the playbook is not backed up");
         }
+        Ok(())
+    }
+
+    /// A person's editor does not take our lock. If what it saved is noticed in time, nothing happens at all.
+    fn check_unedited(&self, snapshot: &Snapshot) -> Result<()> {
+        if is_alike(snapshot.version.stamp.as_ref(), self.files().stamp(PLAYBOOK)?.as_ref()) {
+            Ok(())
+        } else {
+            Err(Error::Contended { rounds: 1 })
+        }
+    }
+
+    /// Writes the playbook file of a commit, where it was not the commit itself; of a large one, the log that goes on from it.
+    fn after_commit(&self, snapshot: &mut Snapshot, temporary: &Name, bytes: &[u8], hash: TextHash) -> Result<()> {
+        let files = self.files();
+        let generation = snapshot.file.generation;
+        if bytes.len() as u64 > SMALL_FILE {
+            snapshot.is_logged = false;
+            snapshot.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
+            snapshot.commits = self.begin_log(generation, None, Some(hash))?;
+            snapshot.is_logged = true;
+            return Ok(());
+        }
+        files.rename(temporary, PLAYBOOK)?;
+        snapshot.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
         Ok(())
     }
 
@@ -212,35 +260,33 @@ impl Store {
         if is_backup { files.rename(previous, BACKUP) } else { files.remove_if_exists(previous) }
     }
 
-    /// Writes the backup: a file of its own, so that whatever happens to one of them leaves the other. It is not synced: the file
-    /// that it is a copy of is.
+    /// Writes the backup: a file of its own, so that whatever happens to one of them leaves the other. A large one is synced, since
+    /// the log does not have its state; a small one is not.
     pub(super) fn back_up(&self, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = Folder::temporary("backup");
         self.files().create(&temporary, bytes)?;
+        if bytes.len() as u64 > SMALL_FILE {
+            self.files().sync(&temporary)?;
+        }
         self.files().rename(temporary, BACKUP)
     }
 
-    /// Writes the file under a temporary name and syncs it; that name, and the bytes.
+    /// Writes the file under a temporary name; that name, and the bytes.
     pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>), FolderError> {
         const NAME: &str = "playbook";
         let written = now();
         let nanos = written.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
-        let bytes = playbook_file::render(file, nanos.unwrap_or_default())
-            .map_err(|error| FolderError::io("write", &self.files().path_of(Folder::temporary(NAME)))(error.into()))?;
+        let bytes = self.written(playbook_file::render(file, nanos.unwrap_or_default()))?;
         let temporary = Folder::temporary(NAME);
         self.files().create(&temporary, &bytes)?;
         // Without it, damage would count as an edit.
         let _ = self.files().set_modified(&temporary, written);
-        self.files().sync(&temporary)?;
         Ok((temporary, bytes))
     }
 
-    fn after_rename(&self, snapshot: &mut Snapshot, file: PlaybookFile, bytes: &[u8]) -> Result<()> {
-        self.files().sync_directory(Name::TOP)?;
-        snapshot.version = FileVersion::new(self.files().stamp(PLAYBOOK)?, bytes);
-        snapshot.log.end = file.usage;
-        snapshot.file = Arc::new(file);
-        Ok(())
+    /// What the writer of JSON refuses is an error of the file.
+    pub(super) fn written<T>(&self, result: serde_json::Result<T>) -> Result<T, FolderError> {
+        result.map_err(|error| FolderError::io("write", &self.files().path_of(PLAYBOOK))(error.into()))
     }
 
     /// Removes segments that nobody needs. A failure leaves them for the next commit.

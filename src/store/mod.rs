@@ -1,13 +1,15 @@
 //! One folder, several processes, no daemon: open, look, commit, recover.
 //!
-//! A commit decides on the newest state under the lock and replaces the playbook file whole; a recall appends one line.
-//! What is acknowledged survives the death of the process; what fails before the rename never happened.
+//! A commit decides on the newest state under the lock, appends what it changed to a log, and writes the playbook file; a recall appends
+//! one line. What is acknowledged survives the death of the process and of the machine; what fails before its line is synced never
+//! happened.
 
 pub(crate) mod archive;
 mod backup;
 mod checksum;
 mod combine;
 mod commit;
+mod commit_log;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
@@ -50,6 +52,7 @@ use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
 pub use backup::{BackupFile, BackupRecord, Restored};
+use commit_log::{CommitLog, LOG, LogEnd};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
@@ -63,7 +66,12 @@ pub(crate) use words::MIN_CACHED_LESSONS;
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) file: Arc<PlaybookFile>,
+    /// The same without the usage after it.
+    committed: Arc<PlaybookFile>,
     pub(crate) log: UsageLog,
+    commits: LogEnd,
+    /// True when the log of commits leads to this state, so that the next commit is a line of it.
+    is_logged: bool,
     version: FileVersion,
     newer: Option<u64>,
     /// True when counts are in it that no segment has: it is for reading only.
@@ -93,7 +101,31 @@ impl FileVersion {
 
 impl Snapshot {
     fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
-        Self { file: Arc::new(file), log: UsageLog::default(), version, newer, has_spilled: false }
+        let file = Arc::new(file);
+        Self {
+            committed: Arc::clone(&file),
+            file,
+            log: UsageLog::default(),
+            commits: LogEnd::default(),
+            is_logged: false,
+            version,
+            newer,
+            has_spilled: false,
+        }
+    }
+
+    /// A state that was committed just now.
+    fn advance(&mut self, file: PlaybookFile) {
+        self.log.end = file.usage;
+        self.file = Arc::new(file);
+        self.committed = Arc::clone(&self.file);
+        self.is_logged = true;
+    }
+
+    /// True where the playbook file is behind its log.
+    fn is_ahead(&self) -> bool {
+        let written = salvage::number(&String::from_utf8_lossy(&self.version.start), "generation");
+        written.is_some_and(|written| written < self.committed.generation)
     }
 
     pub(crate) fn book(&self) -> &Arc<Book> {
@@ -103,7 +135,7 @@ impl Snapshot {
 
 /// The playbook file.
 const PLAYBOOK: &str = "skills_playbook.json";
-/// The playbook file before the last commit.
+/// A second copy of the playbook file.
 const BACKUP: &str = "skills_playbook.json.bak";
 /// What left the playbook.
 const ARCHIVE: &str = "archive.jsonl";
@@ -178,6 +210,7 @@ impl Store {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
+        let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
         if is_same { Ok(None) } else { self.load_or_recover_missing().map(Some) }
     }
 
@@ -341,6 +374,7 @@ impl Store {
             }
             _ => false,
         };
+        let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
         if !is_same || known.has_spilled {
             return match self.load() {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
@@ -356,7 +390,16 @@ impl Store {
 
     /// Reads a playbook file as far as the user has admitted what is in it.
     fn parse(&self, bytes: &[u8]) -> std::result::Result<playbook_file::Parsed, String> {
-        playbook_file::parse(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson))
+        self.parse_then(bytes, |_| {})
+    }
+
+    /// The same of what was done to its keys after its checksums were looked at.
+    fn parse_then(
+        &self,
+        bytes: &[u8],
+        advance: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>),
+    ) -> std::result::Result<playbook_file::Parsed, String> {
+        playbook_file::parse_then(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson), advance)
     }
 
     pub(crate) fn admits(&self, lesson: &Lesson) -> bool {
@@ -365,23 +408,38 @@ impl Store {
 
     fn load(&self) -> Result<Snapshot> {
         self.guard.refresh()?;
-        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent() };
+        // Before the file: what a commit writes in between is then newer than the log, and not older.
+        let log = self.read_log()?;
+        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log) };
         let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_backup()? => {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log)? => {
                 return Err(self.unreadable("it is a folder".to_owned()));
             }
             read => read?,
         };
-        let parsed = self.parse(&bytes).map_err(|reason| self.unreadable(reason))?;
-        let playbook_file::Parsed { mut file, newer, seals } = parsed;
         let mut version = FileVersion::new(Some(stamp), &bytes);
+        if is_blank(&bytes)
+            && let Some(snapshot) = self.load_logged(&log, &version)?
+        {
+            return Ok(snapshot);
+        }
+        let (mut own, mut is_known, mut is_advanced) = (0, false, false);
+        let parsed = self.parse_then(&bytes, |keys| {
+            own = commit_log::generation_of(keys);
+            is_known = log.has_written(own, version.content);
+            is_advanced = log.generation() > own && log.advance(keys, !is_known);
+        });
+        let playbook_file::Parsed { mut file, newer, seals } = parsed.map_err(|reason| self.unreadable(reason))?;
         if newer.is_none() {
             let is_untouched = seals.is_untouched(stamp.modified);
             if is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(DAMAGED.to_owned()));
             }
-            if let Some(newest) = self.newer_backup(&file)? {
-                return Err(self.unreadable(format!("{OLDER}: generation {} after {newest}", file.generation)));
+            // What a commit did not come to write, or a person's edit of a file that is not written at every commit.
+            let is_left_behind = is_advanced && if is_untouched { is_known } else { own == log.base && log.needs_file() };
+            let newest = if is_left_behind { self.newer_backup(&file)? } else { self.newer_than(own, &log)? };
+            if let Some(newest) = newest {
+                return Err(self.unreadable(format!("{OLDER}: generation {own} after {newest}")));
             }
             version.is_ours = is_untouched;
             if seals.written.is_some() && !is_untouched {
@@ -389,19 +447,37 @@ impl Store {
             }
         }
         if let Some(reason) = nothing_in(&file)
-            && self.has_backup()?
+            && self.has_committed(&log)?
         {
             return Err(self.unreadable(reason));
         }
+        let is_logged = is_known && log.leads_to(file.generation);
         let file = if file.is_unmarked { self.mark(file)? } else { file };
-        self.with_usage(Snapshot::new(file, version, newer))
+        let snapshot = Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) };
+        self.with_usage(snapshot)
+    }
+
+    /// The state that the log of commits leads to, where it has all of it.
+    fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Result<Option<Snapshot>> {
+        let Some(file) = self.logged(log) else { return Ok(None) };
+        let is_logged = log.leads_to(file.generation);
+        let snapshot = Snapshot::new(file, version.clone(), None);
+        self.with_usage(Snapshot { commits: log.end.clone(), is_logged, ..snapshot }).map(Some)
+    }
+
+    /// The playbook file that the log of commits leads to, where it has all of it.
+    fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
+        let advance = |keys: &mut _| _ = log.advance(keys, false);
+        let admits = |lesson: &_| self.admits(lesson);
+        let parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
+        parsed.newer.is_none().then_some(parsed.file)
     }
 
     /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
     /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
     fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        if self.has_backup()?
+        if self.has_committed(&self.read_log()?)?
             && let Some(end) = self.usage_files().end()?
         {
             file.usage = end;
@@ -412,13 +488,21 @@ impl Store {
 
     /// No playbook file, nor the backup of one: an empty playbook. What the archive and the usage files hold stays, and so do
     /// removals.
-    fn load_absent(&self) -> Result<Snapshot> {
-        if self.has_backup()? {
+    fn load_absent(&self, log: &CommitLog) -> Result<Snapshot> {
+        // The first commit did not come to write it.
+        if log.generation() == 1
+            && !self.has_backup()?
+            && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))?
+        {
+            return Ok(snapshot);
+        }
+        if self.has_committed(log)? {
             return Err(self.unreadable("it is missing".to_owned()));
         }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
-        self.with_usage(Snapshot::new(file, FileVersion::new(None, b""), None))
+        let snapshot = Snapshot::new(file, FileVersion::new(None, b""), None);
+        self.with_usage(Snapshot { commits: log.end.clone(), ..snapshot })
     }
 
     /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
@@ -446,6 +530,13 @@ impl Store {
         Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
     }
 
+    /// The generation of the backup or the log, where a file of this generation is older.
+    fn newer_than(&self, own: u64, log: &CommitLog) -> Result<Option<u64>> {
+        let logged = Some(log.generation()).filter(|newest| own > 0 && *newest > own);
+        let file = PlaybookFile { generation: own, ..PlaybookFile::default() };
+        Ok(logged.max(self.newer_backup(&file)?))
+    }
+
     fn unreadable(&self, reason: String) -> FolderError {
         FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
     }
@@ -453,6 +544,11 @@ impl Store {
     /// True when there was a playbook before, whatever is left of it.
     fn has_backup(&self) -> Result<bool> {
         Ok(!is_missing(self.files(), BACKUP)?)
+    }
+
+    /// The same, by its log too.
+    fn has_committed(&self, log: &CommitLog) -> Result<bool> {
+        Ok(log.generation() > 0 || self.has_backup()?)
     }
 
     fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
@@ -516,6 +612,11 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
     } else {
         file.is_unmarked.then(|| "it is an empty list".to_owned())
     }
+}
+
+/// True for a file whose content was lost with the power: its name was written, and nothing else.
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 fn is_missing(files: &Directory, name: impl Into<Name>) -> Result<bool> {

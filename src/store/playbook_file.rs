@@ -11,9 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::checksum::{self, Seal};
+use super::commit_log::Record;
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash, time_of};
-use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
+use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 /// Up to where the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ impl Seals {
     }
 }
 
-const LESSONS: &str = "lessons";
+pub(super) const LESSONS: &str = "lessons";
 const WAITING: &str = "waiting";
 const REMOVED: &str = "removed";
 /// The lists whose rows have checksums of their own.
@@ -91,7 +92,20 @@ const WRITTEN: &str = "written";
 /// # Errors
 /// The reason when it is neither a playbook of ours nor a bare array of rows.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
-    let mut keys = match serde_json::from_slice(bytes) {
+    parse_then(bytes, clock, admits, |_| {})
+}
+
+/// Reads the file, and what was done to its keys after its checksums were looked at.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_then(
+    bytes: &[u8],
+    clock: &dyn Clock,
+    admits: &dyn Fn(&Lesson) -> bool,
+    advance: impl FnOnce(&mut Map<String, Value>),
+) -> Result<Parsed, String> {
+    let keys = match serde_json::from_slice(bytes) {
         Ok(Top::Rows(rows)) => {
             let mut seals = Seals::default();
             let book = Arc::new(read_book(rows, &mut seals, clock, admits));
@@ -101,8 +115,22 @@ pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) ->
         Ok(Top::Keys(keys)) => keys,
         Err(error) => return Err(error.to_string()),
     };
+    parse_keys(keys, clock, admits, advance)
+}
+
+/// The same of a file's keys.
+///
+/// # Errors
+/// As [`parse`].
+pub(crate) fn parse_keys(
+    mut keys: Map<String, Value>,
+    clock: &dyn Clock,
+    admits: &dyn Fn(&Lesson) -> bool,
+    advance: impl FnOnce(&mut Map<String, Value>),
+) -> Result<Parsed, String> {
     let mut seals = Seals { head: Some(take_head(&mut keys)), ..Seals::default() };
     seals.written = keys.remove(WRITTEN).and_then(|written| written.as_u64());
+    advance(&mut keys);
     let version = keys.remove("schema_version").and_then(|version| version.as_u64()).unwrap_or(SCHEMA_VERSION);
     let Some(Value::Array(rows)) = keys.remove(LESSONS) else {
         return Err("it has no list `lessons`".to_owned());
@@ -344,26 +372,16 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, waiting, removed, foreign, unread, mined_texts, skips, recalls, evicted } = file.book.as_ref();
-    let removed = removed.iter().map(|removed| RemovedRow {
-        id: removed.id,
-        text_hash: removed.text_hash,
-        at: removed.at,
-        change: removed.change,
-        lesson: removed.lesson.as_deref(),
-    });
-    let waiting = waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
-    let sealed_removed: Result<_, _> = removed.map(|row| Sealed::new(REMOVED, row)).collect();
-    let sealed_waiting: Result<_, _> = waiting.map(|row| Sealed::new(WAITING, row)).collect();
+    let Book { lessons, foreign, unread, mined_texts, skips, evicted, .. } = file.book.as_ref();
     let present = lessons.iter().chain(foreign).map(|lesson| Sealed::new(LESSONS, &**lesson));
-    let recalls = recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect();
+    let recalls = recalls_of(&file.book);
     let (archive_len, usage) = (file.archive_length, file.usage);
     let (edited, extra) = (&file.edited, &file.extra);
     let mut rows = File {
         first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
-        removed: sealed_removed?,
+        removed: removed_rows(&file.book)?,
         lessons: present.collect::<Result<_, _>>()?,
-        waiting: sealed_waiting?,
+        waiting: waiting_rows(&file.book)?,
         last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
         crc: String::new(),
     };
@@ -371,6 +389,69 @@ pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Ve
     let mut bytes = serde_json::to_vec_pretty(&rows)?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+/// What makes one file of another, but for rows of lessons that are not admitted and keys that are not known: where these differ, there is none.
+///
+/// # Errors
+/// As [`render`].
+pub(super) fn difference(before: &PlaybookFile, after: &PlaybookFile) -> serde_json::Result<Option<Record>> {
+    let (old, new) = (before.book.as_ref(), after.book.as_ref());
+    if old.foreign != new.foreign || before.extra != after.extra {
+        return Ok(None);
+    }
+    let (mut rows, mut added, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    for Changed { before, after } in old.lessons.changed(&new.lessons) {
+        match (before, after) {
+            (known, Some(lesson)) => {
+                added.extend(known.is_none().then(|| lesson.id.to_string()));
+                rows.push(serde_json::to_value(Sealed::new(LESSONS, &*lesson)?)?);
+            }
+            (Some(lesson), None) => gone.push(lesson.id.to_string()),
+            (None, None) => {}
+        }
+    }
+    let mut record = Record::new(after.generation, rows, added, gone);
+    record.set("archive_len", Some(after.archive_length.into()));
+    record.set("usage", Some(serde_json::to_value(after.usage)?));
+    let mut lists: Vec<(&str, serde_json::Result<Value>)> = Vec::new();
+    let mut list = |key, is_same: bool, value: &dyn Fn() -> serde_json::Result<Value>| {
+        if !is_same {
+            lists.push((key, value()));
+        }
+    };
+    list(REMOVED, old.removed == new.removed, &|| serde_json::to_value(removed_rows(new)?));
+    list(WAITING, old.waiting == new.waiting, &|| serde_json::to_value(waiting_rows(new)?));
+    list("unread", old.unread == new.unread, &|| serde_json::to_value(&new.unread));
+    list("drawn", old.mined_texts == new.mined_texts, &|| serde_json::to_value(&new.mined_texts));
+    list("skips", old.skips == new.skips, &|| serde_json::to_value(&new.skips));
+    list("recalls", old.recalls == new.recalls, &|| serde_json::to_value(recalls_of(new)));
+    list("evicted", old.evicted == new.evicted, &|| serde_json::to_value(&new.evicted));
+    list(EDITED, before.edited == after.edited, &|| serde_json::to_value(&after.edited));
+    for (key, value) in lists {
+        record.set(key, Some(value?).filter(|value| value.as_array().is_none_or(|list| !list.is_empty())));
+    }
+    Ok(Some(record))
+}
+
+fn removed_rows(book: &Book) -> serde_json::Result<Vec<Sealed<RemovedRow<'_>>>> {
+    let rows = book.removed.iter().map(|removed| RemovedRow {
+        id: removed.id,
+        text_hash: removed.text_hash,
+        at: removed.at,
+        change: removed.change,
+        lesson: removed.lesson.as_deref(),
+    });
+    rows.map(|row| Sealed::new(REMOVED, row)).collect()
+}
+
+fn waiting_rows(book: &Book) -> serde_json::Result<Vec<Sealed<WaitingRow<'_>>>> {
+    let rows = book.waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
+    rows.map(|row| Sealed::new(WAITING, row)).collect()
+}
+
+fn recalls_of(book: &Book) -> Vec<Recalls> {
+    book.recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect()
 }
 
 fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Book {

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::checksum::Seal;
 use super::combine::{Found, combine};
+use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, salvage};
 use crate::error::folder::{FolderError, Result};
@@ -165,9 +166,28 @@ impl Store {
         Some(parsed)
     }
 
-    /// The backup, or what is whole of it.
+    /// The newest state beside the playbook file: the one that the log leads to, or the backup, or what is whole of it.
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
+        let log = self.read_log()?;
+        let (stored, logged) = (self.stored_backup(&log)?, self.logged(&log));
+        let is_newest = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation >= stored.generation);
+        Ok(logged.filter(is_newest).or(stored))
+    }
+
+    /// The backup, with what the log says was committed after it; or what is whole of it.
+    fn stored_backup(&self, log: &CommitLog) -> Result<Option<PlaybookFile>> {
         let bytes = self.bytes_of(BACKUP)?;
+        let content = TextHash::of(&[&bytes]);
+        let parsed = self.parse_then(&bytes, |keys| {
+            if log.has_written(commit_log::generation_of(keys), content) {
+                log.advance(keys, false);
+            }
+        });
+        if let Ok(Parsed { file, newer: None, seals }) = parsed
+            && seals.is_whole()
+        {
+            return Ok(Some(file));
+        }
         let Some(Parsed { mut file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
         // One that a person edited before the last commit is as it should be.
         if self.is_damaged(BACKUP, &seals)? {
@@ -207,9 +227,13 @@ impl Store {
 
     fn install(&self, file: &PlaybookFile) -> Result<()> {
         let (temporary, bytes) = self.write_temporary(file)?;
+        self.files().sync(&temporary)?;
         self.files().rename(temporary, PLAYBOOK)?;
         self.files().sync_directory(Name::TOP)?;
-        self.back_up(&bytes)
+        self.back_up(&bytes)?;
+        let state = Some(bytes.as_slice()).filter(|bytes| bytes.len() as u64 <= SMALL_FILE);
+        self.begin_log(file.generation, state, Some(TextHash::of(&[&bytes])))?;
+        self.files().sync_directory(Name::TOP)
     }
 }
 
