@@ -418,11 +418,6 @@ impl Store {
             read => read?,
         };
         let mut version = FileVersion::new(Some(stamp), &bytes);
-        if is_blank(&bytes)
-            && let Some(snapshot) = self.load_logged(&log, &version)?
-        {
-            return Ok(snapshot);
-        }
         let (mut own, mut is_known, mut is_advanced) = (0, false, false);
         let parsed = self.parse_then(&bytes, |keys| {
             own = commit_log::generation_of(keys);
@@ -435,8 +430,10 @@ impl Store {
             if is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(DAMAGED.to_owned()));
             }
-            // What a commit did not come to write, or a person's edit of a file that is not written at every commit.
-            let is_left_behind = is_advanced && if is_untouched { is_known } else { own == log.base && log.needs_file() };
+            // What the last commit did not come to write, or a file that is not written at every commit, by a person too.
+            let goes_on = log.needs_file() && own == log.base && (is_known || !is_untouched);
+            let is_last = is_known && is_untouched && own + 1 == log.generation();
+            let is_left_behind = is_advanced && (goes_on || is_last);
             let newest = if is_left_behind { self.newer_backup(&file)? } else { self.newer_than(own, &log)? };
             if let Some(newest) = newest {
                 return Err(self.unreadable(format!("{OLDER}: generation {own} after {newest}")));
@@ -612,11 +609,6 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
     } else {
         file.is_unmarked.then(|| "it is an empty list".to_owned())
     }
-}
-
-/// True for a file whose content was lost with the power: its name was written, and nothing else.
-fn is_blank(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| *byte == 0)
 }
 
 fn is_missing(files: &Directory, name: impl Into<Name>) -> Result<bool> {

@@ -391,13 +391,16 @@ pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Ve
     Ok(bytes)
 }
 
-/// What makes one file of another, but for rows of lessons that are not admitted and keys that are not known: where these differ, there is none.
+/// What makes one file of another. None where rows of lessons that are not admitted differ, or keys that are not known, and where the text
+/// of a removed lesson is over: its log would keep it.
 ///
 /// # Errors
 /// As [`render`].
 pub(super) fn difference(before: &PlaybookFile, after: &PlaybookFile) -> serde_json::Result<Option<Record>> {
     let (old, new) = (before.book.as_ref(), after.book.as_ref());
-    if old.foreign != new.foreign || before.extra != after.extra {
+    let has_text = |removed: &&Removed| removed.lesson.is_some();
+    let n_texts = |book: &Book| book.removed.iter().filter(has_text).count();
+    if old.foreign != new.foreign || before.extra != after.extra || n_texts(new) < n_texts(old) {
         return Ok(None);
     }
     let (mut rows, mut added, mut gone) = (Vec::new(), Vec::new(), Vec::new());

@@ -25,13 +25,13 @@ pub struct Recovery {
     pub reason: String,
     /// Where its bytes are now; where they were, for a handle that only reads.
     pub kept_at: Vec<PathBuf>,
-    /// Whether a backup could be read.
+    /// Whether the log of commits or a backup could be read.
     pub from_backup: bool,
     /// Lessons there are now.
     pub n_lessons: usize,
     /// Rows that were taken from the broken file.
     pub n_from_file: usize,
-    /// Rows that were taken from the backup.
+    /// Rows that were taken from the log or the backup.
     pub n_from_backup: usize,
     /// Damaged rows that are in no backup. They are kept in the file's list `unread`.
     pub n_set_aside: usize,
@@ -100,7 +100,8 @@ impl Store {
         } else {
             let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
             let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-            self.with_usage(Snapshot::new(file, version, None))?
+            let commits = self.read_log()?.end;
+            self.with_usage(Snapshot { commits, ..Snapshot::new(file, version, None) })?
         };
         Ok((snapshot, Some(recovery)))
     }

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 pub(crate) const TRUTH: &str = "skills_playbook.json";
 pub(crate) const BACKUP: &str = "skills_playbook.json.bak";
+pub(crate) const LOG: &str = "playbook.log";
 
 pub(crate) struct Bench {
     folder: TempDir,

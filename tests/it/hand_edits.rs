@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use adage::{Config, Error, FolderError, HashingEmbedder, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, TRUTH, learn, lessons, three, triggers};
+use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
 
 /// A handle on the three lessons, and the file's text.
 fn stocked() -> (Bench, Playbook, String) {
@@ -221,6 +221,11 @@ fn a_file_that_vanishes_under_an_open_handle_comes_back_from_its_backup() {
     }
     bench.delete(TRUTH);
     bench.delete(BACKUP);
+    let expected = n_in_backup + 5;
+    assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (expected, expected), "the log has it all");
+    for name in [TRUTH, BACKUP, LOG] {
+        bench.delete(name);
+    }
     assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (0, 0));
 }
 

@@ -13,7 +13,7 @@ use adage::{
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, TRUTH, learn, lessons, shown, start, three, triggers};
+use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, shown, start, three, triggers};
 
 /// A bare list of an earlier version: v1 rows among v2 rows, oldest first, and what is no lesson at all.
 fn old_rows() -> Value {
@@ -298,7 +298,8 @@ fn broken(bytes: &[u8]) -> (Bench, LessonId) {
     learn(&playbook, photographs);
     let before = bench.read(TRUTH);
     playbook.remove(removed).unwrap();
-    // The backup of a large file is the generation before the removal.
+    // The log is gone, and the backup is the generation before the removal.
+    bench.delete(LOG);
     bench.write(BACKUP, before);
     assert!(String::from_utf8(bench.read(BACKUP)).unwrap().contains("rotating ssh keys"));
     bench.write(TRUTH, bytes);
@@ -397,8 +398,10 @@ fn removals_hold_when_the_file_and_its_backup_are_gone_and_their_text_is_not_kep
     assert!(!file.contains("rotating ssh keys") && file.contains(&removal.id.to_string()), "{file}");
     is_refused(playbook.undo(removal.change), |error| matches!(error, Error::CannotUndo { .. }));
     drop(playbook);
-    bench.delete(TRUTH);
-    bench.delete(BACKUP);
+    assert!(!String::from_utf8(bench.read(LOG)).unwrap().contains("rotating ssh keys"));
+    for name in [TRUTH, BACKUP, LOG] {
+        bench.delete(name);
+    }
     let playbook = bench.open();
     let import = |draft: adage::LessonDraft| {
         let provenance = Provenance { origin: Origin::Imported, ..Provenance::default() };
@@ -435,6 +438,6 @@ fn only_the_owner_reads_what_the_playbook_writes() {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
-    // The playbook, its backup, usage, archive, vectors, lock and the quarantined file.
-    assert_eq!(n_files, 7);
+    // The playbook, its backup, its log, usage, archive, vectors, lock and the quarantined file.
+    assert_eq!(n_files, 8);
 }
