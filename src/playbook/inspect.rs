@@ -146,6 +146,9 @@ impl Playbook {
                 consequence: "it is used; `adage check --accept` takes note of it",
             });
         }
+        if let Some((problem, consequence)) = store.check_log()? {
+            findings.push(Finding { part: "log", problem, consequence });
+        }
         if let Some(problem) = store.check_backup()? {
             findings.push(Finding { part: "backup", problem, consequence: "the next commit writes it again" });
         }

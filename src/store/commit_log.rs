@@ -264,6 +264,24 @@ impl Store {
         Ok(log)
     }
 
+    /// What is the matter with the log, if anything is, and what that means.
+    pub(crate) fn check_log(&self) -> Result<Option<(String, &'static str)>> {
+        let log = self.read_log()?;
+        let Some(stamp) = log.end.stamp else { return Ok(None) };
+        let anew = "the playbook file has what was committed; the next commit begins the log anew";
+        Ok(if log.end.generation.is_none() {
+            Some(("it cannot be read".to_owned(), anew))
+        } else if log.n_broken > 0 {
+            let lost = "what these commits changed is lost if the playbook file is behind the log; the next commit begins it anew";
+            Some((format!("{} lines are damaged", log.n_broken), if log.needs_file() { lost } else { anew }))
+        } else if stamp.length > log.end.length {
+            let problem = format!("{} bytes at its end are no line", stamp.length - log.end.length);
+            Some((problem, "what a dead writer left is cut off at the next commit"))
+        } else {
+            None
+        })
+    }
+
     /// Appends a line after the last whole one, and syncs it: the commit itself.
     pub(super) fn append_commit(&self, end: &LogEnd, line: &[u8], generation: u64) -> Result<LogEnd> {
         let files = self.files();

@@ -14,6 +14,7 @@ mod agent;
 mod bench;
 #[cfg(feature = "bundled-model")]
 mod calibrating;
+mod commit_log;
 mod contention;
 mod credit;
 mod curation;

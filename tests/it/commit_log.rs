@@ -1,0 +1,167 @@
+//! The log of commits (docs/spec/folder-format.md, 2): what it brings back, and what of it counts.
+
+use std::fs::{self, File};
+use std::time::SystemTime;
+
+use adage::{Lesson, Playbook, build_lesson};
+
+use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
+
+/// A longer playbook file is not written at every commit.
+const SMALL_FILE: u64 = 1 << 20;
+
+fn modified(bench: &Bench, name: &str) -> SystemTime {
+    fs::metadata(bench.path(name)).unwrap().modified().unwrap()
+}
+
+/// Puts a file back as it was, with its time.
+fn put_back(bench: &Bench, name: &str, bytes: &[u8], time: SystemTime) {
+    bench.write(name, bytes);
+    File::options().write(true).open(bench.path(name)).unwrap().set_modified(time).unwrap();
+}
+
+fn state(playbook: &Playbook) -> Vec<Lesson> {
+    lessons(playbook).iter().map(|lesson| Lesson::clone(lesson)).collect()
+}
+
+#[test]
+fn the_log_alone_brings_everything_back() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    let ids: Vec<_> = three().into_iter().map(|draft| learn(&playbook, draft)).collect();
+    playbook.get_playbook_context("parsing CSV exports").unwrap();
+    playbook.remove(ids[1]).unwrap();
+    learn(&playbook, build_lesson("waxing skis", "brush along the base"));
+    let known = state(&playbook);
+    drop(playbook);
+    for (file, backup) in [("", ""), ("{\"lessons\": [", "["), ("\0\0\0\0", "\0\0")] {
+        bench.write(TRUTH, file);
+        bench.write(BACKUP, backup);
+        let playbook = bench.open();
+        let recovery = playbook.recovery().unwrap();
+        assert!(recovery.from_backup && recovery.kept_at.len() == 2, "{recovery:?}");
+        assert_eq!(state(&playbook), known);
+        assert_eq!(playbook.stats().unwrap().n_removed, 1);
+        assert!(bench.open().recovery().is_none());
+    }
+}
+
+#[test]
+fn a_commit_whose_file_was_not_written_is_found_and_is_no_damage() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    learn(&playbook, three()[0].clone());
+    let (bytes, time) = (bench.read(TRUTH), modified(&bench, TRUTH));
+    learn(&playbook, three()[1].clone());
+    let known = state(&playbook);
+    let other = bench.open();
+    put_back(&bench, TRUTH, &bytes, time);
+    for playbook in [&playbook, &other, &bench.open()] {
+        assert!(playbook.recovery().is_none());
+        assert_eq!(state(playbook), known);
+    }
+    learn(&other, three()[2].clone());
+    assert_eq!(triggers(&bench.open()).len(), 3);
+    assert_eq!(bench.json()["generation"], 3);
+    // The very first one too.
+    let bench = Bench::new();
+    learn(&bench.open(), three()[0].clone());
+    bench.delete(TRUTH);
+    bench.delete(BACKUP);
+    assert_eq!((triggers(&bench.open()).len(), bench.open().recovery()), (1, None));
+}
+
+/// Cut anywhere, a log is a shorter log; whatever is done to it, a playbook file that is whole is the truth.
+#[test]
+fn a_log_that_is_cut_or_damaged_changes_nothing_while_the_file_is_whole() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    three().into_iter().for_each(|draft| drop(learn(&playbook, draft)));
+    let (known, whole) = (state(&playbook), bench.read(LOG));
+    drop(playbook);
+    let mut damaged: Vec<Vec<u8>> = (0..whole.len()).step_by(7).map(|length| whole[..length].to_vec()).collect();
+    damaged.extend((0..whole.len() * 8).step_by(61).map(|bit| {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        bytes
+    }));
+    damaged.push([&whole[..], b"{\"generation\":9,\"lessons\":[]}\n"].concat());
+    for bytes in damaged {
+        bench.write(LOG, &bytes);
+        let playbook = bench.builder().read_only().open().unwrap();
+        assert_eq!((state(&playbook), playbook.recovery()), (known.clone(), None));
+    }
+    // What follows the last whole line is cut off by the next commit.
+    bench.write(LOG, &whole[..whole.len() - 5]);
+    learn(&bench.open(), build_lesson("waxing skis", "brush along the base"));
+    bench.write(TRUTH, "{");
+    bench.write(BACKUP, "{");
+    assert_eq!(triggers(&bench.open()).len(), 4);
+}
+
+fn open_large(bench: &Bench) -> Playbook {
+    let mut config = adage::Config::default();
+    config.retention.capacity = 10_000;
+    bench.builder().with_config(config).open().unwrap()
+}
+
+/// A playbook whose file is longer than what is written at every commit.
+fn large(bench: &Bench) -> Playbook {
+    let playbook = open_large(bench);
+    let filler = "and so on and on ".repeat(60);
+    playbook
+        .learn_lessons((0..800).map(|n| build_lesson(format!("case {n} of v{n}x"), format!("Answer u{n}z {filler}"))))
+        .unwrap();
+    assert!(fs::metadata(bench.path(TRUTH)).unwrap().len() > SMALL_FILE);
+    playbook
+}
+
+#[test]
+fn a_large_file_is_left_until_its_log_is_a_quarter_as_long() {
+    let bench = Bench::new();
+    let playbook = large(&bench);
+    let (file, n_before) = (bench.read(TRUTH), lessons(&playbook).len());
+    let removed = learn(&playbook, three()[0].clone());
+    learn(&playbook, three()[1].clone());
+    playbook.remove(removed).unwrap();
+    playbook.remove("case 17 of v17x").unwrap();
+    assert!(bench.read(TRUTH) == file, "the file is left");
+    let known = state(&playbook);
+    assert_eq!(known.len(), n_before);
+    let other = open_large(&bench);
+    assert!(other.recovery().is_none() && state(&other) == known);
+    learn(&other, three()[2].clone());
+    assert_eq!(lessons(&playbook).len(), n_before + 1, "the other's commit is seen");
+    // Without the file, its backup and the log are all of it.
+    let known = state(&playbook);
+    bench.delete(TRUTH);
+    let playbook = open_large(&bench);
+    assert!(playbook.recovery().is_some() && state(&playbook) == known);
+    assert_eq!(bench.json()["lessons"].as_array().unwrap().len(), n_before + 1);
+}
+
+#[test]
+fn a_person_edits_a_large_file_that_is_behind_its_log() {
+    let bench = Bench::new();
+    let playbook = large(&bench);
+    learn(&playbook, three()[0].clone());
+    playbook.mark_verified("case 3 of v3x", adage::Verification::Passed).unwrap();
+    playbook.mark_verified("case 4 of v4x", adage::Verification::Passed).unwrap();
+    let mut file = bench.json();
+    let rows = file["lessons"].as_array_mut().unwrap();
+    rows.retain(|row| row["trigger"] != "case 4 of v4x");
+    let row = rows.iter_mut().find(|row| row["trigger"] == "case 3 of v3x").unwrap();
+    row["solution"] = "By hand.".into();
+    row["correct_pattern"] = "By hand.".into();
+    bench.write(TRUTH, format!("{file:#}"));
+    for playbook in [&playbook, &open_large(&bench)] {
+        assert!(playbook.recovery().is_none());
+        assert_eq!(playbook.find("case 3 of v3x").unwrap().correct_pattern, "By hand.");
+        assert!(playbook.find("case 4 of v4x").is_err(), "it does not come back");
+        assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the csv module.");
+    }
+    learn(&playbook, three()[1].clone());
+    let known = state(&open_large(&bench));
+    assert_eq!(known.len(), 801);
+    assert!(state(&playbook) == known);
+}
