@@ -110,7 +110,7 @@ fn damage(
 }
 
 pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    damage(program, &["skills_playbook", "archive", "usage"], 300 * scale, |random, whole| {
+    damage(program, &["skills_playbook", "playbook.log", "archive", "usage"], 300 * scale, |random, whole| {
         let mut bytes = whole.to_vec();
         let bit = random.below(bytes.len() * 8);
         if let Some(byte) = bytes.get_mut(bit / 8) {
@@ -122,7 +122,7 @@ pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
 
 pub(crate) fn cuts(program: &Program, scale: usize) -> Result<Tally, Failure> {
     // Usage that is cut at the end of a line looks as if there had been none: counts since the last commit are lost.
-    damage(program, &["skills_playbook", "archive"], 150 * scale, |random, whole| {
+    damage(program, &["skills_playbook", "playbook.log", "archive"], 150 * scale, |random, whole| {
         whole.get(..random.below(whole.len())).unwrap_or_default().to_vec()
     })
 }
