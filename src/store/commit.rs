@@ -156,7 +156,8 @@ impl Store {
     /// Cuts off what a dead writer appended, appends, and returns the new length.
     fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
         let files = self.files();
-        let present = files.stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
+        let stamp = files.stamp(ARCHIVE)?;
+        let present = stamp.map_or(0, |stamp| stamp.length);
         if present > length {
             files.truncate(ARCHIVE, length)?;
         }
@@ -165,6 +166,9 @@ impl Store {
             let lines = archive::render(changes);
             files.append(ARCHIVE, &lines)?;
             files.sync(ARCHIVE)?;
+            if stamp.is_none() {
+                files.sync_directory(Name::TOP)?;
+            }
             length += lines.len() as u64;
         }
         Ok(length)
@@ -205,7 +209,6 @@ impl Store {
             snapshot.commits = self.append_commit(&snapshot.commits, &record.line(Some(hash)), generation)?;
         } else {
             snapshot.commits = self.begin_log(generation, Some(&bytes), Some(hash))?;
-            files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
         }
         // It is committed. What fails now is left to the next commit, or found by the next open.
         snapshot.advance(file);

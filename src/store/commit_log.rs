@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::Store;
 use super::checksum::{self, Seal};
 use super::playbook_file::LESSONS;
-use super::Store;
 use crate::error::folder::Result;
-use crate::folder::Stamp;
+use crate::folder::{Name, Stamp};
 use crate::hash::TextHash;
 
 /// The log's name.
@@ -224,7 +224,9 @@ impl CommitLog {
                 keys.remove(key);
             }
             let is_own = |key: &str| ![LESSONS, NEW, GONE, EMPTIED].contains(&key);
-            keys.extend(record.keys.iter().filter(|(key, _)| is_own(key)).map(|(key, value)| (key.clone(), value.clone())));
+            keys.extend(
+                record.keys.iter().filter(|(key, _)| is_own(key)).map(|(key, value)| (key.clone(), value.clone())),
+            );
             keys.insert(GENERATION.to_owned(), record.generation.into());
         }
         keys.insert(LESSONS.to_owned(), rows.into_iter().flatten().collect());
@@ -303,6 +305,7 @@ impl Store {
         let line = first_line(generation, state, file).unwrap_or_default();
         let temporary = self.folder.write_temporary("log", &line)?;
         self.files().rename(temporary, LOG)?;
+        self.files().sync_directory(Name::TOP).inspect_err(|_| self.files().stop_writes())?;
         let length = line.len() as u64;
         Ok(LogEnd { stamp: self.files().stamp(LOG)?, length, generation: Some(generation) })
     }

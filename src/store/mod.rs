@@ -19,6 +19,8 @@ pub(crate) mod inbox_targets;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
 mod playbook_file;
+#[cfg(test)]
+mod power_loss;
 mod receipts;
 mod recover;
 mod salvage;

@@ -69,7 +69,8 @@ impl Store {
         let n_before = file.book.lessons.len();
         if file.is_unmarked {
             file = self.mark(file)?;
-        } else {
+        } else if file.generation != self.read_log()?.generation() {
+            // The newest state knows how much of the archive is its own; an older one does not.
             self.adopt_archive(&mut file)?;
         }
         let mut recovery = Recovery {
@@ -233,8 +234,7 @@ impl Store {
         self.files().sync_directory(Name::TOP)?;
         self.back_up(&bytes)?;
         let state = Some(bytes.as_slice()).filter(|bytes| bytes.len() as u64 <= SMALL_FILE);
-        self.begin_log(file.generation, state, Some(TextHash::of(&[&bytes])))?;
-        self.files().sync_directory(Name::TOP)
+        self.begin_log(file.generation, state, Some(TextHash::of(&[&bytes]))).map(drop)
     }
 }
 

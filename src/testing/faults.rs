@@ -24,6 +24,22 @@ pub(crate) enum Verdict {
 /// Decides on each operation of the real disk.
 pub(crate) trait Watch: Send + Sync {
     fn decide(&self, operation: &'static str, path: &Path) -> Verdict;
+    /// Hears of a change that happened.
+    fn changed(&self, _: Change) {}
+}
+
+/// A change of the disk.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Create(PathBuf, Vec<u8>),
+    Append(PathBuf, Vec<u8>),
+    Truncate(PathBuf, u64),
+    Modified(PathBuf, SystemTime),
+    Rename(PathBuf, PathBuf),
+    Link(PathBuf, PathBuf),
+    Remove(PathBuf),
+    Sync(PathBuf),
+    SyncFolder(PathBuf),
 }
 
 fn injected() -> io::Error {
@@ -78,30 +94,37 @@ impl<W: Watch> Disk for W {
     }
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
         write(self, "create", &at.path(), bytes, |bytes| RealDisk.create(at, bytes))
+            .inspect(|()| self.changed(Change::Create(at.path(), bytes.to_vec())))
     }
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
         write(self, "append", &at.path(), bytes, |bytes| RealDisk.append(at, bytes))
+            .inspect(|()| self.changed(Change::Append(at.path(), bytes.to_vec())))
     }
     fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
         run(self, "set_modified", &at.path(), || RealDisk.set_modified(at, time))
+            .inspect(|()| self.changed(Change::Modified(at.path(), time)))
     }
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()> {
         run(self, "truncate", &at.path(), || RealDisk.truncate(at, length))
+            .inspect(|()| self.changed(Change::Truncate(at.path(), length)))
     }
     fn sync(&self, at: At<'_>) -> io::Result<()> {
-        run(self, "sync", &at.path(), || RealDisk.sync(at))
+        run(self, "sync", &at.path(), || RealDisk.sync(at)).inspect(|()| self.changed(Change::Sync(at.path())))
     }
     fn sync_folder(&self, at: At<'_>) -> io::Result<()> {
         run(self, "sync_folder", &at.path(), || RealDisk.sync_folder(at))
+            .inspect(|()| self.changed(Change::SyncFolder(at.path())))
     }
     fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
         run(self, "rename", &to.path(), || RealDisk.rename(from, to))
+            .inspect(|()| self.changed(Change::Rename(from.path(), to.path())))
     }
     fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
         run(self, "link", &from.path(), || RealDisk.link(from, to))
+            .inspect(|()| self.changed(Change::Link(from.path(), to.path())))
     }
     fn remove(&self, at: At<'_>) -> io::Result<()> {
-        run(self, "remove", &at.path(), || RealDisk.remove(at))
+        run(self, "remove", &at.path(), || RealDisk.remove(at)).inspect(|()| self.changed(Change::Remove(at.path())))
     }
     fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
         run(self, "remove", &at.path(), || RealDisk.remove_folder(at))
@@ -185,5 +208,19 @@ impl Watch for CountingDisk {
     fn decide(&self, operation: &'static str, path: &Path) -> Verdict {
         self.0.lock().push((operation, path.to_owned()));
         Verdict::Happens
+    }
+}
+
+/// The real disk, with its changes on record.
+#[derive(Clone, Default)]
+pub(crate) struct RecordingDisk(pub(crate) Arc<Mutex<Vec<Change>>>);
+
+impl Watch for RecordingDisk {
+    fn decide(&self, _: &'static str, _: &Path) -> Verdict {
+        Verdict::Happens
+    }
+
+    fn changed(&self, change: Change) {
+        self.0.lock().push(change);
     }
 }
