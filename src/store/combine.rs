@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::PlaybookFile;
 use super::checksum::Seal;
 use super::playbook_file::Seals;
-use crate::lesson::{Lesson, LessonId};
+use crate::lesson::{Lesson, LessonId, TextHash};
 use crate::state::{Book, Waiting};
 
 /// What could be read of a file, and what became of it.
@@ -83,9 +83,14 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
         own.chain(&backup.book.removed).filter(|removed| known_removed.insert(removed.id)).cloned().collect();
     let foreign = books.into_iter().flat_map(|book| &book.foreign);
     book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
-    let is_kept = |id: &LessonId| !known_removed.contains(id) || edited.contains(id);
-    book.lessons = lessons.into_values().filter(|lesson| is_kept(&lesson.id)).collect();
-    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson.id)).collect();
+    // Of a file that is cut, the text of a removal looks like a row that a person wrote.
+    let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
+    let is_kept = |lesson: &Lesson| {
+        !known_removed.contains(&lesson.id)
+            || (edited.contains(&lesson.id) && !removed_texts.contains(&lesson.text_hash()))
+    };
+    book.lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
+    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
     book.unread.extend(aside);
     file.edited = edited;
     (file, taken)

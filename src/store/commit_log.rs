@@ -105,11 +105,11 @@ impl Record {
         let mut keys = self.keys.clone();
         keys.insert(GENERATION.to_owned(), self.generation.into());
         keys.extend(file.map(|hash| (FILE.to_owned(), json!(hash))));
-        sealed(Value::Object(keys))
+        sealed(&Value::Object(keys))
     }
 }
 
-fn sealed(line: Value) -> Vec<u8> {
+fn sealed(line: &Value) -> Vec<u8> {
     let mut bytes = checksum::seal_line(&line.to_string()).into_bytes();
     bytes.push(b'\n');
     bytes
@@ -123,7 +123,7 @@ pub(super) fn first_line(generation: u64, state: Option<&[u8]>, file: Option<Tex
         keys.insert(STATE.to_owned(), serde_json::from_slice(state)?);
     }
     keys.extend(file.map(|hash| (FILE.to_owned(), json!(hash))));
-    Ok(sealed(Value::Object(keys)))
+    Ok(sealed(&Value::Object(keys)))
 }
 
 impl CommitLog {
