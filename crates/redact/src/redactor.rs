@@ -17,8 +17,8 @@ use regex::Regex;
 
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_strong, looks_random, repeats_a_group,
-    word_before, words,
+    claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_likely_password, is_strong, looks_random,
+    repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -184,8 +184,7 @@ impl Redactor {
 
     /// The value behind a keyword, unless the words around mean no secret.
     fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
-        let letter = touches(text, word.start.checked_sub(1), u8::is_ascii_alphabetic);
-        if rule.kind == "word" && letter {
+        if rule.kind == "word" && !begins_a_word(text, word.start) {
             return None;
         }
         let caught = rule.regex()?.captures(window(text, word.end))?;
@@ -204,7 +203,8 @@ impl Redactor {
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
-        let other = self.skips.before.contains(before.as_str())
+        // What stands before a password's name says whose it is.
+        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || code || other)).then_some(range)
@@ -217,6 +217,7 @@ impl Redactor {
             "literal" => true,
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
+            "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
             "encoded" => looks_random(value),
@@ -249,6 +250,18 @@ impl Redactor {
         });
         named.collect()
     }
+}
+
+/// No letter is before, or a small one before a capital (`dbPass`).
+fn begins_a_word(text: &str, at: usize) -> bool {
+    let previous = Some(at).and_then(|at| at.checked_sub(1));
+    let hump = touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
+    hump || !touches(text, previous, u8::is_ascii_alphabetic)
+}
+
+fn is_password_name(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    ["pass", "pwd"].iter().any(|part| word.contains(part))
 }
 
 /// `@` and a host without a dot, as in examples and on one's own machine.

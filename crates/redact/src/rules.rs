@@ -93,7 +93,7 @@ impl Rule {
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let start = if self.kind == "find" { "" } else { "^" };
-        let build = || RegexBuilder::new(&format!("{start}(?:{})", self.pattern)).unicode(false).build().ok();
+        let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
 
@@ -187,6 +187,12 @@ impl Skips {
     }
 }
 
+/// A pattern with the named parts of the table (`let` lines) in the places of their names.
+fn expand(pattern: &str) -> String {
+    let parts = TABLE.lines().filter_map(|line| line.strip_prefix("let\t")?.split_once('\t'));
+    parts.fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(&format!("{{{name}}}"), part))
+}
+
 pub(crate) fn window(text: &str, start: usize) -> &str {
     text.get(start..text.floor_char_boundary(start + WINDOW)).unwrap_or_default()
 }
@@ -240,6 +246,7 @@ mod tests {
                 "password",
                 "strong",
                 "named",
+                "likely",
             ];
             assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);

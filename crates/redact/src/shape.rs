@@ -76,6 +76,30 @@ pub(crate) fn is_strong(value: &str) -> bool {
     has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && has(symbol) && !is_constant(value)
 }
 
+/// What a person or a generator of passwords would write and a name is not: letters and digits, and capitals or symbols with more
+/// than one digit or no order at all.
+pub(crate) fn is_likely_password(value: &str) -> bool {
+    let count = |class: fn(&u8) -> bool| value.as_bytes().iter().filter(|b| class(b)).count();
+    let n_symbols = count(|b| b"!#$%&*+?@^~".contains(b));
+    let n_digits = count(u8::is_ascii_digit);
+    let both = n_digits > 0 && count(u8::is_ascii_alphabetic) > 0;
+    let spiced = n_symbols > 0 || (count(u8::is_ascii_uppercase) > 0 && n_digits >= 2);
+    let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let n_changes = value.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
+    let jumbled = n_changes >= 7 && n_changes * 20 >= value.len() * 9;
+    value.len() >= 8 && both && (spiced || jumbled || looks_random(value) || is_phrase(value)) && !is_constant(value)
+}
+
+/// Three words or more and a number between joints, as generators of passphrases write.
+fn is_phrase(value: &str) -> bool {
+    let mut parts: Vec<&str> = value.split(['-', '_', '.']).collect();
+    let is_number = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let number = parts.pop().is_some_and(is_number);
+    let is_word =
+        |part: &&str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase()) && !part.contains("pass");
+    number && parts.len() >= 3 && parts.iter().all(is_word)
+}
+
 /// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
 /// and a password, what has blanks a passphrase.
 pub(crate) fn encodes_a_name(value: &str) -> bool {

@@ -164,13 +164,15 @@ impl<'t> Token<'t> {
 
 /// The words of the name before a value, whatever marks of an assignment are between them; of nothing else.
 fn name_of(line: &str) -> Vec<String> {
-    let marks = |c: char| c.is_whitespace() || "\"'`=:>(,\\[{".contains(c);
+    let marks = |c: char| c.is_whitespace() || "\"'`=:>(),\\[{".contains(c);
     let bare = line.trim_end_matches(marks);
     let length = bare.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
     if bare.len() == line.len() {
         return Vec::new();
     }
-    words(bare.get(bare.len() - length..).unwrap_or_default())
+    let name = words(bare.get(bare.len() - length..).unwrap_or_default());
+    // A version is not a name.
+    if name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit())) { Vec::new() } else { name }
 }
 
 /// Letters and digits, or letters of both cases.

@@ -256,6 +256,74 @@ fn secrets_by_their_place_in_many_notations() {
     }
 }
 
+/// Each notation with a password at `§` and a random value at `¶`: nothing of it remains, whoever issued it.
+fn check_places(notations: &[&str]) {
+    let (value, base) = (random(), format!("{}/{}+{}=", &random()[..14], &random()[3..20], &random()[9..19]));
+    for pass in ["Cedar-lantern74!", "qU4#vb2LmR9x", "k3zdd91hqr4l"] {
+        for value in [value.as_str(), base.as_str()] {
+            for notation in notations {
+                let text = notation.replace('§', pass).replace('¶', value);
+                let found = Redactor::shapes().redact(&text).into_owned();
+                assert!(!found.contains(pass) && !found.contains(value), "{notation}: {found}");
+                assert_eq!(redact(&found), found);
+            }
+        }
+    }
+}
+
+#[test]
+fn passwords_assigned_in_many_languages() {
+    check_places(&[
+        "let password = \"§\".to_string();",
+        "const DB_PASSWORD: &str = \"§\";",
+        "password: String::from(\"§\"),",
+        "var dbPassword string = \"§\"",
+        "password: str = '§'",
+        "char pass[] = \"§\";",
+        "#define WIFI_PASSWORD \"§\"",
+        "password ||= '§'",
+        "x: process.env.DB_PASS ?? '§'",
+        "os.environ.setdefault(\"PGPASSWORD\", \"§\")",
+        "properties.setProperty(\"db.password\", \"§\");",
+        "password: { type: String, default: \"§\" }",
+        "cy.get('input[name=password]').type('§')",
+        "password <- \"§\"",
+        "pw: §",
+        "dbPass = \"§\"",
+    ]);
+}
+
+#[test]
+fn passwords_in_configurations() {
+    check_places(&[
+        "ENV REGISTRY_PASSWORD=§",
+        "set -x PGPASSWORD §",
+        "requirepass §",
+        "SSH_PASSPHRASE=§",
+        "variable \"db_password\" {\n  type = string\n  default = \"§\"\n}",
+        "{\"name\":\"DB_PASSWORD\",\"value\":\"§\"}",
+        "<property name=\"hibernate.connection.password\">§</property>",
+        "<key>Password</key>\n<string>§</string>",
+        "password: >-\n  §",
+        "  psk=\"§\"",
+        "user=app pass=§ host=db",
+    ]);
+}
+
+#[test]
+fn calls_that_take_a_credential() {
+    check_places(&[
+        ".basic_auth(\"svc\", Some(\"§\"))",
+        "DriverManager.getConnection(url, \"app\", \"§\");",
+        "new NetworkCredential(\"svc\", \"§\")",
+        "jwt.sign(claims, '¶')",
+        "crypto.createHmac('sha256', \"¶\")",
+        "process.env.ADMIN_TOKEN ||= \"¶\";",
+        "const API_TOKEN: &str = \"¶\";",
+        "axios.defaults.headers.common['Authorization'] = '¶';",
+    ]);
+}
+
 #[test]
 fn examples_references_and_public_values_are_no_secrets() {
     let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
@@ -268,6 +336,10 @@ fn examples_references_and_public_values_are_no_secrets() {
             "password=%DB_PASS2%".to_owned(),
             "password: !vault |".to_owned(),
             "password: op://vault/item/field2".to_owned(),
+            "connect(password=\"hunter2\")".to_owned(),
+            "--- PASS: TestNames/cut_at_100_chars (0.00s)".to_owned(),
+            "password: \"%env(resolve:DB_PASSWORD_2)%\"".to_owned(),
+            format!("  \"live_api\": {{:hex, :live_api, \"1.5.1\", \"{sum}\", [:mix]}}"),
             format!("s3_key = \"uploads/2024/{value}.jpg\""),
             format!("PublicKeyToken={}", &sum[..16]),
             format!("authenticity_token={value}"),
