@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
     claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_likely_password, is_strong, looks_random,
@@ -157,6 +158,7 @@ impl Redactor {
                 let spans = match rule.kind {
                     "find" => rule.search(text, read),
                     "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
+                    "near" => Vec::from_iter(self.near(rule, text, hit.range())),
                     _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
                 };
                 let secret =
@@ -180,6 +182,21 @@ impl Redactor {
             let is_known = self.prefixes.iter().any(|prefix| value.starts_with(prefix.as_str()));
             (!is_known && self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
         })
+    }
+
+    /// The first word behind a keyword that is a secret.
+    fn near(&self, rule: &Rule, text: &str, word: Range<usize>) -> Option<Range<usize>> {
+        let joined = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
+        let inside = touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
+        if inside || touches(text, Some(word.end), joined) {
+            return None;
+        }
+        let piece = rule.regex()?.captures(window(text, word.end))?.get(rule.group)?;
+        let start = word.end + piece.start();
+        let mut words = near::candidates(piece.as_str());
+        let secret =
+            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
+        Some(start + secret.start..start + secret.end)
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -217,6 +234,7 @@ impl Redactor {
             "literal" => true,
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
+            "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
             "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),

@@ -234,7 +234,7 @@ mod tests {
             assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
-            assert!(["prefix", "after", "word", "find", "token"].contains(&rule.kind), "{}", rule.id);
+            assert!(["prefix", "after", "word", "near", "find", "token"].contains(&rule.kind), "{}", rule.id);
             let checks = [
                 "any",
                 "literal",
@@ -247,6 +247,7 @@ mod tests {
                 "strong",
                 "named",
                 "likely",
+                "odd",
             ];
             assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);

@@ -87,7 +87,22 @@ pub(crate) fn is_likely_password(value: &str) -> bool {
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let n_changes = value.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
     let jumbled = n_changes >= 7 && n_changes * 20 >= value.len() * 9;
-    value.len() >= 8 && both && (spiced || jumbled || looks_random(value) || is_phrase(value)) && !is_constant(value)
+    let unlike_a_name = spiced || jumbled || looks_random(value) || is_phrase(value);
+    value.len() >= 8 && both && unlike_a_name && !is_constant(value) && !is_other(value)
+}
+
+/// An address, a path, a call, a reference or an identifier.
+pub(crate) fn is_other(word: &str) -> bool {
+    const MARKS: [&str; 18] =
+        ["://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2"];
+    let in_host = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
+    let is_host = |host: &str| host.contains('.') && host.bytes().all(in_host);
+    let is_address = word.rsplit_once('@').is_some_and(|(_, host)| is_host(host));
+    let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
+    let in_base64 = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+    let is_base64 = word.len() >= 24 && word.bytes().all(in_base64) && looks_random(word);
+    let is_path = word.starts_with(['/', '~', '<', '{', '[', '(']) || (word.matches('/').count() >= 2 && !is_base64);
+    is_address || is_uuid || is_path || MARKS.iter().any(|mark| word.contains(mark))
 }
 
 /// Three words or more and a number between joints, as generators of passphrases write.

@@ -325,6 +325,52 @@ fn calls_that_take_a_credential() {
 }
 
 #[test]
+fn arguments_of_commands() {
+    check_places(&[
+        "zip -P '§' a.zip b",
+        "7z x -p§ a.7z",
+        "ldapsearch -D cn=admin -w § -b dc=x",
+        "sqlcmd -S db -U sa -P '§'",
+        "http -a svc:§ GET x.internal",
+        "smbclient //fs/share -U 'corp/svc%§'",
+        "xfreerdp /u:ann /p:'§' /v:host",
+        "net user svc § /add",
+        "rabbitmqctl change_password app §",
+        "wpa_passphrase office '§'",
+        "echo '§' | docker login -u bot --password-stdin r.io",
+        "echo '§' | passwd --stdin app",
+        "vault login ¶",
+        "gh auth login --with-token <<< ¶",
+        "doctl auth init -t ¶",
+    ]);
+}
+
+#[test]
+fn passwords_in_sentences() {
+    check_places(&[
+        "log in as admin with password §",
+        "retrying with password \"§\"",
+        "credentials are deploy / §",
+        "use the credentials svc:§ for now",
+        "mot de passe : §",
+        "contraseña: §",
+        "密码：§",
+        "das Passwort lautet §.",
+        "panic: login failed for app:§@db:5432",
+    ]);
+    check(
+        &[
+            "The password of ann22@corp.internal was reset at 10:15.",
+            "Log in to the registry: uses: docker/login-action@v3",
+            "password hashing with Argon2id, see src/auth/password2.rs",
+            "log in at https://sso2.corp.internal/?next=a1",
+            "the credentials expired (Error42), try `aws2 sso login`",
+        ]
+        .map(|text| (text.to_owned(), None)),
+    );
+}
+
+#[test]
 fn examples_references_and_public_values_are_no_secrets() {
     let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
     check(
