@@ -97,7 +97,12 @@ pub(crate) fn is_other(word: &str) -> bool {
         ["://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2"];
     let in_host = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
     let is_host = |host: &str| host.contains('.') && host.bytes().all(in_host);
-    let is_address = word.rsplit_once('@').is_some_and(|(_, host)| is_host(host));
+    // `me@host`, and `name@v3` of a package.
+    let in_name = |b: u8| b.is_ascii_alphanumeric() || b"._+/-".contains(&b);
+    let is_name = |(user, host): (&str, &str)| {
+        host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(in_name)
+    };
+    let is_address = word.rsplit_once('@').is_some_and(|(user, host)| is_host(host) || is_name((user, host)));
     let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
     let in_base64 = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
     let is_base64 = word.len() >= 24 && word.bytes().all(in_base64) && looks_random(word);
@@ -106,7 +111,7 @@ pub(crate) fn is_other(word: &str) -> bool {
 }
 
 /// Three words or more and a number between joints, as generators of passphrases write.
-fn is_phrase(value: &str) -> bool {
+pub(crate) fn is_phrase(value: &str) -> bool {
     let mut parts: Vec<&str> = value.split(['-', '_', '.']).collect();
     let is_number = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     let number = parts.pop().is_some_and(is_number);

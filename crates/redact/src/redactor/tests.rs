@@ -357,6 +357,16 @@ fn passwords_in_sentences() {
         "密码：§",
         "das Passwort lautet §.",
         "panic: login failed for app:§@db:5432",
+        "app:§@tcp(db:3306)/shop",
+        "db.internal:5432:shop:app:§",
+        "wifi: office / §",
+        "§ is the password for the vault",
+        "try § as the password",
+        "Please use the following password:\n\n§\n",
+        "密钥: ¶",
+        "der Schlüssel ist ¶",
+        "https://x.internal/invite?code=¶",
+        "Set-Cookie: id=¶; HttpOnly",
     ]);
     check(
         &[
