@@ -18,8 +18,8 @@ use regex::Regex;
 use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_likely_password, is_strong, looks_random,
-    repeats_a_group, word_before, words,
+    claims_nothing, encodes_a_name, entropy, is_constant, is_digest, is_hash, is_likely_password, is_strong,
+    looks_random, repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -217,6 +217,11 @@ impl Redactor {
         let nameless = rule.check == "qualified" && before.is_empty();
         let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
         let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
+        let line = line_before(text, word.start);
+        let digest =
+            is_digest(value.as_str()) && words(line).iter().any(|word| self.skips.lines.contains(word.as_str()));
+        // The name of a resource has its kind in front (`arn:aws:…:secret:name`).
+        let resource = line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"));
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
@@ -224,7 +229,7 @@ impl Redactor {
         let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
-        (!(nameless || sum || code || other)).then_some(range)
+        (!(nameless || sum || digest || resource || code || other)).then_some(range)
     }
 
     fn is_secret(&self, rule: &Rule, value: &str) -> bool {
@@ -288,6 +293,13 @@ fn is_local(rest: &str) -> bool {
     let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());
     let host = host.get(..end).unwrap_or_default();
     !host.contains('.') || host.starts_with("127.") || host.starts_with("0.0.0.0")
+}
+
+/// What is on the line before the identifier at a place, at most 96 bytes.
+fn line_before(text: &str, at: usize) -> &str {
+    let end = at - identifier_before(text, at);
+    let before = text.get(text.floor_char_boundary(end.saturating_sub(96))..end).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
 }
 
 /// How many bytes of the same identifier are before a place.

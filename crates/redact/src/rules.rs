@@ -163,7 +163,7 @@ impl Skips {
         parts.all(|part| {
             let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
             let number = part.get(name.len()..).unwrap_or_default();
-            "1234567890".starts_with(number) && self.is_words(name)
+            ("1234567890".starts_with(number) || number.len() == 1) && self.is_words(name)
         })
     }
 

@@ -33,6 +33,12 @@ pub(crate) fn word_before(text: &str) -> String {
     words(run).pop().unwrap_or_default()
 }
 
+/// As long as a digest that people write down: MD5 to SHA-512, with or without a name before it (`v2-…`).
+pub(crate) fn is_digest(value: &str) -> bool {
+    let hex = value.rsplit(['-', ':', '_']).next().unwrap_or_default();
+    matches!(hex.len(), 32 | 40 | 56 | 64 | 96 | 128) && hex.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// As long as a SHA-1 or SHA-256 sum, so more likely a commit or a checksum.
 pub(crate) fn is_hash(value: &str) -> bool {
     matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::rules::Skips;
-use crate::shape::{claims_nothing, encodes_a_name, looks_random, words};
+use crate::shape::{claims_nothing, encodes_a_name, is_digest, looks_random, words};
 
 /// Shorter runs are too often names.
 const MIN_LEN: usize = 20;
@@ -90,7 +90,11 @@ impl<'t> Token<'t> {
         }
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
-        let name = name_of(line);
+        let (name, named) = name_of(line);
+        let is_of_a_thing = name.last().is_some_and(|last| skips.after.contains(last.as_str()));
+        if is_digest(value) && (is_file(named) || is_of_a_thing) {
+            return None;
+        }
         // `name: …` and `value: …` are often on lines of their own.
         let near = if name == ["value"] { before } else { line };
         Some(Self { value, range: start..start + value.len(), before: words(near), name, skips })
@@ -138,7 +142,10 @@ impl<'t> Token<'t> {
             Some(last) if self.promises(std::slice::from_ref(last)) => {
                 nearest.next().is_some_and(|word| self.skips.before.contains(word.as_str()))
             }
-            _ => self.other(&self.name) || self.skips.has_stem(&self.name.concat()),
+            _ => {
+                let whole = self.name.concat();
+                self.other(&self.name) || self.other(std::slice::from_ref(&whole)) || self.skips.has_stem(&whole)
+            }
         }
     }
 
@@ -162,17 +169,20 @@ impl<'t> Token<'t> {
     }
 }
 
-/// The words of the name before a value, whatever marks of an assignment are between them; of nothing else.
-fn name_of(line: &str) -> Vec<String> {
+/// The words of the name before a value, whatever marks of an assignment are between them, and the name as it is written; nothing
+/// of anything else.
+fn name_of(line: &str) -> (Vec<String>, &str) {
     let marks = |c: char| c.is_whitespace() || "\"'`=:>(),\\[{".contains(c);
     let bare = line.trim_end_matches(marks);
     let length = bare.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
     if bare.len() == line.len() {
-        return Vec::new();
+        return (Vec::new(), "");
     }
-    let name = words(bare.get(bare.len() - length..).unwrap_or_default());
+    let written = bare.get(bare.len() - length..).unwrap_or_default();
+    let name = words(written);
     // A version is not a name.
-    if name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit())) { Vec::new() } else { name }
+    let is_number = name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
+    (if is_number { Vec::new() } else { name }, written)
 }
 
 /// Letters and digits, or letters of both cases.

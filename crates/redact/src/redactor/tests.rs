@@ -407,6 +407,39 @@ fn examples_references_and_public_values_are_no_secrets() {
     );
 }
 
+#[test]
+fn digests_and_resources_keep_their_names() {
+    let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
+    let commit = &sum[..40];
+    check(
+        &[
+            format!("hash of the token: {sum}"),
+            format!("md5 of secret.txt: {}", &sum[..32]),
+            format!("Merge key-rotation at {commit}"),
+            format!("--- a/password.rs ({commit})"),
+            format!("auth-service:{commit}"),
+            format!("gpg --recv-keys {commit}"),
+            format!("restore-keys: v2-{commit}"),
+            format!("\"key\": \"v1-deps-{commit}\""),
+            format!("verification key: {sum}"),
+            format!("secrecy v0.8.0 h1:{value}="),
+            format!("google-site-verification={value}"),
+            format!("\"x5t\": \"{value}\""),
+            format!("arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-{}", &value[..6]),
+            "snowflake 3539742897594090180".to_owned(),
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==".to_owned(),
+            "passwords: Argon2id m=65536,t=3,p=4".to_owned(),
+            "password = aws_ssm_parameter.db_pass_v2.value".to_owned(),
+            "docker compose -p Project22 up".to_owned(),
+        ]
+        .map(|text| (text, None)),
+    );
+    check(&[
+        (format!("acme_token: {commit}"), Some("generic-secret")),
+        (format!("the key for the map service ({value}) works"), Some("named-token")),
+    ]);
+}
+
 /// Pieces that rules wait for, pieces that look like values, marks, and anything.
 fn piece() -> impl Strategy<Value = String> {
     let words = Rule::all().iter().flat_map(Rule::keywords).collect::<Vec<_>>();
