@@ -50,6 +50,7 @@ pub(crate) struct Skips {
     pub(crate) after: HashSet<&'static str>,
     pub(crate) names: HashSet<&'static str>,
     pub(crate) lines: HashSet<&'static str>,
+    pub(crate) things: HashSet<&'static str>,
     pub(crate) promises: HashSet<&'static str>,
 }
 
@@ -134,6 +135,7 @@ impl Skips {
                 "after" => skips.after.extend(list),
                 "name" => skips.names.extend(list),
                 "line" => skips.lines.extend(list),
+                "thing" => skips.things.extend(list),
                 "promise" => skips.promises.extend(list),
                 _ => {
                     let any = list.collect::<Vec<_>>().join("|");
@@ -255,6 +257,11 @@ mod tests {
         let skips = Skips::parse();
         assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
         assert!(!skips.before.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty());
-        assert!(!skips.names.is_empty() && !skips.lines.is_empty() && !skips.promises.is_empty());
+        assert!(
+            !skips.names.is_empty()
+                && !skips.lines.is_empty()
+                && !skips.things.is_empty()
+                && !skips.promises.is_empty()
+        );
     }
 }

@@ -91,7 +91,7 @@ impl<'t> Token<'t> {
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
         let (name, named) = name_of(line);
-        let is_of_a_thing = name.last().is_some_and(|last| skips.after.contains(last.as_str()));
+        let is_of_a_thing = name.last().is_some_and(|last| skips.things.contains(last.as_str()));
         if is_digest(value) && (is_file(named) || is_of_a_thing) {
             return None;
         }
