@@ -18,8 +18,8 @@ use regex::Regex;
 use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    claims_nothing, encodes_a_name, entropy, is_constant, is_digest, is_hash, is_likely_password, is_strong,
-    looks_random, repeats_a_group, word_before, words,
+    are_codes, claims_nothing, encodes_a_name, entropy, is_constant, is_digest, is_hash, is_likely_password, is_pin,
+    is_strong, looks_random, repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -237,6 +237,9 @@ impl Redactor {
         let shaped = match rule.check {
             "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
             "literal" => true,
+            "seed" => value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase()),
+            "codes" => are_codes(value),
+            "pin" => return is_pin(value),
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
             "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
@@ -246,12 +249,18 @@ impl Redactor {
             "encoded" => looks_random(value),
             _ => {
                 looks_random(value)
+                    && !self.is_identifier(value)
                     && !self.skips.is_made_up(value)
                     && !encodes_a_name(value)
                     && !repeats_a_group(value)
             }
         };
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
+    }
+
+    /// A prefix and a joint say what the value is (`dpl_…`).
+    fn is_identifier(&self, value: &str) -> bool {
+        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.contains(prefix))
     }
 
     /// Joins what overlaps; the rule that comes first in the table gives the name.

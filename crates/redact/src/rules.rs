@@ -250,6 +250,9 @@ mod tests {
                 "named",
                 "likely",
                 "odd",
+                "seed",
+                "codes",
+                "pin",
             ];
             assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);

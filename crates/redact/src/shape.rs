@@ -97,6 +97,20 @@ pub(crate) fn is_likely_password(value: &str) -> bool {
     value.len() >= 8 && both && unlike_a_name && !is_constant(value) && !is_other(value)
 }
 
+/// Digits in no order: neither counted up or down nor one digit again and again.
+pub(crate) fn is_pin(value: &str) -> bool {
+    let ordered = |row: &str| row.contains(value);
+    !ordered("01234567890") && !ordered("09876543210") && entropy(value) >= 1.5
+}
+
+/// Words of a list that nobody writes: two of three have a digit, and none is a small number.
+pub(crate) fn are_codes(list: &str) -> bool {
+    let words = || list.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| word.len() >= 4);
+    let n_odd = words().filter(|word| word.bytes().any(|b| b.is_ascii_digit())).count();
+    let is_year = |word: &str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+    list.len() >= 8 && n_odd * 3 >= words().count() * 2 && words().any(|word| !is_year(word))
+}
+
 /// An address, a path, a call, a reference or an identifier.
 pub(crate) fn is_other(word: &str) -> bool {
     const MARKS: [&str; 18] =
@@ -253,6 +267,18 @@ mod tests {
         ] {
             assert_eq!(decode(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn codes_and_pins_have_no_order() {
+        for list in ["4f2k-9x7q, 8m3t-z6wb", "83920174\n10938475", "abcd-12ef"] {
+            assert!(are_codes(list), "{list}");
+        }
+        for list in ["these codes will open the door", "2024 2025", "abc1", "code one 12345"] {
+            assert!(!are_codes(list), "{list}");
+        }
+        assert!(is_pin("4821") && is_pin("975778"));
+        assert!(!is_pin("1234") && !is_pin("987654") && !is_pin("0000"));
     }
 
     #[test]

@@ -408,6 +408,46 @@ fn examples_references_and_public_values_are_no_secrets() {
 }
 
 #[test]
+fn seeds_codes_and_wallets() {
+    let seed = ["T4KL", "T5E2", "UF2U", "3BZV", "P7BR", "YLGR", "ZXJK", "7USD"];
+    let phrase = "acid also area army away baby bean bird blue boat bone book";
+    let numbered: Vec<String> = phrase.split(' ').enumerate().map(|(at, word)| format!("{}. {word}", at + 1)).collect();
+    let bytes = (0..64).map(|n| (n * 37 % 251).to_string()).collect::<Vec<_>>().join(",");
+    let key = random().repeat(4);
+    check(&[
+        (format!("MFA_SEED={}", seed.concat()), Some("one-time-seed")),
+        (format!("Enter this key in your authenticator app: {}", seed.join(" ")), Some("one-time-seed")),
+        (format!("2FA secret {}", seed.join(" ").to_lowercase()), Some("one-time-seed")),
+        ("recovery codes:\nbae41-dece3\n27217-473ac\n222a6-36481".to_owned(), Some("recovery-code")),
+        ("Your backup codes: 83920174, 10938475, 55820193".to_owned(), Some("recovery-code")),
+        ("use PIN 482193 to unlock the phone".to_owned(), Some("pin")),
+        ("your verification code is 975778".to_owned(), Some("pin")),
+        (format!("MNEMONIC=\"{phrase}\""), Some("wallet-phrase")),
+        (format!("seed phrase:\n{}", numbered.join("\n")), Some("wallet-phrase")),
+        (["xpr", "v9s21", &key[..103]].concat(), Some("wallet-key")),
+        (["nse", "c1", &key.to_lowercase()[..58]].concat(), Some("wallet-key")),
+        (format!("new Wallet('0x{}')", "3f9a0c7be15d2468".repeat(4)), Some("wallet-key")),
+        (format!("id.json (private key): [{bytes}]"), Some("private-key")),
+        (["MIIEvQI", "BADANBgkqhkiG9w0BAQEF", &key].concat(), Some("private-key-base64")),
+        (format!("identity file:\n{0}\n{0}\n{0}\n", &key[..64]), Some("private-key")),
+        (format!("{{\"kty\":\"EC\",\"x\":\"{key}\",\"d\":\"{key}\"}}"), Some("private-key")),
+    ]);
+    check(
+        &[
+            "PIN 13 of header J2 goes to GPIO27, pin 1234".to_owned(),
+            "exit code: 137, zip code 94110, error code 50012".to_owned(),
+            "The recovery codes are shown once; store them where only you can read them.".to_owned(),
+            "A mnemonic is a list of words that a wallet can turn back into its seed.".to_owned(),
+            "This key will open many more than just that door, says this page.".to_owned(),
+            format!("-----BEGIN CERTIFICATE-----\n{0}\n{0}\n", &key[..64]),
+            format!("key of the map\n{0}\n", &key[..64]),
+            format!("vercel deployment dpl_{}", random()),
+        ]
+        .map(|text| (text, None)),
+    );
+}
+
+#[test]
 fn digests_and_resources_keep_their_names() {
     let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
     let commit = &sum[..40];
