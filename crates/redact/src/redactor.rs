@@ -24,8 +24,6 @@ use crate::shape::{
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
-/// Shorter prefixes occur by chance.
-const MIN_PREFIX: usize = 4;
 /// Taking a secret out can bring another into view; real text needs two rounds.
 pub(crate) const MAX_ROUNDS: usize = 8;
 
@@ -60,8 +58,6 @@ pub struct Redactor {
     rules: Vec<Rule>,
     skips: Skips,
     finder: AhoCorasick,
-    /// Prefixes of which a provider's rule says what follows; a token of another form is not one of its keys.
-    prefixes: Vec<String>,
     /// For each keyword of `finder`: its text and the rules that wait for it.
     keywords: Vec<(String, Vec<usize>)>,
 }
@@ -88,8 +84,6 @@ impl Redactor {
 
     #[expect(clippy::expect_used, reason = "fixed data, tested")]
     fn with(rules: Vec<Rule>) -> Self {
-        let providers = rules.iter().filter(|rule| rule.scope == Scope::Provider && rule.kind == "prefix");
-        let prefixes = providers.flat_map(Rule::keywords).filter(|prefix| prefix.len() >= MIN_PREFIX).collect();
         let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
             for word in rule.keywords() {
@@ -101,7 +95,7 @@ impl Redactor {
             .ascii_case_insensitive(true)
             .build(keywords.iter().map(|(word, _)| word))
             .expect("a fixed list of keywords");
-        Self { rules, skips: Skips::parse(), finder, prefixes, keywords }
+        Self { rules, skips: Skips::parse(), finder, keywords }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -179,8 +173,7 @@ impl Redactor {
                 Sign::Name => named?,
             };
             let value = text.get(range.clone())?;
-            let is_known = self.prefixes.iter().any(|prefix| value.starts_with(prefix.as_str()));
-            (!is_known && self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
+            (self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
         })
     }
 

@@ -106,7 +106,8 @@ impl<'t> Token<'t> {
         }
         if let Some((prefix, body)) = self.prefix() {
             let prefix = words(prefix);
-            if self.other(&prefix) || encodes_a_name(body) {
+            let is_number = !body.bytes().any(|b| b.is_ascii_alphabetic());
+            if self.other(&prefix) || encodes_a_name(body) || is_number {
                 return None;
             }
             let promised = self.promises(&prefix) && body.len() >= 16 && looks_random(body);

@@ -346,6 +346,27 @@ fn arguments_of_commands() {
 }
 
 #[test]
+fn passwords_of_devices_databases_and_protocols() {
+    check_places(&[
+        "snmp-server community § RO",
+        "enable secret 0 §",
+        "username admin privilege 15 secret 0 §",
+        "crypto isakmp key § address 0.0.0.0",
+        " pre-shared-key ascii-text \"§\"",
+        "rocommunity § 10.0.0.0/8",
+        "rootpw --plaintext §",
+        "ACL SETUSER app on >§ ~* +@all",
+        "INSERT INTO users (name, password) VALUES ('ann', '§');",
+        "ALTER USER app WITH PASSWORD '§';",
+        "USER ann\nPASS §",
+        "SASL PLAIN ann §",
+        "ParameterKey=DBPassword,ParameterValue=§",
+        "config loaded: DbPassword(§)",
+        "<credential user=\"a\" secret=\"§\"/>",
+    ]);
+}
+
+#[test]
 fn passwords_in_sentences() {
     check_places(&[
         "log in as admin with password §",
