@@ -53,7 +53,8 @@ fn mark_len(word: &str) -> usize {
 pub(crate) fn is_odd(word: &str) -> bool {
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
     let body = word.trim_start_matches(['$', '#', '@', '%', '&', '*', '-', '+', '~', '^']);
-    let body = body.trim_end_matches(['*', '+', '~']);
+    // Marks around a word are those of Markdown.
+    let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
     let symbol = body.bytes().any(|b| b"!#$%&*+?^~@".contains(&b));
     let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let hex = word.bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
@@ -72,7 +73,10 @@ fn is_shuffled(word: &str) -> bool {
     let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let n_changes = word.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
-    plain && looks_random(word) && n_changes >= 5 && n_changes * 10 >= word.len() * 3
+    let n_digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let often = n_changes >= 5 && n_changes * 10 >= word.len() * 3;
+    let unspeakable = n_changes >= 3 && n_digits >= 2 && word.len() >= 11;
+    plain && looks_random(word) && (often || unspeakable)
 }
 
 #[cfg(test)]

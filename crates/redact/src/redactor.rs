@@ -18,8 +18,8 @@ use regex::Regex;
 use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    are_codes, claims_nothing, encodes_a_name, entropy, is_constant, is_digest, is_hash, is_likely_password, is_pin,
-    is_strong, looks_random, repeats_a_group, word_before, words,
+    are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
+    is_likely_password, is_pin, is_strong, looks_random, repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -186,6 +186,13 @@ impl Redactor {
         }
         let piece = rule.regex()?.captures(window(text, word.end))?.get(rule.group)?;
         let start = word.end + piece.start();
+        let before = text.get(..word.start)?;
+        let is_public =
+            words(line_before(text, word.start)).iter().any(|word| self.skips.lines.contains(word.as_str()))
+                || self.skips.before.contains(word_before(before).as_str());
+        if rule.check == "base64" && is_public {
+            return None;
+        }
         let mut words = near::candidates(piece.as_str());
         let secret =
             words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
@@ -219,7 +226,9 @@ impl Redactor {
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         // What stands before a password's name says whose it is.
+        let is_digest = is_digest(value.as_str());
         let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
+            || (is_digest && self.skips.between.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || digest || resource || code || other)).then_some(range)
@@ -232,6 +241,7 @@ impl Redactor {
             "literal" => true,
             "seed" => value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase()),
             "codes" => are_codes(value),
+            "base64" => is_base64_key(value),
             "pin" => return is_pin(value),
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),

@@ -47,6 +47,7 @@ pub(crate) struct Skips {
     made_up: Vec<&'static str>,
     stems: Vec<&'static str>,
     pub(crate) before: HashSet<&'static str>,
+    pub(crate) between: HashSet<&'static str>,
     pub(crate) after: HashSet<&'static str>,
     pub(crate) names: HashSet<&'static str>,
     pub(crate) lines: HashSet<&'static str>,
@@ -132,6 +133,7 @@ impl Skips {
                 "stem" => skips.stems.extend(list),
                 "made-up" => skips.made_up.extend(list),
                 "before" => skips.before.extend(list),
+                "between" => skips.between.extend(list),
                 "after" => skips.after.extend(list),
                 "name" => skips.names.extend(list),
                 "line" => skips.lines.extend(list),
@@ -250,6 +252,7 @@ mod tests {
                 "named",
                 "likely",
                 "odd",
+                "base64",
                 "seed",
                 "codes",
                 "pin",
@@ -259,7 +262,9 @@ mod tests {
         }
         let skips = Skips::parse();
         assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
-        assert!(!skips.before.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty());
+        assert!(
+            !skips.before.is_empty() && !skips.between.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty()
+        );
         assert!(
             !skips.names.is_empty()
                 && !skips.lines.is_empty()

@@ -100,7 +100,19 @@ pub(crate) fn is_likely_password(value: &str) -> bool {
 /// Digits in no order: neither counted up or down nor one digit again and again.
 pub(crate) fn is_pin(value: &str) -> bool {
     let ordered = |row: &str| row.contains(value);
-    !ordered("01234567890") && !ordered("09876543210") && entropy(value) >= 1.5
+    !ordered("01234567890") && !ordered("09876543210") && entropy(value) >= 1.0
+}
+
+/// Random bytes in base64 (RFC 4648), as a key is written and a path is not: with `+` or `/` in them, and capitals, small letters
+/// and digits throughout.
+pub(crate) fn is_base64_key(value: &str) -> bool {
+    let body = value.trim_end_matches('=');
+    let plain = body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b));
+    let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let n_changes = body.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
+    let fits =
+        (24..=512).contains(&value.len()) && body.len() % 4 != 1 && (body.len() == value.len() || value.len() % 4 == 0);
+    plain && fits && body.contains(['+', '/']) && n_changes * 10 >= body.len() * 4
 }
 
 /// Words of a list that nobody writes: two of three have a digit, and none is a small number.
