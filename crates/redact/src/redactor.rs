@@ -24,6 +24,8 @@ use crate::shape::{
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
+/// Where what has to have a digit is looked for behind a keyword, in bytes: farther than any such rule reaches.
+const DIGIT_WITHIN: usize = 320;
 /// Taking a secret out can bring another into view; real text needs two rounds.
 pub(crate) const MAX_ROUNDS: usize = 8;
 
@@ -146,7 +148,7 @@ impl Redactor {
                 let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
                     continue;
                 };
-                if hit.start() < *read {
+                if hit.start() < *read || (rule.needs_digit() && !has_digit(window(text, hit.end()))) {
                     continue;
                 }
                 let spans = match rule.kind {
@@ -184,19 +186,23 @@ impl Redactor {
         if inside || touches(text, Some(word.end), joined) {
             return None;
         }
-        let piece = rule.regex()?.captures(window(text, word.end))?.get(rule.group)?;
+        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = word.end + piece.start();
-        let before = text.get(..word.start)?;
-        let is_public =
-            words(line_before(text, word.start)).iter().any(|word| self.skips.lines.contains(word.as_str()))
-                || self.skips.before.contains(word_before(before).as_str());
-        if rule.check == "base64" && is_public {
-            return None;
-        }
         let mut words = near::candidates(piece.as_str());
         let secret =
             words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
+        if rule.check == "base64" && self.is_public(text, word.start) {
+            return None;
+        }
         Some(start + secret.start..start + secret.end)
+    }
+
+    /// The words before a name say that its value may be seen.
+    fn is_public(&self, text: &str, name: usize) -> bool {
+        let mut line = words(line_before(text, name)).into_iter();
+        let before = word_before(text.get(..name).unwrap_or_default());
+        self.skips.before.contains(before.as_str()) || line.any(|word| self.skips.lines.contains(word.as_str()))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -285,6 +291,11 @@ impl Redactor {
         });
         named.collect()
     }
+}
+
+/// A digit is among the next bytes.
+fn has_digit(window: &str) -> bool {
+    window.as_bytes().iter().take(DIGIT_WITHIN).any(u8::is_ascii_digit)
 }
 
 /// No letter is before, or a small one before a capital (`dbPass`).

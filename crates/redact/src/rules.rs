@@ -93,6 +93,12 @@ impl Rule {
         words.map(|word| word.replace('␣', " ")).collect()
     }
 
+    /// What the rule finds has a digit, behind the keyword.
+    pub(crate) fn needs_digit(&self) -> bool {
+        let has_digit = ["likely", "odd", "strong", "pin", "codes", "base64"].contains(&self.check);
+        has_digit && ["after", "word", "near"].contains(&self.kind)
+    }
+
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let start = if self.kind == "find" { "" } else { "^" };
         let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();

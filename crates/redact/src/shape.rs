@@ -112,7 +112,11 @@ pub(crate) fn is_base64_key(value: &str) -> bool {
     let n_changes = body.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
     let fits =
         (24..=512).contains(&value.len()) && body.len() % 4 != 1 && (body.len() == value.len() || value.len() % 4 == 0);
-    plain && fits && body.contains(['+', '/']) && n_changes * 10 >= body.len() * 4
+    plain
+        && fits
+        && body.contains(['+', '/'])
+        && body.bytes().any(|b| b.is_ascii_digit())
+        && n_changes * 10 >= body.len() * 4
 }
 
 /// Words of a list that nobody writes: two of three have a digit, and none is a small number.
