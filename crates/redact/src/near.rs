@@ -46,7 +46,11 @@ fn mark_len(word: &str) -> usize {
     }
     let user = word.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.-/\\".contains(b)).count();
     let mark = word.as_bytes().get(user).is_some_and(|b| b":,%=".contains(b));
-    if (1..=40).contains(&user) && mark { user + 1 } else { 0 }
+    if (1..=40).contains(&user) && mark {
+        return user + 1;
+    }
+    let name = word.bytes().take_while(u8::is_ascii_lowercase).count();
+    if (2..=20).contains(&name) && word.get(name..).is_some_and(|rest| rest.starts_with('/')) { name + 1 } else { 0 }
 }
 
 /// True for what nobody writes but a password: letters and digits with a symbol among them, or in no order.

@@ -182,7 +182,8 @@ impl Redactor {
     /// The first word behind a keyword that is a secret.
     fn near(&self, rule: &Rule, text: &str, word: Range<usize>) -> Option<Range<usize>> {
         let joined = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
-        let inside = touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
+        let is_word = touches(text, Some(word.start), u8::is_ascii_alphanumeric);
+        let inside = is_word && touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
         if inside || touches(text, Some(word.end), joined) {
             return None;
         }
@@ -232,9 +233,9 @@ impl Redactor {
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         // What stands before a password's name says whose it is.
-        let is_digest = is_digest(value.as_str());
+        let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
         let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
-            || (is_digest && self.skips.between.contains(before.as_str()))
+            || (is_hex && self.skips.between.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || digest || resource || code || other)).then_some(range)

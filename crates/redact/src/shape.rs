@@ -110,8 +110,9 @@ pub(crate) fn is_base64_key(value: &str) -> bool {
     let plain = body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b));
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let n_changes = body.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
-    let fits =
-        (24..=512).contains(&value.len()) && body.len() % 4 != 1 && (body.len() == value.len() || value.len() % 4 == 0);
+    let fits = (24..=512).contains(&value.len())
+        && body.len() % 4 != 1
+        && (body.len() == value.len() || value.len().is_multiple_of(4));
     plain
         && fits
         && body.contains(['+', '/'])
@@ -131,17 +132,17 @@ pub(crate) fn are_codes(list: &str) -> bool {
 pub(crate) fn is_other(word: &str) -> bool {
     const MARKS: [&str; 18] =
         ["://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2"];
-    let in_host = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
-    let is_host = |host: &str| host.contains('.') && host.bytes().all(in_host);
+    let host_byte = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
+    let is_host = |host: &str| host.contains('.') && host.bytes().all(host_byte);
     // `me@host`, and `name@v3` of a package.
-    let in_name = |b: u8| b.is_ascii_alphanumeric() || b"._+/-".contains(&b);
+    let name_byte = |b: u8| b.is_ascii_alphanumeric() || b"._+/-".contains(&b);
     let is_name = |(user, host): (&str, &str)| {
-        host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(in_name)
+        host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(name_byte)
     };
     let is_address = word.rsplit_once('@').is_some_and(|(user, host)| is_host(host) || is_name((user, host)));
     let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
-    let in_base64 = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
-    let is_base64 = word.len() >= 24 && word.bytes().all(in_base64) && looks_random(word);
+    let base64_byte = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+    let is_base64 = word.len() >= 24 && word.bytes().all(base64_byte) && looks_random(word);
     let is_path = word.starts_with(['/', '~', '<', '{', '[', '(']) || (word.matches('/').count() >= 2 && !is_base64);
     is_address || is_uuid || is_path || MARKS.iter().any(|mark| word.contains(mark))
 }

@@ -140,9 +140,10 @@ impl<'t> Token<'t> {
         }
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
-            Some(last) if self.promises(std::slice::from_ref(last)) => {
-                nearest.next().is_some_and(|word| self.skips.before.contains(word.as_str()))
-            }
+            Some(last) if self.promises(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
+                let is_of_a_digest = is_digest(self.value) && self.skips.between.contains(word.as_str());
+                is_of_a_digest || self.skips.before.contains(word.as_str())
+            }),
             _ => {
                 let whole = self.name.concat();
                 self.other(&self.name) || self.other(std::slice::from_ref(&whole)) || self.skips.has_stem(&whole)

@@ -367,6 +367,27 @@ fn passwords_of_devices_databases_and_protocols() {
 }
 
 #[test]
+fn passwords_in_tables_flags_and_scripts() {
+    check_places(&[
+        "username,password\nann,§",
+        "| user | password |\n|---|---|\n| ann | § |",
+        "plink -ssh h -pw §",
+        "su - app <<< '§'",
+        "send \"§\\r\"",
+        "<password><![CDATA[§]]></password>",
+        "auth = (\"ann\", \"§\")",
+        "new User(\"ann\", \"a@x.internal\", \"§\")",
+        "masterpass §",
+        "default creds admin/§",
+        "\"registrytoken\": \"¶\"",
+        "client.with_token(\"¶\")",
+        "Token (will be hidden): ¶",
+        "SSH_KEY=¶",
+        "bot.run('¶')",
+    ]);
+}
+
+#[test]
 fn passwords_in_sentences() {
     check_places(&[
         "log in as admin with password §",
