@@ -19,7 +19,8 @@ use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
-    is_likely_password, is_pin, is_strong, looks_random, repeats_a_group, word_before, words,
+    is_likely_password, is_path_like, is_pin, is_strong, is_uuid, is_word_and_number, looks_random, repeats_a_group,
+    word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -201,9 +202,8 @@ impl Redactor {
 
     /// The words before a name say that its value may be seen.
     fn is_public(&self, text: &str, name: usize) -> bool {
-        let mut line = words(line_before(text, name)).into_iter();
         let before = word_before(text.get(..name).unwrap_or_default());
-        self.skips.before.contains(before.as_str()) || line.any(|word| self.skips.lines.contains(word.as_str()))
+        self.skips.before.contains(before.as_str()) || self.skips.says_digest(line_before(text, name))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -223,10 +223,9 @@ impl Redactor {
         let before = word_before(text.get(..word.start)?);
         let nameless = rule.check == "qualified" && before.is_empty();
         let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
-        let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
+        let sum = rule.check == "unhashed" && !capitals && (is_hash(value.as_str()) || is_uuid(value.as_str()));
         let line = line_before(text, word.start);
-        let digest =
-            is_digest(value.as_str()) && words(line).iter().any(|word| self.skips.lines.contains(word.as_str()));
+        let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
         // The name of a resource has its kind in front (`arn:aws:…:secret:name`).
         let resource = line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"));
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
@@ -260,6 +259,8 @@ impl Redactor {
             _ => {
                 looks_random(value)
                     && !self.is_identifier(value)
+                    && !is_word_and_number(value)
+                    && !is_path_like(value)
                     && !self.skips.is_made_up(value)
                     && !encodes_a_name(value)
                     && !repeats_a_group(value)

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::shape::words;
+
 const TABLE: &str = include_str!("rules.tsv");
 /// A keyword's regex sees at most this many bytes, which keeps the whole linear.
 const WINDOW: usize = 4096;
@@ -175,6 +177,13 @@ impl Skips {
             let number = part.get(name.len()..).unwrap_or_default();
             ("1234567890".starts_with(number) || number.len() == 1) && self.is_words(name)
         })
+    }
+
+    /// A word of the line says that a random value on it is no secret (`sha256`, `commit`).
+    pub(crate) fn says_digest(&self, line: &str) -> bool {
+        let lower = line.to_ascii_lowercase();
+        let mut whole = lower.split(|c: char| !c.is_ascii_alphanumeric());
+        whole.any(|word| self.lines.contains(word)) || words(line).iter().any(|word| self.lines.contains(word.as_str()))
     }
 
     /// The name is one of a form's guard or of a public value.

@@ -128,6 +128,24 @@ pub(crate) fn are_codes(list: &str) -> bool {
     list.len() >= 8 && n_odd * 3 >= words().count() * 2 && words().any(|word| !is_year(word))
 }
 
+/// A word and a number, as things are numbered (`order-4821`).
+pub(crate) fn is_word_and_number(value: &str) -> bool {
+    value.split_once(['-', '_', ':']).is_some_and(|(word, number)| {
+        word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase()) && number.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// Slashes with a word between two of them, as base64 does not have them.
+pub(crate) fn is_path_like(value: &str) -> bool {
+    let is_word = |part: &str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase());
+    value.matches('/').count() >= 2 && value.split('/').any(is_word)
+}
+
+/// Five groups of hexadecimal digits by their length (RFC 9562).
+pub(crate) fn is_uuid(value: &str) -> bool {
+    value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+}
+
 /// An address, a path, a call, a reference or an identifier.
 pub(crate) fn is_other(word: &str) -> bool {
     const MARKS: [&str; 18] =
@@ -140,11 +158,10 @@ pub(crate) fn is_other(word: &str) -> bool {
         host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(name_byte)
     };
     let is_address = word.rsplit_once('@').is_some_and(|(user, host)| is_host(host) || is_name((user, host)));
-    let is_uuid = word.split('-').map(str::len).eq([8, 4, 4, 4, 12]);
     let base64_byte = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
     let is_base64 = word.len() >= 24 && word.bytes().all(base64_byte) && looks_random(word);
     let is_path = word.starts_with(['/', '~', '<', '{', '[', '(']) || (word.matches('/').count() >= 2 && !is_base64);
-    is_address || is_uuid || is_path || MARKS.iter().any(|mark| word.contains(mark))
+    is_address || is_uuid(word) || is_path || MARKS.iter().any(|mark| word.contains(mark))
 }
 
 /// Three words or more and a number between joints, as generators of passphrases write.
