@@ -145,11 +145,13 @@ impl Redactor {
             let Some((word, waiting)) = self.keywords.get(hit.pattern().as_usize()) else {
                 continue;
             };
+            let mut digit = None;
             for &index in waiting {
                 let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
                     continue;
                 };
-                if hit.start() < *read || (rule.needs_digit() && !has_digit(window(text, hit.end()))) {
+                let needs_digit = rule.needs_digit && !*digit.get_or_insert_with(|| has_digit(text, hit.end()));
+                if hit.start() < *read || needs_digit {
                     continue;
                 }
                 let spans = match rule.kind {
@@ -296,8 +298,9 @@ impl Redactor {
 }
 
 /// A digit is among the next bytes.
-fn has_digit(window: &str) -> bool {
-    window.as_bytes().iter().take(DIGIT_WITHIN).any(u8::is_ascii_digit)
+fn has_digit(text: &str, at: usize) -> bool {
+    let ahead = text.as_bytes().get(at..(at + DIGIT_WITHIN).min(text.len())).unwrap_or_default();
+    ahead.iter().any(u8::is_ascii_digit)
 }
 
 /// No letter is before, or a small one before a capital (`dbPass`).

@@ -32,6 +32,8 @@ pub(crate) struct Rule {
     pub(crate) group: usize,
     pub(crate) entropy: f64,
     pub(crate) check: &'static str,
+    /// What the rule finds has a digit, behind the keyword.
+    pub(crate) needs_digit: bool,
     /// Where the form is described.
     #[cfg(test)]
     source: &'static str,
@@ -70,14 +72,19 @@ impl Rule {
             "provider" => Scope::Provider,
             _ => return None,
         };
+        let (kind, id, keywords) = (columns.next()?, columns.next()?, columns.next()?);
+        let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
+        let check = columns.next()?;
+        let has_digit = ["likely", "odd", "strong", "pin", "codes", "base64"].contains(&check);
         Some(Self {
             scope,
-            kind: columns.next()?,
-            id: columns.next()?,
-            keywords: columns.next()?,
-            group: columns.next()?.parse().ok()?,
-            entropy: columns.next()?.parse().ok()?,
-            check: columns.next()?,
+            kind,
+            id,
+            keywords,
+            group,
+            entropy,
+            check,
+            needs_digit: has_digit && ["after", "word", "near"].contains(&kind),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
@@ -93,12 +100,6 @@ impl Rule {
         }
         let words = words.split_whitespace();
         words.map(|word| word.replace('␣', " ")).collect()
-    }
-
-    /// What the rule finds has a digit, behind the keyword.
-    pub(crate) fn needs_digit(&self) -> bool {
-        let has_digit = ["likely", "odd", "strong", "pin", "codes", "base64"].contains(&self.check);
-        has_digit && ["after", "word", "near"].contains(&self.kind)
     }
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
