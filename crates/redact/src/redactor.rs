@@ -225,7 +225,8 @@ impl Redactor {
         let before = word_before(text.get(..word.start)?);
         let nameless = rule.check == "qualified" && before.is_empty();
         let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
-        let sum = rule.check == "unhashed" && !capitals && (is_hash(value.as_str()) || is_uuid(value.as_str()));
+        let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
+        let is_id = rule.check == "unhashed" && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
         let line = line_before(text, word.start);
         let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
         // The name of a resource has its kind in front (`arn:aws:…:secret:name`).
@@ -239,7 +240,7 @@ impl Redactor {
             || (is_hex && self.skips.between.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
-        (!(nameless || sum || digest || resource || code || other)).then_some(range)
+        (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 
     fn is_secret(&self, rule: &Rule, value: &str) -> bool {
