@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::shape::{is_constant, is_other, is_phrase, looks_random};
+use crate::shape::{is_constant, is_other, looks_random};
 
 /// Shorter words are too often names.
 const MIN_LEN: usize = 8;
@@ -69,7 +69,7 @@ pub(crate) fn is_odd(word: &str) -> bool {
         && !is_other(word)
         && !hex
         && !word.contains(['(', '[', '{'])
-        && (symbol || is_shuffled(word) || is_phrase(word))
+        && (symbol || is_shuffled(word))
 }
 
 /// Letters and digits that change places, or letters that change their case, too often for a name.

@@ -19,8 +19,8 @@ use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
-    is_likely_password, is_path_like, is_pin, is_strong, is_uuid, is_word_and_number, looks_random, repeats_a_group,
-    word_before, words,
+    is_likely_password, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_word_and_number, looks_random,
+    repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -254,6 +254,7 @@ impl Redactor {
             "pin" => return is_pin(value),
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
+            "phrase" => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
             "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
             "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),

@@ -415,6 +415,8 @@ fn passwords_in_sentences() {
             "The password of ann22@corp.internal was reset at 10:15.",
             "Log in to the registry: uses: docker/login-action@v3",
             "password hashing with Argon2id, see src/auth/password2.rs",
+            "Log in to bastion-prod-west-04 first.",
+            "logged in to build-agent-linux-17 as root",
             "log in at https://sso2.corp.internal/?next=a1",
             "the credentials expired (Error42), try `aws2 sso login`",
         ]
