@@ -21,6 +21,7 @@ pub mod block;
 mod fence;
 mod invisible;
 mod line;
+mod near;
 mod redactor;
 mod rules;
 mod shape;

@@ -15,16 +15,18 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    claims_nothing, encodes_a_name, entropy, is_constant, is_hash, is_strong, looks_random, repeats_a_group,
-    word_before, words,
+    are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
+    is_likely_password, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_word_and_number, looks_random,
+    repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
-/// Shorter prefixes occur by chance.
-const MIN_PREFIX: usize = 4;
+/// Where what has to have a digit is looked for behind a keyword, in bytes: farther than any such rule reaches.
+const DIGIT_WITHIN: usize = 320;
 /// Taking a secret out can bring another into view; real text needs two rounds.
 pub(crate) const MAX_ROUNDS: usize = 8;
 
@@ -59,8 +61,6 @@ pub struct Redactor {
     rules: Vec<Rule>,
     skips: Skips,
     finder: AhoCorasick,
-    /// Prefixes of which a provider's rule says what follows; a token of another form is not one of its keys.
-    prefixes: Vec<String>,
     /// For each keyword of `finder`: its text and the rules that wait for it.
     keywords: Vec<(String, Vec<usize>)>,
 }
@@ -87,8 +87,6 @@ impl Redactor {
 
     #[expect(clippy::expect_used, reason = "fixed data, tested")]
     fn with(rules: Vec<Rule>) -> Self {
-        let providers = rules.iter().filter(|rule| rule.scope == Scope::Provider && rule.kind == "prefix");
-        let prefixes = providers.flat_map(Rule::keywords).filter(|prefix| prefix.len() >= MIN_PREFIX).collect();
         let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
             for word in rule.keywords() {
@@ -100,7 +98,7 @@ impl Redactor {
             .ascii_case_insensitive(true)
             .build(keywords.iter().map(|(word, _)| word))
             .expect("a fixed list of keywords");
-        Self { rules, skips: Skips::parse(), finder, prefixes, keywords }
+        Self { rules, skips: Skips::parse(), finder, keywords }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -147,16 +145,19 @@ impl Redactor {
             let Some((word, waiting)) = self.keywords.get(hit.pattern().as_usize()) else {
                 continue;
             };
+            let mut digit = None;
             for &index in waiting {
                 let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
                     continue;
                 };
-                if hit.start() < *read {
+                let needs_digit = rule.needs_digit && !*digit.get_or_insert_with(|| has_digit(text, hit.end()));
+                if hit.start() < *read || needs_digit {
                     continue;
                 }
                 let spans = match rule.kind {
                     "find" => rule.search(text, read),
                     "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
+                    "near" => Vec::from_iter(self.near(rule, text, hit.range())),
                     _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
                 };
                 let secret =
@@ -177,15 +178,39 @@ impl Redactor {
                 Sign::Name => named?,
             };
             let value = text.get(range.clone())?;
-            let is_known = self.prefixes.iter().any(|prefix| value.starts_with(prefix.as_str()));
-            (!is_known && self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
+            (self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
         })
+    }
+
+    /// The first word behind a keyword that is a secret.
+    fn near(&self, rule: &Rule, text: &str, word: Range<usize>) -> Option<Range<usize>> {
+        let joined = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
+        let is_word = touches(text, Some(word.start), u8::is_ascii_alphanumeric);
+        let inside = is_word && touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
+        if inside || touches(text, Some(word.end), joined) {
+            return None;
+        }
+        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
+        let start = word.end + piece.start();
+        let mut words = near::candidates(piece.as_str());
+        let secret =
+            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
+        if rule.check == "base64" && self.is_public(text, word.start) {
+            return None;
+        }
+        Some(start + secret.start..start + secret.end)
+    }
+
+    /// The words before a name say that its value may be seen.
+    fn is_public(&self, text: &str, name: usize) -> bool {
+        let before = word_before(text.get(..name).unwrap_or_default());
+        self.skips.before.contains(before.as_str()) || self.skips.says_digest(line_before(text, name))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
     fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
-        let letter = touches(text, word.start.checked_sub(1), u8::is_ascii_alphabetic);
-        if rule.kind == "word" && letter {
+        if rule.kind == "word" && !begins_a_word(text, word.start) {
             return None;
         }
         let caught = rule.regex()?.captures(window(text, word.end))?;
@@ -201,13 +226,21 @@ impl Redactor {
         let nameless = rule.check == "qualified" && before.is_empty();
         let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
         let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
+        let is_id = rule.check == "unhashed" && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
+        let line = line_before(text, word.start);
+        let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
+        // The name of a resource has its kind in front (`arn:aws:…:secret:name`).
+        let resource = line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"));
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
-        let other = self.skips.before.contains(before.as_str())
+        // What stands before a password's name says whose it is.
+        let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
+        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
+            || (is_hex && self.skips.between.contains(before.as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
-        (!(nameless || sum || code || other)).then_some(range)
+        (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 
     fn is_secret(&self, rule: &Rule, value: &str) -> bool {
@@ -215,19 +248,34 @@ impl Redactor {
         let shaped = match rule.check {
             "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
             "literal" => true,
+            "seed" => value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase()),
+            "codes" => are_codes(value),
+            "base64" => is_base64_key(value),
+            "pin" => return is_pin(value),
             "named" => !self.skips.is_made_up(value),
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
+            "phrase" => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
+            "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
+            "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
             "encoded" => looks_random(value),
             _ => {
                 looks_random(value)
+                    && !self.is_identifier(value)
+                    && !is_word_and_number(value)
+                    && !is_path_like(value)
                     && !self.skips.is_made_up(value)
                     && !encodes_a_name(value)
                     && !repeats_a_group(value)
             }
         };
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
+    }
+
+    /// A prefix and a joint say what the value is (`dpl_…`).
+    fn is_identifier(&self, value: &str) -> bool {
+        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.contains(prefix))
     }
 
     /// Joins what overlaps; the rule that comes first in the table gives the name.
@@ -251,12 +299,37 @@ impl Redactor {
     }
 }
 
+/// A digit is among the next bytes.
+fn has_digit(text: &str, at: usize) -> bool {
+    let ahead = text.as_bytes().get(at..(at + DIGIT_WITHIN).min(text.len())).unwrap_or_default();
+    ahead.iter().any(u8::is_ascii_digit)
+}
+
+/// No letter is before, or a small one before a capital (`dbPass`).
+fn begins_a_word(text: &str, at: usize) -> bool {
+    let previous = Some(at).and_then(|at| at.checked_sub(1));
+    let hump = touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
+    hump || !touches(text, previous, u8::is_ascii_alphabetic)
+}
+
+fn is_password_name(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    ["pass", "pwd"].iter().any(|part| word.contains(part))
+}
+
 /// `@` and a host without a dot, as in examples and on one's own machine.
 fn is_local(rest: &str) -> bool {
     let Some(host) = rest.strip_prefix('@') else { return false };
     let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());
     let host = host.get(..end).unwrap_or_default();
     !host.contains('.') || host.starts_with("127.") || host.starts_with("0.0.0.0")
+}
+
+/// What is on the line before the identifier at a place, at most 96 bytes.
+fn line_before(text: &str, at: usize) -> &str {
+    let end = at - identifier_before(text, at);
+    let before = text.get(text.floor_char_boundary(end.saturating_sub(96))..end).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
 }
 
 /// How many bytes of the same identifier are before a place.

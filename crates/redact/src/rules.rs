@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::shape::words;
+
 const TABLE: &str = include_str!("rules.tsv");
 /// A keyword's regex sees at most this many bytes, which keeps the whole linear.
 const WINDOW: usize = 4096;
@@ -30,6 +32,8 @@ pub(crate) struct Rule {
     pub(crate) group: usize,
     pub(crate) entropy: f64,
     pub(crate) check: &'static str,
+    /// What the rule finds has a digit, behind the keyword.
+    pub(crate) needs_digit: bool,
     /// Where the form is described.
     #[cfg(test)]
     source: &'static str,
@@ -47,9 +51,11 @@ pub(crate) struct Skips {
     made_up: Vec<&'static str>,
     stems: Vec<&'static str>,
     pub(crate) before: HashSet<&'static str>,
+    pub(crate) between: HashSet<&'static str>,
     pub(crate) after: HashSet<&'static str>,
     pub(crate) names: HashSet<&'static str>,
     pub(crate) lines: HashSet<&'static str>,
+    pub(crate) things: HashSet<&'static str>,
     pub(crate) promises: HashSet<&'static str>,
 }
 
@@ -66,14 +72,19 @@ impl Rule {
             "provider" => Scope::Provider,
             _ => return None,
         };
+        let (kind, id, keywords) = (columns.next()?, columns.next()?, columns.next()?);
+        let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
+        let check = columns.next()?;
+        let has_digit = ["likely", "odd", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
         Some(Self {
             scope,
-            kind: columns.next()?,
-            id: columns.next()?,
-            keywords: columns.next()?,
-            group: columns.next()?.parse().ok()?,
-            entropy: columns.next()?.parse().ok()?,
-            check: columns.next()?,
+            kind,
+            id,
+            keywords,
+            group,
+            entropy,
+            check,
+            needs_digit: has_digit && ["after", "word", "near"].contains(&kind),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
@@ -93,7 +104,7 @@ impl Rule {
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let start = if self.kind == "find" { "" } else { "^" };
-        let build = || RegexBuilder::new(&format!("{start}(?:{})", self.pattern)).unicode(false).build().ok();
+        let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
 
@@ -131,9 +142,11 @@ impl Skips {
                 "stem" => skips.stems.extend(list),
                 "made-up" => skips.made_up.extend(list),
                 "before" => skips.before.extend(list),
+                "between" => skips.between.extend(list),
                 "after" => skips.after.extend(list),
                 "name" => skips.names.extend(list),
                 "line" => skips.lines.extend(list),
+                "thing" => skips.things.extend(list),
                 "promise" => skips.promises.extend(list),
                 _ => {
                     let any = list.collect::<Vec<_>>().join("|");
@@ -163,8 +176,15 @@ impl Skips {
         parts.all(|part| {
             let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
             let number = part.get(name.len()..).unwrap_or_default();
-            "1234567890".starts_with(number) && self.is_words(name)
+            ("1234567890".starts_with(number) || number.len() == 1) && self.is_words(name)
         })
+    }
+
+    /// A word of the line says that a random value on it is no secret (`sha256`, `commit`).
+    pub(crate) fn says_digest(&self, line: &str) -> bool {
+        let lower = line.to_ascii_lowercase();
+        let mut whole = lower.split(|c: char| !c.is_ascii_alphanumeric());
+        whole.any(|word| self.lines.contains(word)) || words(line).iter().any(|word| self.lines.contains(word.as_str()))
     }
 
     /// The name is one of a form's guard or of a public value.
@@ -185,6 +205,12 @@ impl Skips {
         }
         true
     }
+}
+
+/// A pattern with the named parts of the table (`let` lines) in the places of their names.
+fn expand(pattern: &str) -> String {
+    let parts = TABLE.lines().filter_map(|line| line.strip_prefix("let\t")?.split_once('\t'));
+    parts.fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(&format!("{{{name}}}"), part))
 }
 
 pub(crate) fn window(text: &str, start: usize) -> &str {
@@ -228,7 +254,7 @@ mod tests {
             assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(groups > rule.group, "{} {}", rule.id, rule.pattern);
-            assert!(["prefix", "after", "word", "find", "token"].contains(&rule.kind), "{}", rule.id);
+            assert!(["prefix", "after", "word", "near", "find", "token"].contains(&rule.kind), "{}", rule.id);
             let checks = [
                 "any",
                 "literal",
@@ -240,13 +266,27 @@ mod tests {
                 "password",
                 "strong",
                 "named",
+                "likely",
+                "odd",
+                "phrase",
+                "base64",
+                "seed",
+                "codes",
+                "pin",
             ];
             assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);
         }
         let skips = Skips::parse();
         assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
-        assert!(!skips.before.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty());
-        assert!(!skips.names.is_empty() && !skips.lines.is_empty() && !skips.promises.is_empty());
+        assert!(
+            !skips.before.is_empty() && !skips.between.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty()
+        );
+        assert!(
+            !skips.names.is_empty()
+                && !skips.lines.is_empty()
+                && !skips.things.is_empty()
+                && !skips.promises.is_empty()
+        );
     }
 }

@@ -33,6 +33,12 @@ pub(crate) fn word_before(text: &str) -> String {
     words(run).pop().unwrap_or_default()
 }
 
+/// As long as a digest that people write down: MD5 to SHA-512, with or without a name before it (`v2-…`).
+pub(crate) fn is_digest(value: &str) -> bool {
+    let hex = value.rsplit(['-', ':', '_']).next().unwrap_or_default();
+    matches!(hex.len(), 32 | 40 | 56 | 64 | 96 | 128) && hex.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// As long as a SHA-1 or SHA-256 sum, so more likely a commit or a checksum.
 pub(crate) fn is_hash(value: &str) -> bool {
     matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())
@@ -74,6 +80,98 @@ pub(crate) fn is_strong(value: &str) -> bool {
     let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
     let symbol = |b: &u8| b.is_ascii_uppercase() || b"!#$%&*+?@^~".contains(b);
     has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && has(symbol) && !is_constant(value)
+}
+
+/// What a person or a generator of passwords would write and a name is not: letters and digits, and capitals or symbols with more
+/// than one digit or no order at all.
+pub(crate) fn is_likely_password(value: &str) -> bool {
+    let count = |class: fn(&u8) -> bool| value.as_bytes().iter().filter(|b| class(b)).count();
+    let n_symbols = count(|b| b"!#$%&*+?@^~".contains(b));
+    let n_digits = count(u8::is_ascii_digit);
+    let both = n_digits > 0 && count(u8::is_ascii_alphabetic) > 0;
+    let spiced = n_symbols > 0 || (count(u8::is_ascii_uppercase) > 0 && n_digits >= 2);
+    let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let n_changes = value.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
+    let jumbled = n_changes >= 7 && n_changes * 20 >= value.len() * 9;
+    let unlike_a_name = spiced || jumbled || looks_random(value) || is_phrase(value);
+    value.len() >= 8 && both && unlike_a_name && !is_constant(value) && !is_other(value)
+}
+
+/// Digits in no order: neither counted up or down nor one digit again and again.
+pub(crate) fn is_pin(value: &str) -> bool {
+    let ordered = |row: &str| row.contains(value);
+    !ordered("01234567890") && !ordered("09876543210") && entropy(value) >= 1.0
+}
+
+/// Random bytes in base64 (RFC 4648), as a key is written and a path is not: with `+` or `/` in them, and capitals, small letters
+/// and digits throughout.
+pub(crate) fn is_base64_key(value: &str) -> bool {
+    let body = value.trim_end_matches('=');
+    let plain = body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b));
+    let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let n_changes = body.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
+    let fits = (24..=512).contains(&value.len())
+        && body.len() % 4 != 1
+        && (body.len() == value.len() || value.len().is_multiple_of(4));
+    plain
+        && fits
+        && body.contains(['+', '/'])
+        && body.bytes().any(|b| b.is_ascii_digit())
+        && n_changes * 10 >= body.len() * 4
+}
+
+/// Words of a list that nobody writes: two of three have a digit, and none is a small number.
+pub(crate) fn are_codes(list: &str) -> bool {
+    let words = || list.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| word.len() >= 4);
+    let n_odd = words().filter(|word| word.bytes().any(|b| b.is_ascii_digit())).count();
+    let is_year = |word: &str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+    list.len() >= 8 && n_odd * 3 >= words().count() * 2 && words().any(|word| !is_year(word))
+}
+
+/// A word and a number, as things are numbered (`order-4821`).
+pub(crate) fn is_word_and_number(value: &str) -> bool {
+    value.split_once(['-', '_', ':']).is_some_and(|(word, number)| {
+        word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase()) && number.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// Slashes with a word between two of them, as base64 does not have them.
+pub(crate) fn is_path_like(value: &str) -> bool {
+    let is_word = |part: &str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase());
+    value.matches('/').count() >= 2 && value.split('/').any(is_word)
+}
+
+/// Five groups of hexadecimal digits by their length (RFC 9562).
+pub(crate) fn is_uuid(value: &str) -> bool {
+    value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+}
+
+/// An address, a path, a call, a reference or an identifier.
+pub(crate) fn is_other(word: &str) -> bool {
+    const MARKS: [&str; 18] =
+        ["://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2"];
+    let host_byte = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
+    let is_host = |host: &str| host.contains('.') && host.bytes().all(host_byte);
+    // `me@host`, and `name@v3` of a package.
+    let name_byte = |b: u8| b.is_ascii_alphanumeric() || b"._+/-".contains(&b);
+    let is_name = |(user, host): (&str, &str)| {
+        host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(name_byte)
+    };
+    let is_address = word.rsplit_once('@').is_some_and(|(user, host)| is_host(host) || is_name((user, host)));
+    let base64_byte = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+    let is_base64 = word.len() >= 24 && word.bytes().all(base64_byte) && looks_random(word);
+    let is_path = word.starts_with(['/', '~', '<', '{', '[', '(']) || (word.matches('/').count() >= 2 && !is_base64);
+    is_address || is_uuid(word) || is_path || MARKS.iter().any(|mark| word.contains(mark))
+}
+
+/// Three words or more and a number between joints, as generators of passphrases write.
+pub(crate) fn is_phrase(value: &str) -> bool {
+    let mut parts: Vec<&str> = value.split(['-', '_', '.']).collect();
+    let is_number = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let number = parts.pop().is_some_and(is_number);
+    let is_word =
+        |part: &&str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase()) && !part.contains("pass");
+    number && parts.len() >= 3 && parts.iter().all(is_word)
 }
 
 /// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
@@ -203,6 +301,18 @@ mod tests {
         ] {
             assert_eq!(decode(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn codes_and_pins_have_no_order() {
+        for list in ["4f2k-9x7q, 8m3t-z6wb", "83920174\n10938475", "abcd-12ef"] {
+            assert!(are_codes(list), "{list}");
+        }
+        for list in ["these codes will open the door", "2024 2025", "abc1", "code one 12345"] {
+            assert!(!are_codes(list), "{list}");
+        }
+        assert!(is_pin("4821") && is_pin("975778"));
+        assert!(!is_pin("1234") && !is_pin("987654") && !is_pin("0000"));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::rules::Skips;
-use crate::shape::{claims_nothing, encodes_a_name, looks_random, words};
+use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
 /// Shorter runs are too often names.
 const MIN_LEN: usize = 20;
@@ -67,6 +67,8 @@ struct Token<'t> {
     range: Range<usize>,
     /// The words of the line before it, the nearest last.
     before: Vec<String>,
+    /// A word of the line says that it is a sum or a commit.
+    is_digest: bool,
     /// The words of the name that it is assigned to, or of the word before it; empty when nothing is before it.
     name: Vec<String>,
     skips: &'t Skips,
@@ -90,19 +92,31 @@ impl<'t> Token<'t> {
         }
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
-        let name = name_of(line);
+        let (name, named) = name_of(line);
+        let is_of_a_thing = name.last().is_some_and(|last| skips.things.contains(last.as_str()));
+        if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_a_thing) {
+            return None;
+        }
         // `name: …` and `value: …` are often on lines of their own.
         let near = if name == ["value"] { before } else { line };
-        Some(Self { value, range: start..start + value.len(), before: words(near), name, skips })
+        Some(Self {
+            value,
+            range: start..start + value.len(),
+            before: words(near),
+            is_digest: skips.says_digest(near),
+            name,
+            skips,
+        })
     }
 
     fn sign(&self) -> Option<Sign> {
-        if self.is_named_otherwise() || self.before.iter().any(|word| self.skips.lines.contains(word.as_str())) {
+        if self.is_named_otherwise() || self.is_digest {
             return None;
         }
         if let Some((prefix, body)) = self.prefix() {
             let prefix = words(prefix);
-            if self.other(&prefix) || encodes_a_name(body) {
+            let is_number = !body.bytes().any(|b| b.is_ascii_alphabetic());
+            if self.other(&prefix) || encodes_a_name(body) || is_number {
                 return None;
             }
             let promised = self.promises(&prefix) && body.len() >= 16 && looks_random(body);
@@ -135,10 +149,14 @@ impl<'t> Token<'t> {
         }
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
-            Some(last) if self.promises(std::slice::from_ref(last)) => {
-                nearest.next().is_some_and(|word| self.skips.before.contains(word.as_str()))
+            Some(last) if self.promises(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
+                let is_of_a_digest = is_digest(self.value) && self.skips.between.contains(word.as_str());
+                is_of_a_digest || self.skips.before.contains(word.as_str())
+            }),
+            _ => {
+                let whole = self.name.concat();
+                self.other(&self.name) || self.other(std::slice::from_ref(&whole)) || self.skips.has_stem(&whole)
             }
-            _ => self.other(&self.name) || self.skips.has_stem(&self.name.concat()),
         }
     }
 
@@ -162,15 +180,21 @@ impl<'t> Token<'t> {
     }
 }
 
-/// The words of the name before a value, whatever marks of an assignment are between them; of nothing else.
-fn name_of(line: &str) -> Vec<String> {
-    let marks = |c: char| c.is_whitespace() || "\"'`=:>(,\\[{".contains(c);
+/// The words of the name before a value, whatever marks of an assignment are between them, and the name as it is written; nothing
+/// of anything else.
+fn name_of(line: &str) -> (Vec<String>, &str) {
+    let marks = |c: char| c.is_whitespace() || "\"'`=:>(),\\[{".contains(c);
     let bare = line.trim_end_matches(marks);
     let length = bare.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
+    let in_folder = bare.len() > length && bare.get(..bare.len() - length).is_some_and(|rest| rest.ends_with('/'));
     if bare.len() == line.len() {
-        return Vec::new();
+        return (Vec::new(), "");
     }
-    words(bare.get(bare.len() - length..).unwrap_or_default())
+    let written = bare.get(bare.len() - length - usize::from(in_folder)..).unwrap_or_default();
+    let name = words(written);
+    // A version is not a name.
+    let is_number = name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
+    (if is_number { Vec::new() } else { name }, written)
 }
 
 /// Letters and digits, or letters of both cases.
@@ -213,10 +237,6 @@ fn is_joined_jumble(value: &str) -> bool {
 
 fn is_hex(part: &str, min_len: usize) -> bool {
     part.len() >= min_len && part.bytes().all(|b| b.is_ascii_hexdigit()) && mixes(part)
-}
-
-fn is_uuid(value: &str) -> bool {
-    value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
 }
 
 /// A time and random bits that sort by time, in Crockford's base 32 (ULID specification).

@@ -256,6 +256,174 @@ fn secrets_by_their_place_in_many_notations() {
     }
 }
 
+/// Each notation with a password at `§` and a random value at `¶`: nothing of it remains, whoever issued it.
+fn check_places(notations: &[&str]) {
+    let (value, base) = (random(), format!("{}/{}+{}=", &random()[..14], &random()[3..20], &random()[9..19]));
+    for pass in ["Cedar-lantern74!", "qU4#vb2LmR9x", "k3zdd91hqr4l"] {
+        for value in [value.as_str(), base.as_str()] {
+            for notation in notations {
+                let text = notation.replace('§', pass).replace('¶', value);
+                let found = Redactor::shapes().redact(&text).into_owned();
+                assert!(!found.contains(pass) && !found.contains(value), "{notation}: {found}");
+                assert_eq!(redact(&found), found);
+            }
+        }
+    }
+}
+
+#[test]
+fn passwords_assigned_in_many_languages() {
+    check_places(&[
+        "let password = \"§\".to_string();",
+        "const DB_PASSWORD: &str = \"§\";",
+        "password: String::from(\"§\"),",
+        "var dbPassword string = \"§\"",
+        "password: str = '§'",
+        "char pass[] = \"§\";",
+        "#define WIFI_PASSWORD \"§\"",
+        "password ||= '§'",
+        "x: process.env.DB_PASS ?? '§'",
+        "os.environ.setdefault(\"PGPASSWORD\", \"§\")",
+        "properties.setProperty(\"db.password\", \"§\");",
+        "password: { type: String, default: \"§\" }",
+        "cy.get('input[name=password]').type('§')",
+        "password <- \"§\"",
+        "pw: §",
+        "dbPass = \"§\"",
+    ]);
+}
+
+#[test]
+fn passwords_in_configurations() {
+    check_places(&[
+        "ENV REGISTRY_PASSWORD=§",
+        "set -x PGPASSWORD §",
+        "requirepass §",
+        "SSH_PASSPHRASE=§",
+        "variable \"db_password\" {\n  type = string\n  default = \"§\"\n}",
+        "{\"name\":\"DB_PASSWORD\",\"value\":\"§\"}",
+        "<property name=\"hibernate.connection.password\">§</property>",
+        "<key>Password</key>\n<string>§</string>",
+        "password: >-\n  §",
+        "  psk=\"§\"",
+        "user=app pass=§ host=db",
+    ]);
+}
+
+#[test]
+fn calls_that_take_a_credential() {
+    check_places(&[
+        ".basic_auth(\"svc\", Some(\"§\"))",
+        "DriverManager.getConnection(url, \"app\", \"§\");",
+        "new NetworkCredential(\"svc\", \"§\")",
+        "jwt.sign(claims, '¶')",
+        "crypto.createHmac('sha256', \"¶\")",
+        "process.env.ADMIN_TOKEN ||= \"¶\";",
+        "const API_TOKEN: &str = \"¶\";",
+        "axios.defaults.headers.common['Authorization'] = '¶';",
+    ]);
+}
+
+#[test]
+fn arguments_of_commands() {
+    check_places(&[
+        "zip -P '§' a.zip b",
+        "7z x -p§ a.7z",
+        "ldapsearch -D cn=admin -w § -b dc=x",
+        "sqlcmd -S db -U sa -P '§'",
+        "http -a svc:§ GET x.internal",
+        "smbclient //fs/share -U 'corp/svc%§'",
+        "xfreerdp /u:ann /p:'§' /v:host",
+        "net user svc § /add",
+        "rabbitmqctl change_password app §",
+        "wpa_passphrase office '§'",
+        "echo '§' | docker login -u bot --password-stdin r.io",
+        "echo '§' | passwd --stdin app",
+        "vault login ¶",
+        "gh auth login --with-token <<< ¶",
+        "doctl auth init -t ¶",
+    ]);
+}
+
+#[test]
+fn passwords_of_devices_databases_and_protocols() {
+    check_places(&[
+        "snmp-server community § RO",
+        "enable secret 0 §",
+        "username admin privilege 15 secret 0 §",
+        "crypto isakmp key § address 0.0.0.0",
+        " pre-shared-key ascii-text \"§\"",
+        "rocommunity § 10.0.0.0/8",
+        "rootpw --plaintext §",
+        "ACL SETUSER app on >§ ~* +@all",
+        "INSERT INTO users (name, password) VALUES ('ann', '§');",
+        "ALTER USER app WITH PASSWORD '§';",
+        "USER ann\nPASS §",
+        "SASL PLAIN ann §",
+        "ParameterKey=DBPassword,ParameterValue=§",
+        "config loaded: DbPassword(§)",
+        "<credential user=\"a\" secret=\"§\"/>",
+    ]);
+}
+
+#[test]
+fn passwords_in_tables_flags_and_scripts() {
+    check_places(&[
+        "username,password\nann,§",
+        "| user | password |\n|---|---|\n| ann | § |",
+        "plink -ssh h -pw §",
+        "su - app <<< '§'",
+        "send \"§\\r\"",
+        "<password><![CDATA[§]]></password>",
+        "auth = (\"ann\", \"§\")",
+        "new User(\"ann\", \"a@x.internal\", \"§\")",
+        "masterpass §",
+        "default creds admin/§",
+        "\"registrytoken\": \"¶\"",
+        "client.with_token(\"¶\")",
+        "Token (will be hidden): ¶",
+        "SSH_KEY=¶",
+        "bot.run('¶')",
+    ]);
+}
+
+#[test]
+fn passwords_in_sentences() {
+    check_places(&[
+        "log in as admin with password §",
+        "retrying with password \"§\"",
+        "credentials are deploy / §",
+        "use the credentials svc:§ for now",
+        "mot de passe : §",
+        "contraseña: §",
+        "密码：§",
+        "das Passwort lautet §.",
+        "panic: login failed for app:§@db:5432",
+        "app:§@tcp(db:3306)/shop",
+        "db.internal:5432:shop:app:§",
+        "wifi: office / §",
+        "§ is the password for the vault",
+        "try § as the password",
+        "Please use the following password:\n\n§\n",
+        "密钥: ¶",
+        "der Schlüssel ist ¶",
+        "https://x.internal/invite?code=¶",
+        "Set-Cookie: id=¶; HttpOnly",
+    ]);
+    check(
+        &[
+            "The password of ann22@corp.internal was reset at 10:15.",
+            "Log in to the registry: uses: docker/login-action@v3",
+            "password hashing with Argon2id, see src/auth/password2.rs",
+            "Log in to bastion-prod-west-04 first.",
+            "logged in to build-agent-linux-17 as root",
+            "log in at https://sso2.corp.internal/?next=a1",
+            "the credentials expired (Error42), try `aws2 sso login`",
+        ]
+        .map(|text| (text.to_owned(), None)),
+    );
+}
+
 #[test]
 fn examples_references_and_public_values_are_no_secrets() {
     let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
@@ -268,6 +436,10 @@ fn examples_references_and_public_values_are_no_secrets() {
             "password=%DB_PASS2%".to_owned(),
             "password: !vault |".to_owned(),
             "password: op://vault/item/field2".to_owned(),
+            "connect(password=\"hunter2\")".to_owned(),
+            "--- PASS: TestNames/cut_at_100_chars (0.00s)".to_owned(),
+            "password: \"%env(resolve:DB_PASSWORD_2)%\"".to_owned(),
+            format!("  \"live_api\": {{:hex, :live_api, \"1.5.1\", \"{sum}\", [:mix]}}"),
             format!("s3_key = \"uploads/2024/{value}.jpg\""),
             format!("PublicKeyToken={}", &sum[..16]),
             format!("authenticity_token={value}"),
@@ -277,6 +449,79 @@ fn examples_references_and_public_values_are_no_secrets() {
         ]
         .map(|text| (text, None)),
     );
+}
+
+#[test]
+fn seeds_codes_and_wallets() {
+    let seed = ["T4KL", "T5E2", "UF2U", "3BZV", "P7BR", "YLGR", "ZXJK", "7USD"];
+    let phrase = "acid also area army away baby bean bird blue boat bone book";
+    let numbered: Vec<String> = phrase.split(' ').enumerate().map(|(at, word)| format!("{}. {word}", at + 1)).collect();
+    let bytes = (0..64).map(|n| (n * 37 % 251).to_string()).collect::<Vec<_>>().join(",");
+    let key = random().repeat(4);
+    check(&[
+        (format!("MFA_SEED={}", seed.concat()), Some("one-time-seed")),
+        (format!("Enter this key in your authenticator app: {}", seed.join(" ")), Some("one-time-seed")),
+        (format!("2FA secret {}", seed.join(" ").to_lowercase()), Some("one-time-seed")),
+        ("recovery codes:\nbae41-dece3\n27217-473ac\n222a6-36481".to_owned(), Some("recovery-code")),
+        ("Your backup codes: 83920174, 10938475, 55820193".to_owned(), Some("recovery-code")),
+        ("use PIN 482193 to unlock the phone".to_owned(), Some("pin")),
+        ("your verification code is 975778".to_owned(), Some("pin")),
+        (format!("MNEMONIC=\"{phrase}\""), Some("wallet-phrase")),
+        (format!("seed phrase:\n{}", numbered.join("\n")), Some("wallet-phrase")),
+        (["xpr", "v9s21", &key[..103]].concat(), Some("wallet-key")),
+        (["nse", "c1", &key.to_lowercase()[..58]].concat(), Some("wallet-key")),
+        (format!("new Wallet('0x{}')", "3f9a0c7be15d2468".repeat(4)), Some("wallet-key")),
+        (format!("id.json (private key): [{bytes}]"), Some("private-key")),
+        (["MIIEvQI", "BADANBgkqhkiG9w0BAQEF", &key].concat(), Some("private-key-base64")),
+        (format!("identity file:\n{0}\n{0}\n{0}\n", &key[..64]), Some("private-key")),
+        (format!("{{\"kty\":\"EC\",\"x\":\"{key}\",\"d\":\"{key}\"}}"), Some("private-key")),
+    ]);
+    check(
+        &[
+            "PIN 13 of header J2 goes to GPIO27, pin 1234".to_owned(),
+            "exit code: 137, zip code 94110, error code 50012".to_owned(),
+            "The recovery codes are shown once; store them where only you can read them.".to_owned(),
+            "A mnemonic is a list of words that a wallet can turn back into its seed.".to_owned(),
+            "This key will open many more than just that door, says this page.".to_owned(),
+            format!("-----BEGIN CERTIFICATE-----\n{0}\n{0}\n", &key[..64]),
+            format!("key of the map\n{0}\n", &key[..64]),
+            format!("vercel deployment dpl_{}", random()),
+        ]
+        .map(|text| (text, None)),
+    );
+}
+
+#[test]
+fn digests_and_resources_keep_their_names() {
+    let (value, sum) = (random(), "3f9a0c7be15d2468".repeat(4));
+    let commit = &sum[..40];
+    check(
+        &[
+            format!("hash of the token: {sum}"),
+            format!("md5 of secret.txt: {}", &sum[..32]),
+            format!("Merge key-rotation at {commit}"),
+            format!("--- a/password.rs ({commit})"),
+            format!("auth-service:{commit}"),
+            format!("gpg --recv-keys {commit}"),
+            format!("restore-keys: v2-{commit}"),
+            format!("\"key\": \"v1-deps-{commit}\""),
+            format!("verification key: {sum}"),
+            format!("secrecy v0.8.0 h1:{value}="),
+            format!("google-site-verification={value}"),
+            format!("\"x5t\": \"{value}\""),
+            format!("arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-{}", &value[..6]),
+            "snowflake 3539742897594090180".to_owned(),
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==".to_owned(),
+            "passwords: Argon2id m=65536,t=3,p=4".to_owned(),
+            "password = aws_ssm_parameter.db_pass_v2.value".to_owned(),
+            "docker compose -p Project22 up".to_owned(),
+        ]
+        .map(|text| (text, None)),
+    );
+    check(&[
+        (format!("acme_token: {commit}"), Some("generic-secret")),
+        (format!("the key for the map service ({value}) works"), Some("named-token")),
+    ]);
 }
 
 /// Pieces that rules wait for, pieces that look like values, marks, and anything.

@@ -1,7 +1,6 @@
 //! Secrets of many families by another author: what is taken out, and what is taken for one.
 //!
-//! The test prints the rates of both halves and, of the half that rules may be fitted on, what was missed. Of the other half it
-//! prints the rates alone.
+//! The tests print the rates of both halves, and what was missed or flagged.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +20,7 @@ const FIT: &str = include_str!("fit.jsonl");
 const HELD: &str = include_str!("held.jsonl");
 const UNSEEN: &str = include_str!("unseen.jsonl");
 
-/// What is printed of a half besides its rates.
+/// What is printed of a file besides its rates.
 #[derive(Clone, Copy, PartialEq)]
 enum Detail {
     Names,
@@ -70,11 +69,11 @@ impl Rate {
 }
 
 /// The found secrets, and the alarms among look-alikes and among ordinary texts.
-fn measure(name: &str, lines: &str, detail: Detail) -> [Rate; 3] {
+fn measure(name: &str, lines: &str, redactor: &Redactor, detail: Detail) -> [Rate; 3] {
     let [mut found, mut alike, mut ordinary] = [const { Rate { n_hit: 0, n_all: 0 } }; 3];
     let mut wrong = String::new();
     for Case { family, text, secret } in cases(lines) {
-        let redacted = Redactor::shared().redact(&text);
+        let redacted = redactor.redact(&text);
         let (rate, is_hit, is_right) = if let Some(secret) = &secret {
             let is_found = is_gone(secret, &redacted);
             (&mut found, is_found, is_found)
@@ -95,28 +94,31 @@ fn measure(name: &str, lines: &str, detail: Detail) -> [Rate; 3] {
     [found, alike, ordinary]
 }
 
-/// At least this share is found, and at most 2 of 100 others are flagged.
+/// At least this share is found, and at most 1 of 100 others is flagged.
 fn check([found, alike, ordinary]: &[Rate; 3], least: f64) {
     let n_others = alike.n_all + ordinary.n_all;
     let n_alarms = alike.n_hit + ordinary.n_hit;
     assert!(found.share() >= least, "{} of {} secrets found", found.n_hit, found.n_all);
-    assert!(n_alarms * 50 <= n_others, "{n_alarms} of {n_others} other texts flagged");
+    assert!(n_alarms * 100 <= n_others, "{n_alarms} of {n_others} other texts flagged");
 }
 
 #[test]
-fn of_the_half_that_rules_may_be_fitted_on_95_of_100_are_found() {
-    check(&measure("fit", FIT, Detail::Names), 0.95);
+fn of_either_half_99_of_100_are_found() {
+    check(&measure("fit", FIT, Redactor::shared(), Detail::Names), 0.99);
+    check(&measure("held", HELD, Redactor::shared(), Detail::Names), 0.99);
 }
 
 #[test]
-fn of_the_half_that_nobody_looks_at_85_of_100_are_found() {
-    check(&measure("held", HELD, Detail::RatesAlone), 0.85);
+fn without_the_rules_of_providers_95_of_100_are_found() {
+    let shapes = Redactor::shapes();
+    check(&measure("fit, no provider's rules", FIT, &shapes, Detail::Names), 0.95);
+    check(&measure("held, no provider's rules", HELD, &shapes, Detail::Names), 0.95);
 }
 
 /// The figure to expect elsewhere.
 #[test]
 fn of_the_families_that_nobody_has_looked_at_most_are_found() {
-    let [found, ..] = measure("unseen", UNSEEN, Detail::RatesAlone);
+    let [found, ..] = measure("unseen", UNSEEN, Redactor::shared(), Detail::RatesAlone);
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
 }
 

@@ -1,0 +1,126 @@
+//! Passwords among the words of a line: what follows the name of a tool that takes one, or what a sentence says of one.
+//!
+//! A rule of kind `near` gives the piece of text to look at; here it falls into the words that could be a password, and a word is
+//! one if no name, path, address or number is written so.
+
+use std::ops::Range;
+
+use crate::shape::{is_constant, is_other, looks_random};
+
+/// Shorter words are too often names.
+const MIN_LEN: usize = 8;
+/// Longer words are data.
+const MAX_LEN: usize = 128;
+
+/// The words of a text that may be a password, as byte ranges; of `user:word` and `-pword` also what follows the mark, which
+/// comes first.
+pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let is_end = |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii();
+    let mut at = 0;
+    let words = text.split(is_end).map(move |word| {
+        let start = at;
+        let end = start + word.len();
+        at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        trimmed(text, start..end)
+    });
+    words.filter(|word| (1..=MAX_LEN).contains(&word.len())).flat_map(move |word| {
+        let inner = text.get(word.clone()).map_or(0, mark_len);
+        let inner = (inner > 0).then_some(word.start + inner..word.end);
+        inner.into_iter().chain([word])
+    })
+}
+
+/// A word without the brackets and stops around it.
+fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
+    let whole = text.get(word.clone()).unwrap_or_default();
+    let front = whole.trim_start_matches(['(', '[', '{', ',', ';', ':', '=', '|']);
+    let start = word.end - front.len();
+    start..start + front.trim_end_matches([')', ']', '}', ',', ';', ':', '.', '|']).len()
+}
+
+/// The length of a flag or a user before the password in the same word.
+fn mark_len(word: &str) -> usize {
+    let flag = word.strip_prefix('-').and_then(|rest| rest.strip_prefix(|c: char| c.is_ascii_alphabetic()));
+    if flag.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['-', '='])) {
+        return 2;
+    }
+    let user = word.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.-/\\".contains(b)).count();
+    let mark = word.as_bytes().get(user).is_some_and(|b| b":,%=".contains(b));
+    if (1..=40).contains(&user) && mark {
+        return user + 1;
+    }
+    let name = word.bytes().take_while(u8::is_ascii_lowercase).count();
+    if (2..=20).contains(&name) && word.get(name..).is_some_and(|rest| rest.starts_with('/')) { name + 1 } else { 0 }
+}
+
+/// True for what nobody writes but a password: letters and digits with a symbol among them, or in no order.
+pub(crate) fn is_odd(word: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    let body = word.trim_start_matches(['$', '#', '@', '%', '&', '*', '-', '+', '~', '^']);
+    // Marks around a word are those of Markdown.
+    let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
+    let symbol = body.bytes().any(|b| b"!#$%&*+?^~@".contains(&b));
+    let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
+    let hex = word.bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
+    let long_enough = (MIN_LEN..=64).contains(&word.len());
+    long_enough
+        && both
+        && !is_constant(word)
+        && !is_other(word)
+        && !hex
+        && !word.contains(['(', '[', '{'])
+        && (symbol || is_shuffled(word))
+}
+
+/// Letters and digits that change places, or letters that change their case, too often for a name.
+fn is_shuffled(word: &str) -> bool {
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
+    let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
+    let n_changes = word.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
+    let n_digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let often = n_changes >= 5 && n_changes * 10 >= word.len() * 3;
+    let unspeakable = n_changes >= 3 && n_digits >= 2 && word.len() >= 11;
+    plain && looks_random(word) && (often || unspeakable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_without_their_marks() {
+        for (text, expected) in [
+            ("is 'abc', or (d).", vec!["is", "abc", "or", "d"]),
+            ("-pabc -u me:abc", vec!["abc", "-pabc", "-u", "abc", "me:abc"]),
+            ("：abc。", vec!["abc"]),
+        ] {
+            let found: Vec<&str> = candidates(text).filter_map(|at| text.get(at)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_written_as_nothing_else_is() {
+        for word in ["Cedar-lantern74!", "qU4#vb2LmR9x", "k3zdd91hqr4l", "harbor3318Copper#", "9rTq4bVz8w"] {
+            assert!(is_odd(word), "{word}");
+        }
+        for word in [
+            "ann22@corp.internal",
+            "src/lib2.rs/x!",
+            "Base64Url",
+            "v1.22.333-beta4",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "3f9a0c7be15d2468",
+            "Vec::new2!",
+            "https://a1.test/?x",
+            "2026-01-02T03:04:05Z",
+            "node22-alpine",
+            "#issue1234",
+            "i18n-keys2",
+            "sha256sum",
+            "UPPER_42!",
+        ] {
+            assert!(!is_odd(word), "{word}");
+        }
+    }
+}
