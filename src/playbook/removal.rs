@@ -131,6 +131,19 @@ impl Playbook {
         })
     }
 
+    /// Writes the playbook file and begins the log anew: a file over 1 MiB is otherwise behind its log for a while
+    /// (docs/spec/folder-format.md, 2). Returns its generation.
+    ///
+    /// # Errors
+    /// Those of a commit.
+    pub fn checkpoint(&self) -> Result<u64> {
+        let inner = &self.0;
+        inner.commit(|attempt| {
+            let generation = attempt.snapshot.file.generation + 1;
+            Ok(Planned::Commit(Plan { writes_file: true, ..inner.plan(attempt) }, generation))
+        })
+    }
+
     /// [`Playbook::remove`] by the lesson's trigger.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) forgotten: Option<Box<Lesson>>,
     /// True when a person accepts what was edited in the file.
     pub(crate) accepts_edits: bool,
+    /// The playbook file is written, however large, and the log begins anew.
+    pub(crate) writes_file: bool,
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
     pub(crate) now: DateTime<FixedOffset>,
@@ -47,6 +49,7 @@ impl Plan {
             dedup: None,
             forgotten: None,
             accepts_edits: false,
+            writes_file: false,
             generation,
             now,
         }

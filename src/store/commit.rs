@@ -37,7 +37,7 @@ impl Store {
         self.refuse_newer(&snapshot)?;
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
-        let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, .. }) = plan else {
+        let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. }) = plan else {
             return Ok((snapshot, value));
         };
         let forgotten = match forgotten {
@@ -68,8 +68,7 @@ impl Store {
             self.drop_words()?;
             self.receipt_file().forget_removed(&file.book)?;
         }
-        let is_forgetting = forgotten.is_some();
-        self.replace_file(&mut snapshot, file, is_forgetting)?;
+        self.replace_file(&mut snapshot, file, writes_file || forgotten.is_some())?;
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
         }
@@ -175,10 +174,10 @@ impl Store {
     }
 
     /// Makes a state the newest one: by a line of the log where it leads to the state before, by a new log otherwise, and by the
-    /// playbook file where that is large. What comes after is written for readers and for later, and its failure changes nothing.
-    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_forgetting: bool) -> Result<()> {
+    /// playbook file where that is large; `is_whole` has both written whole. What comes after is written for readers and for later, and its failure changes nothing.
+    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_whole: bool) -> Result<()> {
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
-        let goes_on = snapshot.is_logged && !is_forgetting && !snapshot.commits.is_full(length);
+        let goes_on = snapshot.is_logged && !is_whole && !snapshot.commits.is_full(length);
         let record = if goes_on { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
         if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE) {
             self.check_unedited(snapshot)?;
@@ -200,7 +199,7 @@ impl Store {
             return Err(error);
         }
         let known = snapshot.version.clone();
-        let is_copied = is_forgetting || is_large || known.is_ours || !has_previous;
+        let is_copied = is_whole || is_large || known.is_ours || !has_previous;
         if is_large {
             files.sync(&temporary)?;
             files.rename(&temporary, PLAYBOOK)?;

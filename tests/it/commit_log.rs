@@ -134,6 +134,13 @@ fn a_large_file_is_left_until_its_log_is_a_quarter_as_long() {
     assert!(other.recovery().is_none() && state(&other) == known);
     learn(&other, three()[2].clone());
     assert_eq!(lessons(&playbook).len(), n_before + 1, "the other's commit is seen");
+    let known = state(&playbook);
+    // Written whole, and behind again.
+    playbook.checkpoint().unwrap();
+    assert_eq!(bench.json()["lessons"].as_array().unwrap().len(), n_before + 1);
+    assert!(bench.read(LOG).len() < 1_000 && bench.read(BACKUP) == bench.read(TRUTH));
+    assert!(state(&open_large(&bench)) == known);
+    playbook.mark_verified("case 5 of v5x", adage::Verification::Passed).unwrap();
     // Without the file, its backup and the log are all of it.
     let known = state(&playbook);
     bench.delete(TRUTH);

@@ -130,6 +130,8 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Write the playbook file now; one over 1 MiB is otherwise behind its log for a while
+    Checkpoint,
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
     /// Put the playbook of a backup in the place of the present one, which is kept in quarantine

@@ -9,6 +9,11 @@ use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::Done;
 
+pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
+    let generation = global.open()?.checkpoint()?;
+    out.both(&json!({"generation": generation}), &format!("written, as generation {generation}"))
+}
+
 pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
     let record = global.read()?.back_up(folder)?;
     let (lessons, files) = (counted(record.n_lessons, "lesson"), counted(record.files.len(), "file"));
