@@ -240,13 +240,10 @@ fn a_session_that_ends_is_read_in_the_background() {
 fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
     let home = Home::new();
     let root = taught(&home);
-    let rows: String = (0..40)
-        .map(
-            |n| json!({"trigger": format!("tuning valve {n} of the press"), "solution": format!("Set it to {n} bar.")}),
-        )
-        .map(|row| format!("{row}\n"))
-        .collect();
-    assert_eq!(home.say(&root, &["learn", "--dedup", "off"], &rows).code, 0);
+    let row =
+        |n| json!({"trigger": format!("tuning valve {n} of the press"), "solution": format!("Set it to {n} bar.")});
+    let rows: Vec<String> = (0..40).map(|n| row(n).to_string()).collect();
+    assert_eq!(home.say(&root, &["learn", "--dedup", "off"], &rows.join("\n")).code, 0);
     let vectors = || {
         let said = home.command(&root, &["check", "--json"]).output().unwrap();
         serde_json::from_slice::<Value>(&said.stdout).unwrap()["vectors"].as_u64().unwrap()
