@@ -386,6 +386,8 @@ impl Store {
             };
         }
         let mut snapshot = known.clone();
+        // As old as it is by now, it need not be read the next time.
+        snapshot.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }
