@@ -128,6 +128,13 @@ impl VectorIndex {
         self
     }
 
+    /// Other instructions than the fastest.
+    #[cfg(test)]
+    pub(crate) fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn links(&self) -> &impl std::fmt::Debug {
         &self.base.links

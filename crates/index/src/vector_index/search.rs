@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Focus, Graph, Scratch};
+use crate::kernels::{PACK, Pack, PackScores};
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
 use crate::shortlist::Shortlist;
@@ -22,6 +23,18 @@ const PICKS_A_CANDIDATE: f32 = 73.0;
 /// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
 /// longer way costs a half of a scan. Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
+
+/// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
+const PACKS: usize = 16;
+
+/// Queries from which a pack takes less than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
+const LEAST_PACKED: usize = 8;
+
+/// Rows that are scored in a pack, for one query, in the time of one that is picked out of the whole. Measured as above.
+const PICKS_A_PACKED: usize = 12;
+
+/// Rows that are scored in a pack, for one query, in the time that a search in the graph takes for a candidate. Measured as above.
+const PACKED_A_CANDIDATE: usize = 1_000;
 
 /// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -61,30 +74,64 @@ impl VectorIndex {
     /// [`VectorError::Dimension`] when the query is not as long as the vectors.
     pub fn search(&self, query: &UnitVector, k: usize, among: SearchScope<'_>) -> Result<SearchResult, VectorError> {
         let vector = query.as_slice();
-        if let Some(expected) = self.dimension()
-            && vector.len() != expected
-        {
-            return Err(VectorError::Dimension { found: vector.len(), expected });
-        }
-        let n_wanted = match among {
-            SearchScope::All => self.n_live,
-            SearchScope::Only(keys) => keys.len().min(self.n_live),
-        };
-        let k = k.min(n_wanted);
+        self.check_dimension(query)?;
+        let k = k.min(self.n_wanted(among));
         if k == 0 {
             return Ok(SearchResult { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
-        let decide = |shortlist: Shortlist| {
-            shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
-        };
         // A graph may have rows that no way leads to; an answer that lacks some is worth a scan.
-        if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(decide)
+        if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(|found| self.decide(found, vector))
             && neighbours.len() == k
         {
             return Ok(SearchResult { neighbours, by: self.base.links.kind() });
         }
-        Ok(SearchResult { neighbours: decide(self.by_scan(&codes, k, among)), by: IndexKind::Exact })
+        let neighbours = self.decide(self.by_scan(&codes, k, among), vector);
+        Ok(SearchResult { neighbours, by: IndexKind::Exact })
+    }
+
+    /// What [`search`](Self::search) finds for each of the queries, in their order, faster: up to sixteen are scored in one pass
+    /// over the rows. An answer is exact where a single search's is, and may be exact where that one asks the graph.
+    ///
+    /// # Errors
+    /// [`VectorError::Dimension`] when a query is not as long as the vectors.
+    pub fn search_many(
+        &self,
+        queries: &[UnitVector],
+        k: usize,
+        among: SearchScope<'_>,
+    ) -> Result<Vec<SearchResult>, VectorError> {
+        queries.iter().try_for_each(|query| self.check_dimension(query))?;
+        let k = k.min(self.n_wanted(among));
+        let mut results = Vec::with_capacity(queries.len());
+        for chunk in queries.chunks(PACKS * PACK) {
+            if k > 0 && self.prefers_packs(chunk.len(), k, among) {
+                results.extend(self.by_packs(chunk, k, among));
+            } else {
+                let single = chunk.iter().map(|query| self.search(query, k, among));
+                results.extend(single.collect::<Result<Vec<_>, _>>()?);
+            }
+        }
+        Ok(results)
+    }
+
+    fn check_dimension(&self, query: &UnitVector) -> Result<(), VectorError> {
+        let found = query.as_slice().len();
+        match self.dimension() {
+            Some(expected) if found != expected => Err(VectorError::Dimension { found, expected }),
+            _ => Ok(()),
+        }
+    }
+
+    fn n_wanted(&self, among: SearchScope<'_>) -> usize {
+        match among {
+            SearchScope::All => self.n_live,
+            SearchScope::Only(keys) => keys.len().min(self.n_live),
+        }
+    }
+
+    fn decide(&self, shortlist: Shortlist, vector: &[f32]) -> Vec<Neighbour> {
+        shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
     /// `None` where a scan is the better way.
@@ -183,6 +230,67 @@ impl VectorIndex {
             }
         }
         shortlist
+    }
+
+    /// True when scoring every row for sixteen queries at a time takes less than searching for each of them.
+    fn prefers_packs(&self, n_queries: usize, k: usize, among: SearchScope<'_>) -> bool {
+        let n_rows = self.n_rows();
+        if n_queries < LEAST_PACKED || matches!(among, SearchScope::Only(keys) if keys.len() < n_rows / PICKS_A_PACKED)
+        {
+            return false;
+        }
+        let has_graph = self.has_graph() && self.config.kind != Some(IndexKind::Exact);
+        let asks_for_graph = self.config.kind.is_some_and(|kind| kind != IndexKind::Exact);
+        !has_graph || (!asks_for_graph && n_rows < self.config.ef.max(k) * PACKED_A_CANDIDATE)
+    }
+
+    /// Every row is scored for every query.
+    fn by_packs(&self, queries: &[UnitVector], k: usize, among: SearchScope<'_>) -> Vec<SearchResult> {
+        let codes: Vec<Codes> = queries.iter().map(|query| Codes::of(query.as_slice())).collect();
+        let mut packs: Vec<(Pack, Vec<Shortlist>)> = codes
+            .chunks(PACK)
+            .map(|codes| {
+                let pack = Pack::new(codes.iter().map(|codes| (&codes.lines[..], codes.scale)));
+                (pack, codes.iter().map(|codes| self.shortlist(codes, k)).collect())
+            })
+            .collect();
+        self.scan_packs(&self.base.rows, 0, among, &mut packs);
+        self.scan_packs(&self.tail, self.base.rows.len(), among, &mut packs);
+        let shortlists = packs.into_iter().flat_map(|(_, shortlists)| shortlists);
+        let decided = shortlists.zip(queries).map(|(shortlist, query)| self.decide(shortlist, query.as_slice()));
+        decided.map(|neighbours| SearchResult { neighbours, by: IndexKind::Exact }).collect()
+    }
+
+    /// Scores rows for packs of queries, all packs on some rows before the next ones are read.
+    fn scan_packs(&self, rows: &Rows, first: usize, among: SearchScope<'_>, packs: &mut [(Pack, Vec<Shortlist>)]) {
+        let mut scores = [PackScores::NONE; GATHER];
+        let has_dead = self.n_rows() > self.n_live;
+        let is_wanted = |row: usize| {
+            (!has_dead || !self.is_dead(first + row))
+                && match among {
+                    SearchScope::All => true,
+                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
+                }
+        };
+        for start in (0..rows.len()).step_by(GATHER) {
+            let end = rows.len().min(start + GATHER);
+            let tile = rows.tile(start..end);
+            for (pack, shortlists) in &mut *packs {
+                let mut floors = [f32::INFINITY; PACK];
+                for (floor, shortlist) in floors.iter_mut().zip(&*shortlists) {
+                    *floor = shortlist.floor();
+                }
+                self.kernel.scan_pack(pack, tile, &floors, &mut scores);
+                let passed = (start..end).zip(&scores).filter(|(_, scores)| scores.passed != 0);
+                for (row, scores) in passed.filter(|(row, _)| is_wanted(*row)) {
+                    for (lane, shortlist) in shortlists.iter_mut().enumerate() {
+                        if let Some(score) = scores.score(lane) {
+                            shortlist.offer(score, row_number(first + row));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
