@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::kernels::Kernel;
+use super::rows::Rows;
 use super::vector_index::Neighbour;
 use super::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorError, VectorIndex};
 
@@ -544,4 +545,28 @@ fn a_coarse_search_finds_nearly_all_and_the_same_with_every_kernel() {
     }
     let few: KeySet = (0..3_000).step_by(100).collect();
     assert_eq!(recall(&index, &naive, &queries, SearchScope::Only(&few)), (1.0, IndexKind::Exact));
+}
+
+#[test]
+fn rows_from_a_snapshot_are_searched_coarsely_too() {
+    let (vectors, queries) = clusters(1_003, 70);
+    // Part of the rows is not a whole block of sixteen.
+    let rows = vectors.iter().fold(Rows::new(70), |mut rows, vector| {
+        rows.push(0, vector.as_slice());
+        rows
+    });
+    let keys: Vec<Option<u32>> = (0..1_003).map(Some).collect();
+    let rows = Rows::from_parts(
+        70,
+        (0..1_003).collect(),
+        (Vec::new(), rows.float_blocks().flatten().copied().collect()),
+        None,
+    );
+    let mut index = VectorIndex::new(config(IndexKind::Coarse));
+    index.restore(rows.unwrap(), None, &keys);
+    let (share, by) = recall(&index, &Naive::of(&vectors), &queries, SearchScope::All);
+    assert_eq!(by, IndexKind::Coarse);
+    assert!(share >= 0.995, "{share}");
+    let last = index.search(&vectors[1_002], 1, SearchScope::All).unwrap();
+    assert_eq!(last.neighbours[0].key, 1_002);
 }
