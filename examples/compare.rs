@@ -9,11 +9,11 @@
 //! `DIR` holds `base_i8.npy` (codes, one row a vector), `base_scale.npy` (one f32 a row) and `queries.npy` (f32); `FILE` has a text
 //! a line, embedded with the bundled model, every tenth of them a query. Synthetic vectors lie in clusters.
 //!
-//! Further options: `--kinds exact,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
+//! Further options: `--kinds exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
 //! `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
 //!
 //! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
-//! thread, queries one at a time: the median of the repeats, and the lowest and the highest. Of the bytes, those of `hnsw_rs` are
+//! thread, queries one at a time unless a line says otherwise: the median of the repeats, and the lowest and the highest. Of the bytes, those of `hnsw_rs` are
 //! reckoned from its structures, its own copy of the vectors included.
 #![allow(
     clippy::print_stdout,
@@ -27,7 +27,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adage::index::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorIndex};
+use adage::index::{IndexConfig, IndexKind, KeySet, SearchResult, SearchScope, UnitVector, VectorIndex};
 use cpu_time::ThreadTime;
 
 type Failure = Box<dyn std::error::Error>;
@@ -69,11 +69,18 @@ fn main() -> Result<(), Failure> {
         for kind in &options.kinds {
             let mut index = empty(*kind);
             let (built, ()) = cpu(|| fill(&mut index, base));
-            let efs = if *kind == IndexKind::Exact { &options.efs[..1] } else { &options.efs[..] };
+            let efs =
+                if matches!(kind, IndexKind::Exact | IndexKind::Coarse) { &options.efs[..1] } else { &options.efs[..] };
             for ef in efs {
                 index.set_ef(*ef);
                 let measured = measure(&index, &queries, &truth, options.repeats, SearchScope::All);
                 report(&options, *kind, n, *ef, &measured, built, index.bytes().1 as f64 / n as f64, "");
+            }
+            if *kind == IndexKind::Exact {
+                for (size, what) in [(16, " 16 at a time"), (queries.len(), " all at a time")] {
+                    let measured = measure_batches(&index, &queries, &truth, options.repeats, size);
+                    report(&options, *kind, n, 0, &measured, built, index.bytes().1 as f64 / n as f64, what);
+                }
             }
             if options.filters {
                 filtered(&options, &mut index, *kind, base, &queries);
@@ -110,22 +117,33 @@ fn measure(
     repeats: usize,
     among: SearchScope<'_>,
 ) -> Measured {
+    let single = |query| index.search(query, K, among).expect("of the same dimension");
+    measure_by(queries, truth, repeats, || queries.iter().map(single).collect())
+}
+
+/// Some queries at a time.
+fn measure_batches(index: &VectorIndex, queries: &[UnitVector], truth: &[Exact], repeats: usize, n: usize) -> Measured {
+    let batch = |queries| index.search_many(queries, K, SearchScope::All).expect("of the same dimension");
+    measure_by(queries, truth, repeats, || queries.chunks(n).flat_map(batch).collect())
+}
+
+fn measure_by(
+    queries: &[UnitVector],
+    truth: &[Exact],
+    repeats: usize,
+    search: impl Fn() -> Vec<SearchResult>,
+) -> Measured {
     let mut by = IndexKind::Exact;
     let mut found = 0;
     let mut wanted = 0;
-    for (query, exact) in queries.iter().zip(truth) {
-        let answer = index.search(query, K, among).expect("of the same dimension");
+    for (answer, exact) in search().iter().zip(truth) {
         by = answer.by;
         wanted += exact.n;
         found += answer.neighbours.iter().filter(|near| near.distance <= exact.distance + 1e-6).count().min(exact.n);
     }
     let mut times: Vec<f64> = (0..repeats)
         .map(|_| {
-            let (time, ()) = cpu(|| {
-                for query in queries {
-                    std::hint::black_box(index.search(query, K, among).expect("of the same dimension"));
-                }
-            });
+            let (time, _) = cpu(|| std::hint::black_box(search()));
             time.as_secs_f64() * 1e6 / queries.len() as f64
         })
         .collect();
@@ -381,7 +399,7 @@ fn options() -> Result<Options, Failure> {
     let mut options = Options {
         source: Source::Synthetic(10_000),
         rows: Vec::new(),
-        kinds: vec![IndexKind::Exact, IndexKind::Graph],
+        kinds: vec![IndexKind::Exact, IndexKind::Coarse, IndexKind::Graph],
         efs: vec![16, 32, 64, 128, 256],
         repeats: 7,
         filters: false,
@@ -414,12 +432,13 @@ fn options() -> Result<Options, Failure> {
 fn kind(name: &str) -> Result<IndexKind, Failure> {
     match name {
         "exact" => Ok(IndexKind::Exact),
+        "coarse" => Ok(IndexKind::Coarse),
         "graph" => Ok(IndexKind::Graph),
         #[cfg(feature = "hnsw_rs")]
         "hnsw_rs" => Ok(IndexKind::HnswRs),
         #[cfg(not(feature = "hnsw_rs"))]
         "hnsw_rs" => Err("built without the feature hnsw_rs".into()),
-        _ => Err(format!("{name} is no kind of index: exact, graph, hnsw_rs").into()),
+        _ => Err(format!("{name} is no kind of index: exact, coarse, graph, hnsw_rs").into()),
     }
 }
 

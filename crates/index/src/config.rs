@@ -13,6 +13,9 @@ pub enum IndexKind {
     Exact,
     /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
     Graph,
+    /// Every row is scored by codes of two bits, and the best of them as in an exact search: exact but for a very small share.
+    /// Used only when it is named.
+    Coarse,
     /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
     /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.
     #[cfg(feature = "hnsw_rs")]
@@ -75,7 +78,7 @@ impl IndexConfig {
 
     pub(crate) fn has_graph(&self, n_rows: usize) -> bool {
         match self.kind {
-            Some(kind) => kind != IndexKind::Exact,
+            Some(kind) => !matches!(kind, IndexKind::Exact | IndexKind::Coarse),
             None => n_rows >= self.graph_from,
         }
     }

@@ -29,6 +29,7 @@
 //!
 //! `hnsw_rs` adds the graph of that crate as a kind of index, to compare with.
 
+mod coarse;
 mod config;
 mod graph;
 #[cfg(feature = "hnsw_rs")]

@@ -191,6 +191,12 @@ impl Rows {
         self.codes.get(row * self.lines..(row + 1) * self.lines).unwrap_or_default()
     }
 
+    /// The codes and the scales of some rows.
+    pub(crate) fn tile(&self, rows: std::ops::Range<usize>) -> (&[Line], &[f32]) {
+        let codes = self.codes.get(rows.start * self.lines..rows.end * self.lines).unwrap_or_default();
+        (codes, self.scales.get(rows).unwrap_or_default())
+    }
+
     pub(crate) fn scales(&self) -> &[f32] {
         &self.scales
     }

@@ -5,6 +5,7 @@ mod search;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::coarse::Coarse;
 use super::graph::{Graph, Scratch};
 #[cfg(feature = "hnsw_rs")]
 use super::hnsw_rs::HnswRs;
@@ -41,6 +42,23 @@ pub struct VectorIndex {
 struct Base {
     rows: Rows,
     links: Links,
+    /// Of the first of the rows, where searches use them.
+    coarse: Coarse,
+}
+
+impl Base {
+    /// A base whose rows have coarse codes where the settings ask for them.
+    fn new(rows: Rows, links: Links, config: &IndexConfig) -> Self {
+        let mut base = Self { rows, links, coarse: Coarse::default() };
+        base.join_coarse(config);
+        base
+    }
+
+    fn join_coarse(&mut self, config: &IndexConfig) {
+        if config.kind == Some(IndexKind::Coarse) {
+            self.coarse.join(&self.rows);
+        }
+    }
 }
 
 /// The graph over the first of the base's rows, perhaps none of them.
@@ -108,12 +126,12 @@ impl VectorIndex {
     #[must_use]
     pub fn new(config: IndexConfig) -> Self {
         let kernel = Kernel::best();
-        let links = Links::new(&config, kernel);
+        let base = Base::new(Rows::new(0), Links::new(&config, kernel), &config);
         Self {
             config,
             kernel,
             batch: BLOCK_ROWS,
-            base: Arc::new(Base { rows: Rows::new(0), links }),
+            base: Arc::new(base),
             tail: Arc::new(Rows::new(0)),
             places: Arc::default(),
             dead: Arc::default(),
@@ -125,6 +143,13 @@ impl VectorIndex {
     #[cfg(test)]
     pub(crate) fn with_batch(mut self, batch: usize) -> Self {
         self.batch = batch;
+        self
+    }
+
+    /// Other instructions than the fastest.
+    #[cfg(test)]
+    pub(crate) fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
         self
     }
 
@@ -180,7 +205,7 @@ impl VectorIndex {
     pub fn bytes(&self) -> (usize, usize) {
         let (base, tail) = (self.base.rows.bytes(), self.tail.bytes());
         let maps = size_of_val(&self.places[..]) + size_of_val(&self.dead[..]);
-        (base.0 + tail.0, base.1 + tail.1 + maps + self.base.links.bytes())
+        (base.0 + tail.0, base.1 + tail.1 + maps + self.base.links.bytes() + self.base.coarse.bytes())
     }
 
     /// Adds a vector, or replaces the one under the same key.
@@ -291,7 +316,7 @@ impl VectorIndex {
         }
         self.tail = Arc::new(Rows::new(rows.dimension()));
         let links = graph.map_or_else(|| Links::new(&self.config, self.kernel), Links::Own);
-        self.base = Arc::new(Base { rows, links });
+        self.base = Arc::new(Base::new(rows, links, &self.config));
         self.places = Arc::new(places);
         self.dead = Arc::new(dead);
     }
@@ -302,6 +327,7 @@ impl VectorIndex {
         let tail = std::mem::replace(&mut self.tail, empty);
         let base = Arc::make_mut(&mut self.base);
         base.rows.append(&tail);
+        base.join_coarse(&self.config);
         if self.config.has_graph(base.rows.len()) {
             base.links.join(&base.rows, self.kernel);
         }

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Focus, Graph, Scratch};
+use crate::kernels::{LEVELS, PACK, Pack, PackScores};
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
-use crate::shortlist::Shortlist;
+use crate::shortlist::{Scored, Shortlist};
 use crate::{IndexKind, UnitVector, VectorError};
 
 /// Rows gathered between two looks at their scores.
@@ -22,6 +23,29 @@ const PICKS_A_CANDIDATE: f32 = 73.0;
 /// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
 /// longer way costs a half of a scan. Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
+
+/// Rows that a search chooses by their coarse codes at least, and for each neighbour. Measured with 100,000 rows and k = 10: 96
+/// rows have .9999 of the neighbours, 256 all of them.
+const CHOSEN: usize = 256;
+const CHOSEN_A_NEIGHBOUR: usize = 25;
+
+/// Rows that are scored by coarse codes in the time of one that is picked out of the whole.
+const PICKS_A_COARSE: usize = 8;
+
+/// Rows that all packs are scored on before the next ones.
+const TILE: usize = 128;
+
+/// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
+const PACKS: usize = 16;
+
+/// Queries from which a pack takes less than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
+const LEAST_PACKED: usize = 8;
+
+/// Rows that are scored in a pack, for one query, in the time of one that is picked out of the whole. Measured as above.
+const PICKS_A_PACKED: usize = 12;
+
+/// Rows that are scored in a pack, for one query, in the time that a search in the graph takes for a candidate. Measured as above.
+const PACKED_A_CANDIDATE: usize = 1_000;
 
 /// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,6 +76,17 @@ pub enum SearchScope<'a> {
     Only(&'a KeySet),
 }
 
+/// Leaves the `n` best, and gives the score of the worst of them when there are so many.
+fn keep_best(scored: &mut Vec<Scored>, n: usize) -> f32 {
+    if scored.len() <= n || n == 0 {
+        return f32::NEG_INFINITY;
+    }
+    let (_, nth, _) = scored.select_nth_unstable_by(n - 1, Scored::order);
+    let floor = nth.score;
+    scored.truncate(n);
+    floor
+}
+
 impl VectorIndex {
     /// The `k` nearest of the keys that are asked for.
     ///
@@ -61,30 +96,69 @@ impl VectorIndex {
     /// [`VectorError::Dimension`] when the query is not as long as the vectors.
     pub fn search(&self, query: &UnitVector, k: usize, among: SearchScope<'_>) -> Result<SearchResult, VectorError> {
         let vector = query.as_slice();
-        if let Some(expected) = self.dimension()
-            && vector.len() != expected
-        {
-            return Err(VectorError::Dimension { found: vector.len(), expected });
-        }
-        let n_wanted = match among {
-            SearchScope::All => self.n_live,
-            SearchScope::Only(keys) => keys.len().min(self.n_live),
-        };
-        let k = k.min(n_wanted);
+        self.check_dimension(query)?;
+        let k = k.min(self.n_wanted(among));
         if k == 0 {
             return Ok(SearchResult { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
-        let decide = |shortlist: Shortlist| {
-            shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
-        };
         // A graph may have rows that no way leads to; an answer that lacks some is worth a scan.
-        if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(decide)
+        if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(|found| self.decide(found, vector))
             && neighbours.len() == k
         {
             return Ok(SearchResult { neighbours, by: self.base.links.kind() });
         }
-        Ok(SearchResult { neighbours: decide(self.by_scan(&codes, k, among)), by: IndexKind::Exact })
+        if let Some(neighbours) = self.by_coarse(&codes, k, among).map(|found| self.decide(found, vector))
+            && neighbours.len() == k
+        {
+            return Ok(SearchResult { neighbours, by: IndexKind::Coarse });
+        }
+        let neighbours = self.decide(self.by_scan(&codes, k, among), vector);
+        Ok(SearchResult { neighbours, by: IndexKind::Exact })
+    }
+
+    /// What [`search`](Self::search) finds for each of the queries, in their order, faster: up to sixteen are scored in one pass
+    /// over the rows. An answer is exact where a single search's is, and may be exact where that one asks the graph.
+    ///
+    /// # Errors
+    /// [`VectorError::Dimension`] when a query is not as long as the vectors.
+    pub fn search_many(
+        &self,
+        queries: &[UnitVector],
+        k: usize,
+        among: SearchScope<'_>,
+    ) -> Result<Vec<SearchResult>, VectorError> {
+        queries.iter().try_for_each(|query| self.check_dimension(query))?;
+        let k = k.min(self.n_wanted(among));
+        let mut results = Vec::with_capacity(queries.len());
+        for chunk in queries.chunks(PACKS * PACK) {
+            if k > 0 && self.prefers_packs(chunk.len(), k, among) {
+                results.extend(self.by_packs(chunk, k, among));
+            } else {
+                let single = chunk.iter().map(|query| self.search(query, k, among));
+                results.extend(single.collect::<Result<Vec<_>, _>>()?);
+            }
+        }
+        Ok(results)
+    }
+
+    fn check_dimension(&self, query: &UnitVector) -> Result<(), VectorError> {
+        let found = query.as_slice().len();
+        match self.dimension() {
+            Some(expected) if found != expected => Err(VectorError::Dimension { found, expected }),
+            _ => Ok(()),
+        }
+    }
+
+    fn n_wanted(&self, among: SearchScope<'_>) -> usize {
+        match among {
+            SearchScope::All => self.n_live,
+            SearchScope::Only(keys) => keys.len().min(self.n_live),
+        }
+    }
+
+    fn decide(&self, shortlist: Shortlist, vector: &[f32]) -> Vec<Neighbour> {
+        shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
     /// `None` where a scan is the better way.
@@ -95,7 +169,7 @@ impl VectorIndex {
         k: usize,
         among: SearchScope<'_>,
     ) -> Option<Shortlist> {
-        let Base { rows, links } = &*self.base;
+        let Base { rows, links, .. } = &*self.base;
         let n_joined = links.len();
         if n_joined == 0 || self.config.kind == Some(IndexKind::Exact) {
             return None;
@@ -168,6 +242,59 @@ impl VectorIndex {
         }
     }
 
+    /// The rows that seem best by their coarse codes, scored by their codes. `None` where there are none, or few are asked for.
+    fn by_coarse(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Option<Shortlist> {
+        let Base { rows, coarse, .. } = &*self.base;
+        let n_chosen = CHOSEN.max(CHOSEN_A_NEIGHBOUR * k);
+        let asks_for_few = matches!(among, SearchScope::Only(keys) if keys.len() < self.n_rows() / PICKS_A_COARSE);
+        if coarse.len() <= n_chosen || asks_for_few {
+            return None;
+        }
+        let picked = self.choose(query, n_chosen, among);
+        let mut shortlist = self.shortlist(query, k);
+        let mut sums = Vec::with_capacity(picked.len());
+        self.kernel.gather(&query.lines, rows.codes(), &picked, &mut sums);
+        for (row, sum) in picked.iter().zip(&sums) {
+            shortlist.offer(*sum as f32 * (rows.scale(*row as usize) * query.scale), *row);
+        }
+        self.scan(rows, 0, coarse.len()..rows.len(), query, among, &mut shortlist);
+        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        Some(shortlist)
+    }
+
+    /// The `n_chosen` rows that have the best coarse codes.
+    fn choose(&self, query: &Codes, n_chosen: usize, among: SearchScope<'_>) -> Vec<u32> {
+        let rows = &self.base.rows;
+        let is_wanted = |row: usize| {
+            !self.is_dead(row)
+                && match among {
+                    SearchScope::All => true,
+                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
+                }
+        };
+        let sum: i32 = query.lines.iter().flat_map(|line| line.0).map(i32::from).sum();
+        let offset = sum as f32 * f32::from(LEVELS - 1) / 2.0;
+        let mut chosen: Vec<Scored> = Vec::with_capacity(2 * n_chosen);
+        let mut floor = f32::NEG_INFINITY;
+        for (nth, block) in self.base.coarse.blocks(rows.lines_per_row()).enumerate() {
+            let scores = self.kernel.scan_coarse(&query.lines, offset, block, floor);
+            if scores.passed == 0 {
+                continue;
+            }
+            for lane in 0..PACK {
+                let row = nth * PACK + lane;
+                if let Some(score) = scores.score(lane).filter(|_| is_wanted(row)) {
+                    chosen.push(Scored { score, row: row_number(row) });
+                }
+            }
+            if chosen.len() + PACK > 2 * n_chosen {
+                floor = keep_best(&mut chosen, n_chosen);
+            }
+        }
+        keep_best(&mut chosen, n_chosen);
+        chosen.iter().map(|scored| scored.row).collect()
+    }
+
     fn shortlist(&self, query: &Codes, k: usize) -> Shortlist {
         Shortlist::new(k, self.base.rows.slack(query.error).max(self.tail.slack(query.error)))
     }
@@ -183,6 +310,67 @@ impl VectorIndex {
             }
         }
         shortlist
+    }
+
+    /// True when scoring every row for sixteen queries at a time takes less than searching for each of them.
+    fn prefers_packs(&self, n_queries: usize, k: usize, among: SearchScope<'_>) -> bool {
+        let n_rows = self.n_rows();
+        if n_queries < LEAST_PACKED || matches!(among, SearchScope::Only(keys) if keys.len() < n_rows / PICKS_A_PACKED)
+        {
+            return false;
+        }
+        let has_graph = self.has_graph() && self.config.kind != Some(IndexKind::Exact);
+        let asks_for_graph = has_graph && self.config.kind.is_some();
+        !has_graph || (!asks_for_graph && n_rows < self.config.ef.max(k) * PACKED_A_CANDIDATE)
+    }
+
+    /// Every row is scored for every query.
+    fn by_packs(&self, queries: &[UnitVector], k: usize, among: SearchScope<'_>) -> Vec<SearchResult> {
+        let codes: Vec<Codes> = queries.iter().map(|query| Codes::of(query.as_slice())).collect();
+        let mut packs: Vec<(Pack, Vec<Shortlist>)> = codes
+            .chunks(PACK)
+            .map(|codes| {
+                let pack = Pack::new(codes.iter().map(|codes| (&codes.lines[..], codes.scale)));
+                (pack, codes.iter().map(|codes| self.shortlist(codes, k)).collect())
+            })
+            .collect();
+        self.scan_packs(&self.base.rows, 0, among, &mut packs);
+        self.scan_packs(&self.tail, self.base.rows.len(), among, &mut packs);
+        let shortlists = packs.into_iter().flat_map(|(_, shortlists)| shortlists);
+        let decided = shortlists.zip(queries).map(|(shortlist, query)| self.decide(shortlist, query.as_slice()));
+        decided.map(|neighbours| SearchResult { neighbours, by: IndexKind::Exact }).collect()
+    }
+
+    /// Scores rows for packs of queries, all packs on some rows before the next ones are read.
+    fn scan_packs(&self, rows: &Rows, first: usize, among: SearchScope<'_>, packs: &mut [(Pack, Vec<Shortlist>)]) {
+        let mut scores = [PackScores::NONE; TILE];
+        let has_dead = self.n_rows() > self.n_live;
+        let is_wanted = |row: usize| {
+            (!has_dead || !self.is_dead(first + row))
+                && match among {
+                    SearchScope::All => true,
+                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
+                }
+        };
+        for start in (0..rows.len()).step_by(TILE) {
+            let end = rows.len().min(start + TILE);
+            let tile = rows.tile(start..end);
+            for (pack, shortlists) in &mut *packs {
+                let mut floors = [f32::INFINITY; PACK];
+                for (floor, shortlist) in floors.iter_mut().zip(&*shortlists) {
+                    *floor = shortlist.floor();
+                }
+                self.kernel.scan_pack(pack, tile, &floors, &mut scores);
+                let passed = (start..end).zip(&scores).filter(|(_, scores)| scores.passed != 0);
+                for (row, scores) in passed.filter(|(row, _)| is_wanted(*row)) {
+                    for (lane, shortlist) in shortlists.iter_mut().enumerate() {
+                        if let Some(score) = scores.score(lane) {
+                            shortlist.offer(score, row_number(first + row));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
