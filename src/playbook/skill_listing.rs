@@ -55,6 +55,8 @@ pub struct ListedSkill {
     /// True while nobody promoted exactly this text and these files, and it is the project's, tainted, or brought by version
     /// control and not admitted. It is listed, and never shown to a model.
     pub needs_review: bool,
+    /// True when the last check of this text failed. It is listed, and not shown to a model until a check passes or its text changes.
+    pub has_failed: bool,
     /// The files beside it: scripts, references, assets.
     pub files: Vec<SkillFile>,
     /// Why a promotion cannot cover these files: then there is none.
@@ -63,6 +65,14 @@ pub struct ListedSkill {
     pub text_hash: TextHash,
     /// How often it was shown.
     pub used: SkillUse,
+}
+
+impl ListedSkill {
+    /// Whether it may be shown to a model: it does not wait for a person, and its last check did not fail.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        !self.needs_review && !self.has_failed
+    }
 }
 
 /// Every file that is called a skill.
@@ -125,7 +135,8 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
     let is_promoted = not_covered.is_none() && is_recorded;
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
     let is_foreign = place != SkillPlace::Extra && !(is_whole && guard.admits(|| text_hash)) && !is_promoted;
-    let quality = match state.checked.get(&text_hash).map(|checked| checked.passed) {
+    let check = state.checked.get(&text_hash).map(|checked| checked.passed);
+    let quality = match check {
         _ if is_foreign => skill.quality.min(Quality::Draft),
         Some(true) => Quality::Verified,
         Some(false) if skill.quality == Quality::Verified => Quality::Draft,
@@ -137,5 +148,6 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
         Arc::make_mut(&mut skill).quality = quality;
     }
     let needs_review = is_foreign || (is_untrusted && !is_promoted);
-    ListedSkill { skill, place, path, notes, needs_review, files, not_covered, text_hash, used }
+    let has_failed = check == Some(false);
+    ListedSkill { skill, place, path, notes, needs_review, has_failed, files, not_covered, text_hash, used }
 }

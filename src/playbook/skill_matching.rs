@@ -126,14 +126,14 @@ impl Skills {
     }
 
     pub(super) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
-        let always = listed.iter().filter(|listed| listed.skill.auto_load && !listed.needs_review);
+        let always = listed.iter().filter(|listed| listed.skill.auto_load && listed.is_shown());
         always.take(self.0.config().skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
     }
 
     fn matches(&self, text: &str, listed: &[ListedSkill], always: &[SkillName]) -> Matches {
         let inner = &self.0.0;
         let always: BTreeSet<&SkillName> = always.iter().collect();
-        let is_matchable = |listed: &ListedSkill| !listed.needs_review && !always.contains(&listed.skill.name);
+        let is_matchable = |listed: &ListedSkill| listed.is_shown() && !always.contains(&listed.skill.name);
         let listed = listed.iter().map(|listed| (Arc::clone(&listed.skill), is_matchable(listed))).collect();
         let prepared = inner.skill_matcher.prepare(listed);
         let config = &inner.config.matching;

@@ -117,7 +117,8 @@ impl Skills {
         Ok(ListedSkill { needs_review: false, ..listed })
     }
 
-    /// Records a check of a skill: passed makes it verified as long as its text stays, failed takes that away.
+    /// Records a check of a skill: passed makes it verified as long as its text stays, failed takes that away and hides it from tasks
+    /// until a check passes or its text changes.
     ///
     /// # Errors
     /// [`skills::Error::NoSuch`]; those of a write.

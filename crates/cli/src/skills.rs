@@ -90,7 +90,12 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 skill.name.to_string(),
                 listed.place.name().to_owned(),
                 skill.quality.name().to_owned(),
-                if listed.needs_review { "awaits review" } else { "yes" }.to_owned(),
+                match (listed.needs_review, listed.has_failed) {
+                    (true, _) => "awaits review",
+                    (_, true) => "no: failed",
+                    _ => "yes",
+                }
+                .to_owned(),
                 listed.used.count.to_string(),
                 one_line(&skill.description, 60),
             ]
@@ -168,7 +173,7 @@ fn row(listed: &skills::Listed) -> Value {
     let not_covered = listed.not_covered.as_ref().map(ToString::to_string);
     json!({
         "name": skill.name.as_str(), "place": listed.place.name(), "path": listed.path, "description": skill.description,
-        "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "auto_load": skill.auto_load,
+        "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
         "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     })

@@ -59,8 +59,13 @@ fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
     assert_eq!(shell.json(&["skills", "verify", "csv-exports", "passed"])["quality"], "verified");
     assert_eq!(shell.json(&["skills", "show", "csv-exports"])["quality"], "verified");
     assert_eq!(shell.json(&["skills", "verify", "csv-exports", "failed"])["quality"], "imported");
+    let matched = || shell.json(&["skills", "match", "parse the csv exports"])["matches"].as_array().unwrap().len();
+    assert_eq!((matched(), shell.json(&["skills", "show", "csv-exports"])["has_failed"].clone()), (0, true.into()));
+    shell.json(&["skills", "verify", "csv-exports", "passed"]);
+    assert_eq!(matched(), 1, "a check that passes brings it back");
+    shell.json(&["skills", "verify", "csv-exports", "failed"]);
     let table = shell.call(&["skills", "list"]);
-    assert!(table.out.contains("waits") && table.out.contains("yes"), "{}", table.out);
+    assert!(table.out.contains("waits") && table.out.contains("no: failed"), "{}", table.out);
     let unknown = shell.call(&["skills", "promote", "nothing"]);
     assert_eq!((unknown.code, unknown.err.as_str()), (1, "adage: no skill \"nothing\"\n"));
 }
