@@ -318,7 +318,7 @@ pub(crate) fn open(builder: PlaybookBuilder, access: Access) -> Result<Playbook,
 pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
     let playbook = if access == Access::Read { builder.read_only().open()? } else { builder.open()? };
     if let Some(recovery) = playbook.recovery() {
-        let from = if recovery.from_backup { "restored from its backup" } else { "there was no backup" };
+        let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
         let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
         say(&format!(
             "the playbook file was broken ({}); {from}, {} lessons; the broken file is kept at {}",
