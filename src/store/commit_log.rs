@@ -40,7 +40,7 @@ pub(super) struct CommitLog {
     pub(super) records: Vec<Record>,
     /// The hash of the playbook file, by the generation that it was written for.
     files: BTreeMap<u64, TextHash>,
-    /// Lines between others that are not as they were written.
+    /// Lines with an end that are not as they were written.
     pub(super) n_broken: usize,
     pub(super) end: LogEnd,
 }
@@ -144,7 +144,8 @@ impl CommitLog {
             let generation = |keys: &mut Map<String, Value>| keys.remove(GENERATION)?.as_u64();
             let record = whole(line).and_then(|mut keys| Some((generation(&mut keys)?, keys)));
             let Some((generation, mut keys)) = record.filter(|(generation, _)| *generation > log.generation()) else {
-                n_skipped += 1;
+                // A line without its end is what a dead writer left.
+                n_skipped += usize::from(line.ends_with(b"\n"));
                 continue;
             };
             log.n_broken += std::mem::take(&mut n_skipped);
@@ -152,7 +153,19 @@ impl CommitLog {
             log.records.push(Record { generation, keys });
             (log.end.length, log.end.generation) = (read, Some(generation));
         }
+        log.n_broken += n_skipped;
         Some(log)
+    }
+
+    /// The log that ends with the line of this file, without what is before it: nothing of it is needed to read the file.
+    fn ending_with(bytes: &[u8], file: TextHash) -> Option<Self> {
+        let start = bytes.strip_suffix(b"\n")?.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+        let mut keys = whole(bytes.get(start..)?)?;
+        let generation = keys.get(GENERATION).or_else(|| keys.get(BASE))?.as_u64()?;
+        let mut log = Self { base: generation, ..Self::default() };
+        log.note_file(generation, &mut keys);
+        (log.end.length, log.end.generation) = (bytes.len() as u64, Some(generation));
+        log.has_written(generation, file).then_some(log)
     }
 
     fn note_file(&mut self, generation: u64, keys: &mut Map<String, Value>) {
@@ -254,16 +267,39 @@ fn whole(line: &[u8]) -> Option<Map<String, Value>> {
     Some(keys)
 }
 
+/// A log that was not looked at yet.
+pub(super) struct LogBytes {
+    stamp: Option<Stamp>,
+    bytes: Vec<u8>,
+}
+
+impl LogBytes {
+    /// What is in it, as far as it takes to go on from this file.
+    pub(super) fn read(&self, file: Option<TextHash>) -> CommitLog {
+        let short = file.and_then(|file| CommitLog::ending_with(&self.bytes, file));
+        let mut log = short.or_else(|| CommitLog::parse(&self.bytes)).unwrap_or_default();
+        log.end.stamp = self.stamp;
+        if log.n_broken > 0 {
+            tracing::warn!(
+                lines = log.n_broken,
+                "the log of commits is damaged: what these lines changed is not in it"
+            );
+        }
+        log
+    }
+}
+
 impl Store {
     /// The log; an empty one where there is none that can be read.
     pub(super) fn read_log(&self) -> Result<CommitLog> {
+        Ok(self.log_bytes()?.read(None))
+    }
+
+    /// The log as it is.
+    pub(super) fn log_bytes(&self) -> Result<LogBytes> {
         let stamp = self.files().stamp(LOG)?;
-        if stamp.is_none() {
-            return Ok(CommitLog::default());
-        }
-        let mut log = CommitLog::parse(&self.files().read_or_empty(LOG, 0)?).unwrap_or_default();
-        log.end.stamp = stamp;
-        Ok(log)
+        let bytes = if stamp.is_some() { self.files().read_or_empty(LOG, 0)? } else { Vec::new() };
+        Ok(LogBytes { stamp, bytes })
     }
 
     /// What is the matter with the log, if anything is, and what that means.

@@ -413,15 +413,16 @@ impl Store {
     fn load(&self) -> Result<Snapshot> {
         self.guard.refresh()?;
         // Before the file: what a commit writes in between is then newer than the log, and not older.
-        let log = self.read_log()?;
-        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log) };
+        let log = self.log_bytes()?;
+        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
         let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log)? => {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log.read(None))? => {
                 return Err(self.unreadable("it is a folder".to_owned()));
             }
             read => read?,
         };
         let mut version = FileVersion::new(Some(stamp), &bytes);
+        let log = log.read(Some(version.content));
         let (mut own, mut is_known, mut is_advanced) = (0, false, false);
         let parsed = self.parse_then(&bytes, |keys| {
             own = commit_log::generation_of(keys);

@@ -174,3 +174,29 @@ fn a_person_edits_a_large_file_that_is_behind_its_log() {
     assert_eq!(known.len(), 801);
     assert!(state(&playbook) == known);
 }
+
+/// Of a large playbook the log alone has the last commits: one that is damaged is told, the others hold.
+#[test]
+fn a_damaged_line_of_a_large_playbooks_log_is_told() {
+    for place in [1, 2, 3] {
+        let bench = Bench::new();
+        let playbook = large(&bench);
+        three().into_iter().for_each(|draft| _ = learn(&playbook, draft));
+        drop(playbook);
+        let log = String::from_utf8(bench.read(LOG)).unwrap();
+        let mut lines: Vec<String> = log.lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 4);
+        lines[place] = lines[place].replacen("archive_len", "archive_lem", 1);
+        bench.write(LOG, lines.join("\n") + "\n");
+        let playbook = open_large(&bench);
+        let findings = playbook.check().unwrap().findings;
+        assert!(
+            findings.iter().any(|finding| finding.part == "log" && finding.problem == "1 lines are damaged"),
+            "{findings:?}"
+        );
+        assert_eq!(lessons(&playbook).len(), 802);
+        learn(&playbook, build_lesson("waxing skis", "brush along the base"));
+        assert!(open_large(&bench).check().unwrap().findings.is_empty());
+        assert_eq!(lessons(&open_large(&bench)).len(), 803);
+    }
+}
