@@ -21,6 +21,8 @@ pub(crate) mod mining;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;
+#[cfg(test)]
+mod random_histories;
 mod receipts;
 mod recover;
 mod salvage;

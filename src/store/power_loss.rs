@@ -16,6 +16,7 @@ use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::testing::at;
 use crate::testing::faults::{Change, RecordingDisk};
+use crate::testing::random::{Random, n_cases};
 use crate::{Config, Listing, ManualClock, Playbook, Request, build_lesson};
 
 /// A file, whatever its names are.
@@ -45,19 +46,6 @@ struct Model {
 
 /// The files of an image, with their times.
 type Image = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
-
-/// Numbers with a fixed seed (`SplitMix64`, Steele et al., OOPSLA 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % n.max(1) as u64).unwrap()
-    }
-}
 
 impl Model {
     /// A disk on which everything is synced.
@@ -241,21 +229,17 @@ fn relative(change: &Change, folder: &Path) -> Option<Change> {
     })
 }
 
-/// Images to look at: `ADAGE_POWER_IMAGES` says how many, of a large playbook a tenth.
-fn n_images(default: usize) -> usize {
-    std::env::var("ADAGE_POWER_IMAGES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn whatever_the_power_leaves_is_the_state_before_or_after() {
-    look_at(n_images(1_000), 0);
+    look_at(n_cases("ADAGE_POWER_IMAGES", 1_000), 0);
 }
 
 #[test]
 fn whatever_the_power_leaves_of_a_large_playbook_is_the_state_before_or_after() {
-    look_at(n_images(1_000) / 10, N_LARGE);
+    look_at(n_cases("ADAGE_POWER_IMAGES", 1_000) / 10, N_LARGE);
 }
 
+/// `ADAGE_POWER_IMAGES` says how many images, of a large playbook a tenth.
 fn look_at(n_images: usize, n_more: usize) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
