@@ -46,6 +46,14 @@ pub(super) fn blames_the_command(line: &str) -> bool {
     MARKS.iter().any(|mark| lower.contains(mark))
 }
 
+/// The program that a shell did not find: `bash: line 1: tree: command not found`, zsh's `command not found: tree`.
+pub(super) fn absent_program(line: &str) -> Option<&str> {
+    const MARK: &str = "command not found";
+    let (before, after) = line.split_once(MARK)?;
+    let name = after.strip_prefix(": ").or_else(|| before.strip_suffix(": ")?.rsplit(": ").next())?;
+    name.split_whitespace().next()
+}
+
 /// `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
     let mut fields = line.splitn(4, ':');
@@ -95,6 +103,18 @@ mod tests {
             ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        for (line, name) in [
+            ("(eval):1: command not found: tree", Some("tree")),
+            ("bash: line 1: tree: command not found", Some("tree")),
+            ("tree: command not found", Some("tree")),
+            ("tree: no such file or directory", None),
+        ] {
+            assert_eq!(absent_program(line), name, "{line}");
         }
     }
 

@@ -5,7 +5,7 @@ use adage_transcript::command::{Purpose, slug};
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::error_line::{blames_the_command, error_line, is_finding};
+use super::error_line::{absent_program, blames_the_command, error_line, is_finding};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::listed;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
@@ -71,11 +71,18 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         is_same_kind.then_some((relation == Relation::SameProgram, before, relation, *later))
     });
     // The nearest; one that only shares the program gives way to any that does the same.
-    let Some((_, before, relation, fixed)) = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)) else {
+    let error = error_line(failed.output());
+    let replaced = || {
+        let is_absent = error.and_then(absent_program).is_some_and(|program| failed.line.program() == Some(program));
+        let others = next.iter().enumerate().filter(|(_, later)| is_absent && later.succeeded());
+        let mut others = others.filter(|(_, later)| failed.line.is_replaced_by(&later.line));
+        others.next().map(|(before, later)| (true, before, Relation::Replaced, *later))
+    };
+    let nearest = related.min_by_key(|(is_loose, before, ..)| (*is_loose, *before)).or_else(replaced);
+    let Some((_, before, relation, fixed)) = nearest else {
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
     let between = next.iter().take(before).copied();
-    let error = error_line(failed.output());
     let next_user_turn = session.user_turn_after(failed.turn);
     let recovery = Recovery {
         failed,
@@ -151,7 +158,7 @@ impl Recovery<'_, '_> {
         }
         let n_between = self.edits.len() + self.remedies.len();
         let is_told = n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some());
-        let is_mended = n_between > 0 || self.differs();
+        let is_mended = n_between > 0 || self.differs() || self.relation == Relation::Replaced;
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
     }
 
@@ -201,7 +208,7 @@ impl Recovery<'_, '_> {
     fn score(&self, has_error: bool) -> f64 {
         let kind = match self.relation {
             Relation::Respelled | Relation::SameAction => 0.8,
-            Relation::Prepared => 0.7,
+            Relation::Prepared | Relation::Replaced => 0.7,
             Relation::Rerun => 0.6,
             Relation::SameProgram => 0.4,
         };
@@ -213,6 +220,10 @@ impl Recovery<'_, '_> {
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
         let steps: Vec<String> = self.edits_told().into_iter().chain(run).collect();
         let fixed = self.shown(self.fixed);
+        let programs = self.failed.line.program().zip(self.fixed.line.program());
+        if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
+            return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
+        }
         if steps.is_empty() {
             format!("Run {fixed}{}.", self.changes_shown())
         } else {

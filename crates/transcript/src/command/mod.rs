@@ -103,6 +103,12 @@ impl CommandLine {
         related::relation(self, later)
     }
 
+    /// True when a later line runs another program on an operand of this one: what somebody does whose program is not there.
+    #[must_use]
+    pub fn is_replaced_by(&self, later: &Self) -> bool {
+        related::is_replaced(self, later)
+    }
+
     /// What has to be changed in this line, word by word, to get the other one; empty when they have the same words.
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {

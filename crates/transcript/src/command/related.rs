@@ -22,6 +22,8 @@ pub enum Relation {
     Respelled,
     /// The same program doing something else.
     SameProgram,
+    /// Another program on the same operand.
+    Replaced,
 }
 
 /// Names this much alike are one name and a slip: twice the letters they share in order, over all their letters.
@@ -48,6 +50,19 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
         return Some(Relation::Respelled);
     }
     pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
+}
+
+/// True when another program does something to an operand of the failed one: a path, an address, a name of some length.
+pub(super) fn is_replaced(failed: &CommandLine, later: &CommandLine) -> bool {
+    /// A shorter word is no sign.
+    const MIN_CHARS: usize = 4;
+    let operands = |line: &CommandLine| -> Vec<String> {
+        let words =
+            line.main_parts().into_iter().flat_map(|part| part.words().skip(1).map(str::to_owned).collect::<Vec<_>>());
+        words.filter(|word| word.chars().count() >= MIN_CHARS && !word.starts_with('-')).collect()
+    };
+    let (gone, come) = (operands(failed), operands(later));
+    failed.program() != later.program() && gone.iter().any(|word| come.contains(word))
 }
 
 /// The words of the second are in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.

@@ -80,6 +80,17 @@ fn recoveries_say_what_changed() {
 }
 
 #[test]
+fn a_program_that_is_not_there_is_replaced_by_another() {
+    let absent = "! tree src/web -L 2 # (eval):1: command not found: tree";
+    let found = lesson(Heuristic::ErrorRecovery, &[absent, "$ find src/web -type d"]);
+    assert_eq!(found["correct_pattern"], "`tree` is not installed here: use `find`, as in `find src/web -type d`.");
+    // Another program on something else is none, nor is one after another error.
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
+    check(&[absent, "$ find src/app -type d"], &[]);
+    check(&["! tree src/web -L 2 # tree: permission denied", "$ find src/web -type d"], &[]);
+}
+
+#[test]
 fn the_nearest_that_does_the_same_is_the_recovery() {
     let transcript = sketch(&["! git push", "$ git status", "$ git push -u origin main", "$ git push"]);
     let suggestions = suggest(&transcript, &CaptureConfig::default());
