@@ -15,6 +15,7 @@ pub(crate) use extract::redacted_record;
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
+pub(crate) use heuristics::project_checks;
 pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
     statements, suggest,

@@ -5,13 +5,13 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use crate::capture::{Author, Candidate, Explanation, suggest, taint};
+use crate::capture::{Author, Candidate, Explanation, project_checks, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
-use crate::state::{Planned, SkippedSuggestion};
+use crate::state::{Book, Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,6 +23,8 @@ pub struct Mined {
     pub explanations: Vec<Explanation>,
     /// Suggestions that were left out because a person skipped them.
     pub skipped: Vec<String>,
+    /// Suggestions that were left out because the project has such a lesson, in use or in review: how it is checked.
+    pub known: Vec<String>,
 }
 
 /// Which skipped suggestions are meant.
@@ -35,8 +37,8 @@ pub enum SkipSelection<'a> {
 }
 
 impl Playbook {
-    /// What the rules find in a session, without what a person skipped for good. Nothing is learned; the same transcript and
-    /// skips give the same candidates.
+    /// What the rules find in a session, without what a person skipped for good, and without how the project is checked where
+    /// the playbook has that. Nothing is learned; the same transcript, skips and lessons give the same candidates.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -56,6 +58,8 @@ impl Playbook {
         for candidate in found.candidates {
             if is_skipped(&candidate.name) {
                 mined.skipped.push(candidate.name);
+            } else if candidate.name == project_checks::NAME && has_checks(view.snapshot.book(), &transcript.project) {
+                mined.known.push(candidate.name);
             } else {
                 mined.candidates.push(tainted(candidate, first_untrusted));
             }
@@ -129,6 +133,13 @@ impl Playbook {
 pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
+}
+
+/// True when a lesson, in use or in review, tells how this project is checked.
+fn has_checks(book: &Book, project: &str) -> bool {
+    let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
+    let mut lessons = book.lessons.iter().chain(waiting);
+    lessons.any(|lesson| lesson.trigger == project_checks::TRIGGER && lesson.realm.project == project)
 }
 
 /// Taints what stands on turns behind the first untrusted one.

@@ -349,6 +349,12 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
     for name in &mined.skipped {
         say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
     }
+    for name in &mined.known {
+        say(&format!(
+            "{}: {name} is known of this project; `remove` the lesson to have it suggested again",
+            file.display()
+        ));
+    }
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);

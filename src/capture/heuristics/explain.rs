@@ -171,6 +171,8 @@ pub enum RejectedBecause {
         /// How often it succeeded.
         times: usize,
     },
+    /// It only builds, lints, formats and tests: that is told once for the project, with its other checks.
+    OnlyChecks,
     /// Another candidate of the same rule is better.
     Outdone {
         /// Its score.

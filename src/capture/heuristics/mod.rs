@@ -7,6 +7,7 @@ mod error_recovery;
 mod explain;
 mod explicit_instruction;
 mod multi_step;
+pub(crate) mod project_checks;
 mod repeated_action;
 mod request;
 mod session;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use adage_transcript::command::{Step, slug};
 
+use super::project_checks::is_check;
 use super::session::{Session, TerminalCall};
 use super::usual::{Usual, occasion, usual};
 use super::wording::listed;
@@ -105,6 +106,9 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
             start,
             RejectedBecause::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() },
         );
+    }
+    if steps.iter().all(|step| is_check(step.first)) {
+        return refused(start, RejectedBecause::OnlyChecks);
     }
     let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
     let intent = session.intent(start);

@@ -2,6 +2,7 @@
 
 use adage_transcript::command::{Step, slug};
 
+use super::project_checks::{self, is_check};
 use super::session::{Session, TerminalCall};
 use super::usual::{occasion, usual};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
@@ -20,7 +21,8 @@ struct Group<'s, 't> {
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let n_calls = session.calls.len();
     if n_calls < config.min_calls {
-        return vec![Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: config.min_calls })];
+        let few = Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: config.min_calls });
+        return [few].into_iter().chain(project_checks::find(session, config)).collect();
     }
     // In order of the first one, so that of equals the earliest wins.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
@@ -32,13 +34,17 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
             }
         }
     }
-    groups.iter().map(|group| judge(session, group, config.min_repeats)).collect()
+    let trials = groups.iter().map(|group| judge(session, group, config.min_repeats));
+    trials.chain(project_checks::find(session, config)).collect()
 }
 
 fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     let Group { form, uses } = group;
     let steps: Vec<&Step> = uses.iter().map(|(_, step)| *step).collect();
     let times = steps.len();
+    if steps.iter().any(|step| is_check(step)) {
+        return Trial::refused(uses.first().map_or(0, |(call, _)| call.turn), RejectedBecause::OnlyChecks);
+    }
     let (Some((first, _)), Some(usual)) = (uses.first().filter(|_| times >= min), usual(session, &steps)) else {
         let turn = uses.first().map_or(0, |(call, _)| call.turn);
         return Trial::refused(turn, RejectedBecause::NotRepeated { times, min });

@@ -1,0 +1,97 @@
+//! How a project is checked: the commands that build, lint, format and test it, together in one lesson.
+
+use adage_transcript::command::{Purpose, Step};
+
+use super::session::Session;
+use super::usual::{Usual, usual};
+use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use crate::config::CaptureConfig;
+use crate::lesson::build_lesson;
+
+/// The name of the suggestion, the same in every session.
+pub(crate) const NAME: &str = "project-checks";
+/// Always the same, so that a project has it once.
+pub(crate) const TRIGGER: &str =
+    "checking a change before it is committed: how this project is formatted, built, linted and tested";
+/// So many different checks are a way to check, even where each was run once.
+const MIN_CHECKS: usize = 3;
+/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+const CONFIDENCE: f64 = 0.4;
+
+/// True for what checks the code or puts it into shape.
+pub(super) fn is_check(step: &Step) -> bool {
+    matches!(step.purpose, Purpose::Checks | Purpose::Formats)
+}
+
+/// The checks of one form.
+struct Check<'s> {
+    form: &'s str,
+    steps: Vec<&'s Step>,
+    turns: Vec<usize>,
+}
+
+pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Trial> {
+    let mut checks: Vec<Check<'_>> = Vec::new();
+    for call in session.calls.iter().filter(|call| call.succeeded()) {
+        for step in call.steps.iter().filter(|step| is_check(step)) {
+            match checks.iter_mut().find(|check| check.form == step.form) {
+                Some(check) => {
+                    check.steps.push(step);
+                    check.turns.push(call.turn);
+                }
+                None => checks.push(Check { form: &step.form, steps: vec![step], turns: vec![call.turn] }),
+            }
+        }
+    }
+    let turn = *checks.first()?.turns.first()?;
+    let (n_calls, min) = (session.calls.len(), config.min_repeats);
+    let shown: Vec<(&Check<'_>, Usual)> =
+        checks.iter().filter_map(|check| Some((check, shown(session, check, min)?))).collect();
+    let is_repeated = n_calls >= config.min_calls && shown.iter().any(|(_, usual)| usual.times >= min);
+    if !is_repeated && shown.len() < MIN_CHECKS {
+        let times = checks.iter().map(|check| check.steps.len()).max().unwrap_or(0);
+        return Some(Trial::refused(turn, RejectedBecause::NotRepeated { times, min }));
+    }
+    Some(told(session, turn, shown))
+}
+
+/// The way to write it, where it was run in the same way again, or for all of the project or of the change.
+fn shown(session: &Session<'_>, check: &Check<'_>, min: usize) -> Option<Usual> {
+    let whole: Vec<&Step> = check.steps.iter().copied().filter(|step| step.takes_all()).collect();
+    let usual = usual(session, if whole.is_empty() { &check.steps } else { &whole })?;
+    let is_of_the_change = usual.text.contains("<changed-");
+    (usual.times >= min || !whole.is_empty() || is_of_the_change).then_some(usual)
+}
+
+fn told(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, Usual)>) -> Trial {
+    shown.sort_by_key(|(check, _)| rank(check));
+    let numbered = shown.iter().zip(1..).map(|((_, usual), number)| format!("{number}. `{}`", usual.whole()));
+    let solution = format!("Check with:\n{}", numbered.collect::<Vec<_>>().join("\n"));
+    let mut turns: Vec<usize> = shown.iter().flat_map(|(check, _)| &check.turns).copied().collect();
+    turns.sort_unstable();
+    turns.dedup();
+    let times = shown.iter().map(|(_, usual)| usual.times).max().unwrap_or(0);
+    let candidate = Candidate {
+        heuristic: Heuristic::RepeatedAction,
+        name: NAME.to_owned(),
+        draft: mined(build_lesson(TRIGGER, solution), session, CONFIDENCE, Vec::new()),
+        score: turns.len() as f64,
+        turns,
+        author: Author::Agent,
+    };
+    Trial::fired(turn, candidate, FiredBecause::Repeated { times })
+}
+
+/// Formatters first, then what builds, then what reads the code, then what runs it.
+fn rank(check: &Check<'_>) -> u8 {
+    let is_one_of = |words: &[&str]| check.form.split([' ', ':']).any(|word| words.contains(&word));
+    if check.steps.first().is_some_and(|step| step.purpose == Purpose::Formats) {
+        0
+    } else if is_one_of(&["build", "compile", "tsc", "check", "typecheck", "type-check"]) {
+        1
+    } else if is_one_of(&["test", "tests", "pytest", "jest", "vitest", "rspec", "ctest", "nextest"]) {
+        3
+    } else {
+        2
+    }
+}
