@@ -115,6 +115,19 @@ impl Book {
         self.recalls.get(realm).copied().unwrap_or_default()
     }
 
+    /// Takes what is on record beside the lessons from an earlier book, where this one has nothing.
+    pub(crate) fn keep_records_of(&mut self, earlier: &Self) {
+        fn keep<T: Clone + Default + PartialEq>(own: &mut T, earlier: &T) {
+            if *own == T::default() {
+                own.clone_from(earlier);
+            }
+        }
+        keep(&mut self.mined_texts, &earlier.mined_texts);
+        keep(&mut self.skips, &earlier.skips);
+        keep(&mut self.recalls, &earlier.recalls);
+        keep(&mut self.evicted, &earlier.evicted);
+    }
+
     /// What a lesson of this book is worth now.
     pub(crate) fn utility(&self, policy: UtilityPolicy, lesson: &Lesson) -> f64 {
         utility::under(policy, lesson, self.recalls(&lesson.realm))

@@ -118,6 +118,7 @@ impl Rows<'_> {
         for (id, row) in file {
             let is_foreign = self.found.seals.foreign.contains(id);
             match backup.get(id) {
+                Some(kept) if is_foreign && self.is_garbled(lesson(row)) => drop(picked.insert(*id, kept.clone())),
                 _ if is_foreign && !self.found.is_damage => {
                     self.edited.insert(*id);
                     picked.insert(*id, row.clone());
@@ -139,6 +140,11 @@ impl Rows<'_> {
         self.taken.from_file += n_from_file;
         self.taken.from_backup += picked.len() - n_from_file;
         picked
+    }
+
+    /// True for a row with a letter that could not be read.
+    fn is_garbled(&self, lesson: &Lesson) -> bool {
+        self.found.seals.is_garbled && serde_json::json!(lesson).to_string().contains(char::REPLACEMENT_CHARACTER)
     }
 
     /// True for a row that damage made look like one of another list.

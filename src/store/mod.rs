@@ -477,14 +477,18 @@ impl Store {
         parsed.newer.is_none().then_some(parsed.file)
     }
 
-    /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. Of the usage,
-    /// nothing more is counted where this folder was committed to before: the rows have it; otherwise all of it.
+    /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. The usage is counted
+    /// from where the last commit left off, nothing more where nobody knows where that was: the rows have it; in a folder that was
+    /// never committed to, all of it.
     fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        if self.has_committed(&self.read_log()?)?
-            && let Some(end) = self.usage_files().end()?
-        {
-            file.usage = end;
+        if self.has_committed(&self.read_log()?)? {
+            let known = self.backup()?.filter(|backup| !backup.is_unmarked);
+            let end = self.usage_files().end()?;
+            file.usage = known.as_ref().map(|known| known.usage).or(end).unwrap_or(file.usage);
+            if let Some(known) = known {
+                Arc::make_mut(&mut file.book).keep_records_of(&known.book);
+            }
         }
         file.is_unmarked = false;
         Ok(file)

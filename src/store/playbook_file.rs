@@ -61,6 +61,8 @@ pub(crate) struct Seals {
     pub(crate) broken_removals: BTreeSet<LessonId>,
     /// Rows other than lessons whose checksum is not theirs.
     pub(crate) n_broken: usize,
+    /// True when the file has bytes that are no text, with U+FFFD in their place.
+    pub(crate) is_garbled: bool,
 }
 
 impl Seals {

@@ -165,6 +165,7 @@ impl Store {
         let rows = || self.parse(json!(salvage::rows(&text)).to_string().as_bytes()).map(is_cut);
         let mut parsed = self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()).ok()?;
         parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
+        parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)
     }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use adage::{Config, Error, FolderError, HashingEmbedder, Playbook, Request, build_lesson};
+use adage::{Config, Error, FolderError, HashingEmbedder, Listing, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
 use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
@@ -288,4 +288,47 @@ fn threads_over_two_handles_with_vectors_lose_nothing() {
     let mut config = Config::default();
     config.learn.dedup = adage::config::DedupPolicy::Off;
     crowd(|bench| bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap());
+}
+
+/// An editor that saves in another encoding garbles a letter: the lesson is as it was.
+#[test]
+fn a_letter_that_cannot_be_read_is_not_taken_for_an_edit() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    learn(&playbook, build_lesson("naming the café's tables", "By number."));
+    learn(&playbook, build_lesson("waxing skis", "Brush along the base."));
+    let known = playbook.list_lessons(&Listing::everything()).unwrap();
+    drop(playbook);
+    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
+    bench.write(TRUTH, text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>());
+    let playbook = bench.open();
+    assert!(playbook.recovery().is_some());
+    assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap(), known);
+    // One that a person means is taken.
+    drop(playbook);
+    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
+    bench.write(TRUTH, text.replace("café", "caf\u{fffd}"));
+    let lessons = bench.open().list_lessons(&Listing::everything()).unwrap();
+    assert!(lessons.iter().any(|lesson| lesson.trigger == "naming the caf\u{fffd}'s tables"));
+}
+
+/// The bare list of lessons does not say what of the usage is counted; the last commit did.
+#[test]
+fn a_file_without_marks_keeps_what_was_counted_since_the_last_commit() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    learn(&playbook, build_lesson("waxing skis", "Brush along the base."));
+    playbook.get_playbook_context("waxing skis").unwrap();
+    learn(&playbook, build_lesson("naming tables", "By number."));
+    playbook.get_playbook_context("waxing skis").unwrap();
+    playbook.skip("error-make").unwrap();
+    playbook.get_playbook_context("waxing skis").unwrap();
+    let known = playbook.list_lessons(&Listing::everything()).unwrap();
+    assert_eq!(known[1].retrievals, 3);
+    drop(playbook);
+    let file: Value = serde_json::from_slice(&bench.read(TRUTH)).unwrap();
+    bench.write(TRUTH, file["lessons"].to_string());
+    let playbook = bench.open();
+    assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap(), known);
+    assert_eq!(playbook.skips().unwrap().len(), 1);
 }

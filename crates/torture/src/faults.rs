@@ -157,7 +157,7 @@ pub(crate) fn full_disk(program: &Program, scale: usize) -> Result<Tally, Failur
 /// A text as somebody's program leaves it.
 type Kind = (&'static str, fn(&str) -> Vec<u8>);
 
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 40] = [
     ("byte order mark", |text| [b"\xef\xbb\xbf", text.as_bytes()].concat()),
     ("UTF-16, little-endian", |text| {
         text.encode_utf16().fold(vec![0xff, 0xfe], |mut bytes, unit| {
@@ -191,7 +191,54 @@ const KINDS: [Kind; 18] = [
     ("a quote too few", |text| text.replacen("\"lessons\":", "\"lessons:", 1).into_bytes()),
     ("one line", |text| serde_json::from_str::<Value>(text).unwrap_or_default().to_string().into_bytes()),
     ("twice the same text", |text| text.repeat(2).into_bytes()),
+    // Editors.
+    ("tabs for blanks", |text| text.replace("  ", "\t").into_bytes()),
+    ("blanks at the ends of lines", |text| text.replace('\n', "   \n").into_bytes()),
+    ("empty lines", |text| text.replace('\n', "\n\n").into_bytes()),
+    ("no newline at the end", |text| text.trim_end().as_bytes().to_vec()),
+    ("old Macintosh ends of lines", |text| text.replace('\n', "\r").into_bytes()),
+    ("letters as escapes", |text| text.replace("campaign", "c\\u0061mpaign").into_bytes()),
+    ("keys in another order", |text| sorted(text).into_bytes()),
+    ("curly quotes", |text| text.replacen("\"trigger\"", "\u{201c}trigger\u{201d}", 1).into_bytes()),
+    ("single quotes", |text| text.replace('"', "'").into_bytes()),
+    ("a byte order mark and carriage returns", |text| format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes()),
+    ("Latin-1", |text| text.replacen("task number 1", "t\u{e4}sk number 1", 1).chars().map(latin_1).collect()),
+    ("a swap file's text", |_| b"b0VIM 9.1\0\0\0\0".to_vec()),
+    // Version control.
+    ("markers within a lesson", |text| {
+        text.replacen("    },\n", "<<<<<<< ours\n    },\n=======\n    },\n>>>>>>> theirs\n", 1).into_bytes()
+    }),
+    ("a pointer of large-file storage", |_| {
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n".to_vec()
+    }),
+    ("a patch that was refused", |text| text.lines().map(|line| format!("+{line}\n")).collect::<String>().into_bytes()),
+    ("both sides after a merge", |text| text.replacen("\n  ]", ",\n    {}\n  ]", 1).into_bytes()),
+    // Sync tools and programs.
+    ("a page of an error", |_| b"<!DOCTYPE html><html><body>503 Service Unavailable</body></html>".to_vec()),
+    ("JSON lines", |text| rows_of(text).iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes()),
+    ("the list of lessons alone", |text| Value::from(rows_of(text)).to_string().into_bytes()),
+    ("null", |_| b"null\n".to_vec()),
+    ("two files joined in the middle", |text| {
+        let (one, other) = text.split_at(text.len() / 2);
+        format!("{one}{text}{other}").into_bytes()
+    }),
+    ("the last block twice", |text| format!("{text}{}", text.get(text.len() / 2..).unwrap_or_default()).into_bytes()),
 ];
+
+/// The text with its keys sorted, as `jq -S` leaves it.
+fn sorted(text: &str) -> String {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    serde_json::to_string_pretty(&value).unwrap_or_default()
+}
+
+fn latin_1(c: char) -> u8 {
+    u8::try_from(u32::from(c)).unwrap_or(b'?')
+}
+
+fn rows_of(text: &str) -> Vec<Value> {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    value.get("lessons").and_then(Value::as_array).cloned().unwrap_or_default()
+}
 
 /// After each of them, no lesson is gone but where the program says so.
 pub(crate) fn edits(program: &Program, _: usize) -> Result<Tally, Failure> {
