@@ -56,11 +56,17 @@ pub(super) fn absent_program(line: &str) -> Option<&str> {
 
 /// `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
+    place(line).is_some()
+}
+
+/// The file of such a line, and what is said of it.
+pub(super) fn place(line: &str) -> Option<(&str, &str)> {
     let mut fields = line.splitn(4, ':');
     let is_number =
         |field: Option<&str>| field.is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
-    let is_file = fields.next().is_some_and(|file| file.contains('.') && !file.contains(' '));
-    is_file && is_number(fields.next()) && is_number(fields.next()) && fields.next().is_some()
+    let file = fields.next().filter(|file| file.contains('.') && !file.contains(' '))?;
+    let is_place = is_number(fields.next()) && is_number(fields.next());
+    fields.next().filter(|_| is_place).map(|said| (file, said.trim_start()))
 }
 
 /// True when nothing ran: a person said no, or a call beside it failed first.

@@ -5,7 +5,7 @@ use adage_transcript::command::{Purpose, slug};
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::error_line::{absent_program, blames_the_command, error_line, is_finding};
+use super::error_line::{absent_program, blames_the_command, error_line, is_finding, place};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::wording::listed;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
@@ -17,6 +17,8 @@ const MAX_ERROR_CHARS: usize = 160;
 const MAX_CHANGES: usize = 4;
 /// Where more was done between failure and success, nobody knows which of it helped.
 const MAX_BETWEEN: usize = 2;
+/// What a lesson has in place of the file that an error names.
+const FILE: &str = "<file>";
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
@@ -24,6 +26,9 @@ const CONFIDENCE: f64 = 0.45;
 struct Recovery<'s, 't> {
     failed: &'s TerminalCall<'t>,
     fixed: &'s TerminalCall<'t>,
+    /// The two as a lesson shows them: only the command that the error blames, where nothing else was done.
+    before: CommandLine,
+    after: CommandLine,
     relation: Relation,
     distance: usize,
     /// What differs between the two commands, as they are shown.
@@ -84,17 +89,25 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     };
     let between = next.iter().take(before).copied();
     let next_user_turn = session.user_turn_after(failed.turn);
+    let edits = session.edits(failed.turn, fixed.turn);
+    let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
+    let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
+    let (shown_before, shown_after) = blamed
+        .and_then(|error| failed.line.blamed_by(error, &fixed.line))
+        .unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
     let recovery = Recovery {
         failed,
         fixed,
         relation,
         distance: before + 1,
-        changes: changes(failed, fixed, error),
+        changes: changes(&shown_before, &shown_after, error),
+        before: shown_before,
+        after: shown_after,
         error,
         said_between: (next_user_turn < fixed.turn).then_some(next_user_turn),
-        edits: session.edits(failed.turn, fixed.turn),
+        edits,
         edited: session.edited_files(failed.turn, fixed.turn),
-        remedies: between.filter(|call| may_mend(call, failed)).collect(),
+        remedies,
     };
     if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
@@ -119,11 +132,11 @@ fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
 }
 
 /// The words that differ. Where the error blames the command, the words that only cut the output may be the ones.
-fn changes(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>, error: Option<&str>) -> Vec<WordChange> {
+fn changes(failed: &CommandLine, fixed: &CommandLine, error: Option<&str>) -> Vec<WordChange> {
     if error.is_some_and(blames_the_command) {
-        return failed.line.word_changes(&fixed.line);
+        return failed.word_changes(fixed);
     }
-    CommandLine::parse(&failed.line.plain_text()).word_changes(&CommandLine::parse(&fixed.line.plain_text()))
+    CommandLine::parse(&failed.plain_text()).word_changes(&CommandLine::parse(&fixed.plain_text()))
 }
 
 impl Recovery<'_, '_> {
@@ -138,8 +151,9 @@ impl Recovery<'_, '_> {
             return Some(RejectedBecause::SaidBetween { turn });
         }
         // A script for one occasion cannot be shown whole.
-        let shown = || [self.failed, self.fixed].into_iter().chain(self.remedies.iter().copied());
-        if let Some(script) = shown().map(|call| self.text(call)).find(|text| is_script(text)) {
+        let remedies = self.remedies.iter().map(|call| &call.line);
+        let mut shown = [&self.before, &self.after].into_iter().chain(remedies);
+        if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text)) {
             return Some(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests = !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
@@ -180,8 +194,11 @@ impl Recovery<'_, '_> {
 
     fn candidate(&self, session: &Session<'_>) -> Candidate {
         let topic = self.failed.line.topic();
-        let error = self.error.map(|line| one_line(line, MAX_ERROR_CHARS));
-        let failed = self.shown(self.failed);
+        let error = self.error.map(|line| match place(line) {
+            Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
+            None => one_line(line, MAX_ERROR_CHARS),
+        });
+        let failed = self.shown(&self.before);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
@@ -216,10 +233,10 @@ impl Recovery<'_, '_> {
     }
 
     fn solution(&self) -> String {
-        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(call)).collect();
+        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(&call.line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
         let steps: Vec<String> = self.edits_told().into_iter().chain(run).collect();
-        let fixed = self.shown(self.fixed);
+        let fixed = self.shown(&self.after);
         let programs = self.failed.line.program().zip(self.fixed.line.program());
         if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
             return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
@@ -232,12 +249,20 @@ impl Recovery<'_, '_> {
     }
 
     /// A command in back-ticks; without what cuts its output, unless that may be what failed.
-    fn shown(&self, call: &TerminalCall<'_>) -> String {
-        format!("`{}`", self.text(call))
+    fn shown(&self, line: &CommandLine) -> String {
+        format!("`{}`", self.text(line))
     }
 
-    fn text(&self, call: &TerminalCall<'_>) -> String {
-        if self.error.is_some_and(blames_the_command) { call.line.text().to_owned() } else { call.line.plain_text() }
+    fn text(&self, line: &CommandLine) -> String {
+        if self.error.is_some_and(blames_the_command) {
+            return line.text().to_owned();
+        }
+        let plain = line.plain_text();
+        let Some((file, _)) = self.error.and_then(place) else { return plain };
+        // The next time it is another file.
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let words = plain.split(' ').map(|word| if name(word) == name(file) { FILE } else { word });
+        words.collect::<Vec<_>>().join(" ")
     }
 
     fn changes_shown(&self) -> String {
@@ -247,7 +272,7 @@ impl Recovery<'_, '_> {
 
     fn table(&self, error: Option<&str>) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
-        let (before, after) = (cell(&self.text(self.failed)), cell(&self.text(self.fixed)));
+        let (before, after) = (cell(&self.text(&self.before)), cell(&self.text(&self.after)));
         let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
         error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
     }

@@ -109,6 +109,29 @@ impl CommandLine {
         related::is_replaced(self, later)
     }
 
+    /// The command of this line that failed, and what it became in a later one, where the error begins with the name of its
+    /// program: of `sed -n 2p f | cat -A` and `sed -n 2p f | cat -v` it is `cat -A` and `cat -v`. None where both lines are nothing
+    /// else, or where nobody knows which of them it was.
+    #[must_use]
+    pub fn blamed_by(&self, error: &str, later: &Self) -> Option<(Self, Self)> {
+        let name = error.split(':').next().map(str::trim)?;
+        let only = |line: &Self, is_it: &dyn Fn(&Part) -> bool| {
+            let mut parts = line.parts.iter().filter(|part| is_it(part));
+            parts.next().filter(|_| parts.next().is_none()).cloned()
+        };
+        let is_named = |part: &Part| part.program() == name;
+        let own = only(self, &is_named)?;
+        let form = normal::form(&own);
+        let does_the_same = |part: &Part| is_named(part) && normal::form(part) == form;
+        let other = only(later, &does_the_same).or_else(|| only(later, &is_named))?;
+        let is_all = self.parts.len() == 1 && later.parts.len() == 1;
+        (!is_all && own != other).then(|| (Self::of(own), Self::of(other)))
+    }
+
+    fn of(part: Part) -> Self {
+        Self { text: part.written(), parts: vec![part] }
+    }
+
     /// What has to be changed in this line, word by word, to get the other one; empty when they have the same words.
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {

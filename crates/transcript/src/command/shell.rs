@@ -82,6 +82,13 @@ impl Part {
         &self.original
     }
 
+    /// As it was typed, without what became of its output.
+    pub(super) fn written(&self) -> String {
+        let lead = self.lead.iter().map(|word| word.raw.as_str());
+        let arguments = self.arguments.iter().map(|word| word.raw.as_str());
+        lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")
+    }
+
     pub(super) fn originals(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.original.as_str()).chain(self.arguments.iter().map(|word| word.text.as_str()))
     }

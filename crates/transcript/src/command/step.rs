@@ -68,7 +68,11 @@ impl Step {
             words.push(said?);
             is_text = TEXT_FLAGS.contains(&word.text.as_str());
         }
-        let step = Self { form: normal::form(part), purpose: purpose(part), folder: folder.clone(), words };
+        let form = normal::form(part);
+        if form == "git push" {
+            name_no_branch(&mut words);
+        }
+        let step = Self { form, purpose: purpose(part), folder: folder.clone(), words };
         let is_whole = part.original().chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | '$'));
         (is_whole && !step.text().contains('\n')).then_some(step)
     }
@@ -116,6 +120,16 @@ impl Step {
             }
         }
         Self { words, ..self.clone() }
+    }
+}
+
+/// Of `git push -u origin fix-12`, another time the branch is another one.
+fn name_no_branch(words: &mut [String]) {
+    const LASTING: [&str; 5] = ["main", "master", "develop", "trunk", "HEAD"];
+    let is_first_push = words.iter().any(|word| matches!(word.as_str(), "-u" | "--set-upstream"));
+    let mut operands = words.iter_mut().skip(2).filter(|word| !word.starts_with('-'));
+    if let Some(branch) = operands.nth(1).filter(|branch| is_first_push && !LASTING.contains(&branch.as_str())) {
+        "<branch>".clone_into(branch);
     }
 }
 

@@ -76,7 +76,7 @@ fn recoveries_say_what_changed() {
         Heuristic::ErrorRecovery,
         &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"],
     );
-    assert_eq!(found["correct_pattern"], "Run `sed -n 2p x | cat -vet` (-A → -vet).");
+    assert_eq!(found["correct_pattern"], "Run `cat -vet` (-A → -vet).");
 }
 
 #[test]
@@ -88,6 +88,36 @@ fn a_program_that_is_not_there_is_replaced_by_another() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&[absent, "$ find src/app -type d"], &[]);
     check(&["! tree src/web -L 2 # tree: permission denied", "$ find src/web -type d"], &[]);
+}
+
+#[test]
+fn of_a_line_of_several_commands_the_one_that_failed_is_told() {
+    let piped = "! sed -n '2,3p' /srv/app/a.go | cat -A # cat: illegal option -- A";
+    let found = lesson(Heuristic::ErrorRecovery, &[piped, "$ sed -n '2,3p' /srv/app/a.go | cat -vet"]);
+    assert_eq!(found["trigger"], "`cat -A` fails: cat: illegal option -- A");
+    assert_eq!(found["correct_pattern"], "Run `cat -vet` (-A → -vet).");
+    let chained = "! gofmt -w . && go build -o app ./... # go: cannot write multiple packages to non-directory app";
+    let found = lesson(Heuristic::ErrorRecovery, &[chained, "$ go build -o app . && go vet ./web"]);
+    assert_eq!(found["correct_pattern"], "Run `go build -o app .` (./... → .).");
+    // Where the line runs the program more than once, nobody knows which of them it was.
+    let both = "! go vet && go build -o app ./... # go: cannot write multiple packages to non-directory app";
+    let found = lesson(Heuristic::ErrorRecovery, &[both, "$ go vet && go build -o app ."]);
+    assert_eq!(found["correct_pattern"], "Run `go vet && go build -o app .` (./... → .).");
+}
+
+#[test]
+fn what_is_another_the_next_time_has_a_placeholder() {
+    let lint = "! golangci-lint run # pkg/cloud/auth.go:122:1: File is not properly formatted (gofmt)";
+    let found =
+        lesson(Heuristic::ErrorRecovery, &[lint, "$ gofmt -w /srv/app/pkg/cloud/auth.go", "$ golangci-lint run"]);
+    assert_eq!(found["trigger"], "`golangci-lint run` fails: <file>: File is not properly formatted (gofmt)");
+    assert_eq!(found["correct_pattern"], "First run `gofmt -w <file>`; then `golangci-lint run` passes.");
+    let push = "! git push # fatal: The current branch fix-12 has no upstream branch.";
+    let found = lesson(Heuristic::ErrorRecovery, &[push, "$ git push --set-upstream origin fix-12"]);
+    assert_eq!(
+        found["correct_pattern"],
+        "Run `git push --set-upstream origin <branch>` (+ --set-upstream origin <branch>)."
+    );
 }
 
 #[test]
