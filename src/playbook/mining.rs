@@ -23,7 +23,7 @@ pub struct Mined {
     pub explanations: Vec<Explanation>,
     /// Suggestions that were left out because a person skipped them.
     pub skipped: Vec<String>,
-    /// Suggestions that were left out because the project has such a lesson, in use or in review: how it is checked.
+    /// Suggestions that were left out because the project has such a lesson, in use, in review or removed: how it is checked.
     pub known: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub enum SkipSelection<'a> {
 
 impl Playbook {
     /// What the rules find in a session, without what a person skipped for good, and without how the project is checked where
-    /// the playbook has that. Nothing is learned; the same transcript, skips and lessons give the same candidates.
+    /// the playbook has that, or a person removed it. Nothing is learned; the same transcript, skips and lessons give the same candidates.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -135,10 +135,11 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
     skip.times >= config.skip_threshold && age < config.skip_for
 }
 
-/// True when a lesson, in use or in review, tells how this project is checked.
+/// True when a lesson tells how this project is checked: in use, in review, or removed by a person in the last 30 days.
 fn has_checks(book: &Book, project: &str) -> bool {
     let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-    let mut lessons = book.lessons.iter().chain(waiting);
+    let removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
+    let mut lessons = book.lessons.iter().chain(waiting).chain(removed);
     lessons.any(|lesson| lesson.trigger == project_checks::TRIGGER && lesson.realm.project == project)
 }
 

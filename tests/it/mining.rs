@@ -244,3 +244,25 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
     assert_eq!(playbook.waiting_lessons().unwrap()[0].reason, ReviewReason::Unevidenced);
 }
+
+/// However many sessions run the tests, a project has one lesson that says how it is checked.
+#[test]
+fn how_a_project_is_checked_is_suggested_once() {
+    let session = |name: &str, project: &str, command: &str| {
+        let turns = (0..6).map(|_| run(command, "ok", Status::Succeeded)).collect();
+        Transcript { session: name.into(), project: project.into(), turns, ..Transcript::default() }
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let admitted = admit(&playbook, &session("s1", "/srv/app", "go test ./..."));
+    assert!(matches!(admitted[..], [LearnOutcome::Review { .. }]), "{admitted:?}");
+    let again = playbook.mine(&session("s2", "/srv/app", "go test -race ./...")).unwrap();
+    assert_eq!((again.candidates.len(), again.known.len()), (0, 1));
+    // Of another project it is.
+    let other = playbook.mine(&session("s3", "/srv/web", "npm test")).unwrap();
+    assert_eq!((other.candidates.len(), other.known.len()), (1, 0));
+    let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
+    playbook.dismiss(waiting.id, waiting.text_hash()).unwrap();
+    let dismissed = playbook.mine(&session("s4", "/srv/app", "go test -v ./...")).unwrap();
+    assert_eq!((dismissed.candidates.len(), dismissed.known.len()), (0, 1));
+}

@@ -350,10 +350,7 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
         say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
     }
     for name in &mined.known {
-        say(&format!(
-            "{}: {name} is known of this project; `remove` the lesson to have it suggested again",
-            file.display()
-        ));
+        say(&format!("{}: {name} is in the playbook already, or was removed", file.display()));
     }
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
