@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
 
-use adage::{Feedback, Listing, Playbook};
+use adage::{Document, Feedback, Filter, HashingEmbedder, Listing, Lookup, Playbook, VectorMemory};
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, TRUTH, learn, three};
+use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, three};
+use super::transcripts::say;
 
 /// A folder with lessons, counts, a removal and usage that is not folded in.
 fn stocked() -> Bench {
@@ -41,53 +43,72 @@ fn damage(path: &Path, bytes: &[u8]) {
     file.set_modified(modified).unwrap();
 }
 
+/// What happens to a file.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    Flip { byte: usize, bit: usize },
+    Cut { at: usize },
+}
+
+impl Damage {
+    fn of(self, whole: &[u8]) -> Vec<u8> {
+        let mut bytes = whole.to_vec();
+        match self {
+            Self::Flip { byte, bit } => bytes[byte] ^= 1 << bit,
+            Self::Cut { at } => bytes.truncate(at),
+        }
+        bytes
+    }
+}
+
+/// True for the long form of these tests, with every bit of a file and a cut at every byte.
+fn is_thorough() -> bool {
+    std::env::var_os("ADAGE_DAMAGE").is_some_and(|value| value == "all")
+}
+
+/// One bit of every byte, another one from byte to byte; in the long form each of them.
+fn flips(length: usize) -> Vec<Damage> {
+    let bits = |byte: usize| if is_thorough() { 0..8 } else { byte * 5 % 8..byte * 5 % 8 + 1 };
+    (0..length).flat_map(|byte| bits(byte).map(move |bit| Damage::Flip { byte, bit })).collect()
+}
+
+fn cuts(length: usize) -> Vec<Damage> {
+    (0..length).step_by(if is_thorough() { 1 } else { 3 }).map(|at| Damage::Cut { at }).collect()
+}
+
 /// With each of these damages to a file: the state is the same, or a check says that it is not.
-fn check_each(name: &str, damages: impl Fn(&[u8]) -> Vec<(String, Vec<u8>)>) {
+fn check_each(name: &str, damages: impl Fn(usize) -> Vec<Damage>) {
     let bench = stocked();
     let path = bench.path(name);
     let whole = fs::read(&path).unwrap();
     let known = state(&bench.builder().read_only().open().unwrap());
     let (mut n_healed, mut n_told) = (0, 0);
-    let all = damages(&whole);
+    let all = damages(whole.len());
     assert!(!all.is_empty());
-    for (what, bytes) in &all {
-        damage(&path, bytes);
-        let playbook = bench.builder().read_only().open().unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+    for what in &all {
+        damage(&path, &what.of(&whole));
+        let playbook = bench.builder().read_only().open().unwrap_or_else(|error| panic!("{name}, {what:?}: {error}"));
         let is_told = playbook.recovery().is_some() || !playbook.check().unwrap().findings.is_empty();
         let now = state(&playbook);
         if now == known {
             n_healed += 1;
         } else {
-            assert!(is_told, "{name}, {what}: {now:#} instead of {known:#}");
+            assert!(is_told, "{name}, {what:?}: {now:#} instead of {known:#}");
             n_told += 1;
         }
-        if name == TRUTH || name == BACKUP {
-            assert_eq!(now, known, "{name}, {what}");
+        if [TRUTH, BACKUP, LOG].contains(&name) {
+            assert_eq!(now, known, "{name}, {what:?}");
         }
     }
-    assert_eq!(n_healed + n_told, all.len());
+    say(&format!("{name}: {n_healed} the same, {n_told} told"));
     // The next writer goes on from the same state.
-    damage(&path, &all[all.len() / 2].1);
+    damage(&path, &all[all.len() / 2].of(&whole));
     let before = state(&bench.open());
     let ids = |state: &Value| {
         let lessons = state["lessons"].as_array().unwrap().iter();
         lessons.map(|lesson| lesson["id"].to_string()).collect::<BTreeSet<_>>()
     };
     assert_eq!(ids(&before), ids(&known));
-}
-
-/// One bit of every byte, another one from byte to byte.
-fn flips(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let flip = |place: usize| {
-        let mut bytes = whole.to_vec();
-        bytes[place] ^= 1 << (place * 5 % 8);
-        (format!("bit {} of byte {place}", place * 5 % 8), bytes)
-    };
-    (0..whole.len()).map(flip).collect()
-}
-
-fn cuts(whole: &[u8]) -> Vec<(String, Vec<u8>)> {
-    (0..whole.len()).step_by(3).map(|end| (format!("cut at {end}"), whole[..end].to_vec())).collect()
 }
 
 #[test]
@@ -106,6 +127,65 @@ fn a_playbook_or_a_backup_that_is_cut_anywhere_loses_nothing() {
 fn a_flipped_bit_of_the_archive_or_of_usage_is_found() {
     check_each("archive.jsonl", flips);
     check_each("usage.0.jsonl", flips);
+}
+
+#[test]
+fn a_log_of_commits_that_is_damaged_or_cut_loses_nothing_while_the_file_is_whole() {
+    check_each(LOG, flips);
+    check_each(LOG, cuts);
+}
+
+/// The log of a vector memory, and the vectors beside it: the documents are the same, or the open says what it lost. A cut cannot be
+/// told from a write that was never finished.
+#[test]
+fn a_damaged_vector_memory_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |is_reader: bool| {
+        let builder = VectorMemory::builder(folder.path()).with_embedder(Arc::new(HashingEmbedder));
+        if is_reader { builder.read_only() } else { builder }.open().unwrap()
+    };
+    let document =
+        |n: usize| Document::new(n.to_string(), format!("text {n} of the memory")).with("half", (n % 2).to_string());
+    let state = |memory: &VectorMemory| {
+        let documents = memory.documents(&Filter::all()).unwrap();
+        let nearest = memory.query(&Lookup::text("text 1 of the memory")).unwrap();
+        let nearest: Vec<String> = nearest.hits.iter().map(|hit| hit.document.id.clone()).collect();
+        (documents.iter().map(|document| json!(**document).to_string()).collect::<Vec<_>>(), nearest)
+    };
+    let memory = open(false);
+    let mut states = vec![state(&memory)];
+    let mut done = || states.push(state(&memory));
+    memory.add(document(0)).unwrap();
+    done();
+    memory.add_all((1..4).map(document)).unwrap();
+    done();
+    memory.update(Document::new("2", "another text")).unwrap();
+    done();
+    memory.remove("3").unwrap();
+    done();
+    memory.snapshot().unwrap();
+    drop(memory);
+    let known = states.last().cloned().unwrap();
+    for name in ["documents.jsonl", "vectors.bin"] {
+        let path = folder.path().join(name);
+        let whole = fs::read(&path).unwrap();
+        let (mut n_same, mut n_told) = (0, 0);
+        for what in flips(whole.len()).into_iter().chain(cuts(whole.len())) {
+            // Not in place: a handle may have mapped it.
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, what.of(&whole)).unwrap();
+            let memory = open(true);
+            let now = state(&memory);
+            n_same += usize::from(now == known);
+            n_told += usize::from(now != known);
+            // A log that is cut is what a writer leaves that dies: the state after one of the batches.
+            let is_earlier = matches!(what, Damage::Cut { .. }) && states.contains(&now);
+            let is_told = memory.recovery().is_some() || is_earlier;
+            assert!(now == known || is_told, "{name}, {what:?}: {now:#?} instead of {known:#?}");
+        }
+        say(&format!("{name}: {n_same} the same, {n_told} told"));
+        fs::write(&path, &whole).unwrap();
+    }
 }
 
 #[test]

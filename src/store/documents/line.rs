@@ -106,7 +106,7 @@ pub(super) fn singly<'d>(
 pub(super) struct Lines {
     pub(super) header: Option<Header>,
     pub(super) changes: Vec<Logged>,
-    /// Where whole lines are that cannot be read.
+    /// Where whole lines are that cannot be read, and one whose end is damaged.
     pub(super) broken: Vec<Range<usize>>,
     /// Up to where whole batches go: what follows was torn, or is being written.
     pub(super) whole: usize,
@@ -127,8 +127,16 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
     let (mut is_torn, mut was_zeroed) = (false, false);
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let [text @ .., b'\n'] = line else { break };
         let here = at..at + line.len();
+        let text = match line {
+            [text @ .., b'\n'] => text,
+            // No write ends so: a bit of its end was flipped.
+            [text @ .., 1..=u8::MAX] if parse(text).is_some() => {
+                lines.broken.push(here.clone());
+                text
+            }
+            _ => break,
+        };
         at = here.end;
         let payload = parse(text);
         let more = payload.as_ref().map(|payload| payload.more);
