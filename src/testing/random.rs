@@ -1,5 +1,7 @@
 //! Numbers for cases that are drawn.
 
+#![allow(clippy::disallowed_methods, reason = "the environment says how many cases a test looks at")]
+
 /// Numbers with a fixed seed (`SplitMix64`, Steele et al., OOPSLA 2014).
 pub(crate) struct Random(pub(crate) u64);
 

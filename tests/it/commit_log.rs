@@ -181,7 +181,9 @@ fn a_damaged_line_of_a_large_playbooks_log_is_told() {
     for place in [1, 2, 3] {
         let bench = Bench::new();
         let playbook = large(&bench);
-        three().into_iter().for_each(|draft| _ = learn(&playbook, draft));
+        for draft in three() {
+            learn(&playbook, draft);
+        }
         drop(playbook);
         let log = String::from_utf8(bench.read(LOG)).unwrap();
         let mut lines: Vec<String> = log.lines().map(str::to_owned).collect();

@@ -211,11 +211,11 @@ const KINDS: [Kind; 40] = [
     ("a pointer of large-file storage", |_| {
         b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n".to_vec()
     }),
-    ("a patch that was refused", |text| text.lines().map(|line| format!("+{line}\n")).collect::<String>().into_bytes()),
+    ("a patch that was refused", |text| lines(text.lines().map(|line| format!("+{line}")))),
     ("both sides after a merge", |text| text.replacen("\n  ]", ",\n    {}\n  ]", 1).into_bytes()),
     // Sync tools and programs.
     ("a page of an error", |_| b"<!DOCTYPE html><html><body>503 Service Unavailable</body></html>".to_vec()),
-    ("JSON lines", |text| rows_of(text).iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes()),
+    ("JSON lines", |text| lines(rows_of(text).iter().map(ToString::to_string))),
     ("the list of lessons alone", |text| Value::from(rows_of(text)).to_string().into_bytes()),
     ("null", |_| b"null\n".to_vec()),
     ("two files joined in the middle", |text| {
@@ -229,6 +229,12 @@ const KINDS: [Kind; 40] = [
 fn sorted(text: &str) -> String {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     serde_json::to_string_pretty(&value).unwrap_or_default()
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> Vec<u8> {
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    text.into_bytes()
 }
 
 fn latin_1(c: char) -> u8 {
