@@ -31,8 +31,10 @@ pub(super) fn is_finding(line: &str) -> bool {
 
 /// True when an error says that the command was written wrongly, not that something is not there.
 pub(super) fn blames_the_command(line: &str) -> bool {
-    const MARKS: [&str; 9] = [
+    const MARKS: [&str; 10] = [
         "command not found",
+        // What zsh says of a pattern that is not quoted.
+        "no matches found",
         "illegal option",
         "invalid option",
         "unknown option",
@@ -102,6 +104,7 @@ mod tests {
             ("Traceback (most recent call last):\n  File x\nKeyError: 'a'", Some("KeyError: 'a'")),
             ("cat: illegal option -- A\nusage: cat", Some("cat: illegal option -- A")),
             ("usage: git stash list [<options>]", Some("usage: git stash list [<options>]")),
+            ("(eval):1: no matches found: --include=*.go", Some("(eval):1: no matches found: --include=*.go")),
             ("Exit code 2\nUsage: npm <command>", Some("Usage: npm <command>")),
             // A code, a count and a verdict say nothing.
             ("Exit code 2\n", None),

@@ -92,9 +92,9 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     let edits = session.edits(failed.turn, fixed.turn);
     let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
     let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
-    let (shown_before, shown_after) = blamed
-        .and_then(|error| failed.line.blamed_by(error, &fixed.line))
-        .unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
+    let shown = |error| called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
+    let (shown_before, shown_after) =
+        blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
     let recovery = Recovery {
         failed,
         fixed,
@@ -114,6 +114,17 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     }
     let ground = FiredBecause::Recovered { relation, distance: recovery.distance, n_edited: recovery.edited.len() };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
+}
+
+/// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.
+fn called_by_path(
+    error: &str,
+    failed: &TerminalCall<'_>,
+    fixed: &TerminalCall<'_>,
+) -> Option<(CommandLine, CommandLine)> {
+    let (bare, path) = (failed.line.program_path()?, fixed.line.program_path()?);
+    let is_it = absent_program(error)?.starts_with(bare) && path.strip_suffix(bare)?.ends_with('/');
+    is_it.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
 }
 
 /// The name of a file of tests, as most languages name them.
@@ -172,13 +183,19 @@ impl Recovery<'_, '_> {
         }
         let n_between = self.edits.len() + self.remedies.len();
         let is_told = n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some());
-        let is_mended = n_between > 0 || self.differs() || self.relation == Relation::Replaced;
+        let is_mended = n_between > 0 || self.differs() || self.is_requoted() || self.relation == Relation::Replaced;
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
     }
 
     /// True when the command that passed is not the one that failed.
     fn is_other_run(&self) -> bool {
         !matches!(self.relation, Relation::Rerun | Relation::Prepared)
+    }
+
+    /// True when only quotes were put around words, as for a pattern that the shell would not leave alone.
+    fn is_requoted(&self) -> bool {
+        let is_blamed = self.error.is_some_and(blames_the_command);
+        is_blamed && self.changes.is_empty() && self.before.text() != self.after.text()
     }
 
     /// True when the words that differ are few enough to be told.
@@ -241,6 +258,9 @@ impl Recovery<'_, '_> {
         if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
             return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
         }
+        if self.before.program_path() != self.after.program_path() && self.before.program() == self.after.program() {
+            return format!("{} is not found here: call it as {fixed}.", self.shown(&self.before));
+        }
         if steps.is_empty() {
             format!("Run {fixed}{}.", self.changes_shown())
         } else {
@@ -267,7 +287,13 @@ impl Recovery<'_, '_> {
 
     fn changes_shown(&self) -> String {
         let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
-        if self.differs() { format!(" ({})", changes.join(", ")) } else { String::new() }
+        if self.is_requoted() {
+            " (other quotes)".to_owned()
+        } else if self.differs() {
+            format!(" ({})", changes.join(", "))
+        } else {
+            String::new()
+        }
     }
 
     fn table(&self, error: Option<&str>) -> String {

@@ -103,6 +103,12 @@ impl CommandLine {
         related::relation(self, later)
     }
 
+    /// The program as it was written, with its folder, where one is named.
+    #[must_use]
+    pub fn program_path(&self) -> Option<&str> {
+        self.main_parts().first().map(|part| part.original())
+    }
+
     /// True when a later line runs another program on an operand of this one: what somebody does whose program is not there.
     #[must_use]
     pub fn is_replaced_by(&self, later: &Self) -> bool {

@@ -91,6 +91,21 @@ fn a_program_that_is_not_there_is_replaced_by_another() {
 }
 
 #[test]
+fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
+    let glob = "! grep -rn --include=*.go Watch . # (eval):1: no matches found: --include=*.go";
+    let found = lesson(Heuristic::ErrorRecovery, &[glob, "$ grep -rn --include='*.go' Watch ."]);
+    assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .` (other quotes).");
+    let script = "import json, sys; rows = [json.loads(line) for line in sys.stdin]; ".repeat(3);
+    let (failed, fixed) = (
+        format!("! python3 -c '{script}print(1)' # (eval):1: command not found: python3.12"),
+        format!("$ /usr/bin/python3 -c '{script}print(2)'"),
+    );
+    let found = lesson(Heuristic::ErrorRecovery, &[&failed, &fixed]);
+    assert_eq!(found["trigger"], "`python3` fails: (eval):1: command not found: python3.12");
+    assert_eq!(found["correct_pattern"], "`python3` is not found here: call it as `/usr/bin/python3`.");
+}
+
+#[test]
 fn of_a_line_of_several_commands_the_one_that_failed_is_told() {
     let piped = "! sed -n '2,3p' /srv/app/a.go | cat -A # cat: illegal option -- A";
     let found = lesson(Heuristic::ErrorRecovery, &[piped, "$ sed -n '2,3p' /srv/app/a.go | cat -vet"]);
