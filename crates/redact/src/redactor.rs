@@ -238,6 +238,7 @@ impl Redactor {
         let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
         let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
             || (is_hex && self.skips.between.contains(before.as_str()))
+            || (is_hex && self.skips.names.contains(word_before(text.get(..range.start)?.trim_end()).as_str()))
             || self.skips.has_stem(name)
             || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)

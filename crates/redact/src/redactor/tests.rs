@@ -388,6 +388,48 @@ fn passwords_in_tables_flags_and_scripts() {
 }
 
 #[test]
+fn passwords_behind_users_sources_and_kinds() {
+    check_places(&[
+        "java -jar cli.jar -s https://ci.internal/ -auth bot:¶ list-jobs",
+        "nats sub --creds=svc:§ orders",
+        "define('AUTH_KEY',         '§');",
+        "define(\"SMTP_PASSWORD\", \"§\");",
+        "new PDO('mysql:host=db;dbname=shop', 'shop', '§');",
+        "DriverManager.getConnection(\"jdbc:sqlserver://db;encrypt=true\", \"sa\", \"§\")",
+        "203.0.113.7 198.51.100.9 : PSK \"§\"",
+        "carol : EAP \"§\"",
+    ]);
+}
+
+#[test]
+fn keys_whose_kind_is_told_around_them() {
+    let hex = "3f9a0c7be15d2468";
+    let (key, uuid) = (hex.repeat(4), "aad9f63e-3c52-469a-bbad-015a09506fd1");
+    for (text, secret) in [
+        (format!("accounts: [\"0x{key}\"], // deployer private key"), key.clone()),
+        (format!("SIGNER=0x{key} # the signing key"), key.clone()),
+        (format!("acl {{\n  tokens {{\n    agent = \"{uuid}\"\n  }}\n}}"), uuid.to_owned()),
+        (format!("K10{key}::server:{hex}{hex}"), format!("{hex}{hex}")),
+        (
+            format!("-----BEGIN OpenVPN Static key V1-----\n{key}\n{key}\n-----END OpenVPN Static key V1-----"),
+            key.clone(),
+        ),
+        ("the last unused backup code is 4842 2367".to_owned(), "4842 2367".to_owned()),
+        ("use the recovery code yvj4htjeq1 if the phone is gone".to_owned(), "yvj4htjeq1".to_owned()),
+    ] {
+        assert!(!redact(&text).contains(&secret), "{text}");
+    }
+    for text in [
+        "the backup code lives in src/backup and is generated",
+        "recovery code for the 2024 2025 season was removed from the parser",
+        "Sentry event 71b29f2707cb1d1cb571e61dcd4553a6 was grouped into SHOP-4F",
+        "block 0x3f9a0c7be15d2468 // the public key is elsewhere",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
 fn passwords_in_sentences() {
     check_places(&[
         "log in as admin with password §",
