@@ -137,7 +137,11 @@ pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
             Heuristic::MultiStep => multi_step::find(&session, config),
             Heuristic::ErrorRecovery => error_recovery::find(&session, config),
             Heuristic::UserCorrection => user_correction::find(&session, first_untrusted),
-            Heuristic::RepeatedAction => repeated_action::find(&session, config),
+            Heuristic::RepeatedAction => {
+                let mut found = repeated_action::find(&session, config);
+                project_checks::leave_to_procedures(&mut found, &suggestions.candidates);
+                found
+            }
             Heuristic::ExplicitInstruction => explicit_instruction::find(&session),
         };
         take(heuristic, found, config, &mut suggestions);

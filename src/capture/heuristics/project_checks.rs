@@ -55,6 +55,22 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Tria
     Some(told(session, turn, shown))
 }
 
+/// Checks that ran only within a procedure, as before a release, are told by it.
+pub(super) fn leave_to_procedures(trials: &mut [Trial], candidates: &[Candidate]) {
+    for trial in trials {
+        let Ok((candidate, _)) = &trial.result else { continue };
+        let is_within = |procedure: &&Candidate| {
+            procedure.heuristic == Heuristic::MultiStep
+                && candidate.turns.iter().all(|turn| procedure.turns.contains(turn))
+        };
+        if candidate.name == NAME
+            && let Some(procedure) = candidates.iter().find(is_within)
+        {
+            trial.result = Err(RejectedBecause::Outdone { score: candidate.score, best: procedure.score });
+        }
+    }
+}
+
 /// The way to write it, where it was run in the same way again, or for all of the project or of the change.
 fn shown(session: &Session<'_>, check: &Check<'_>, min: usize) -> Option<Usual> {
     let whole: Vec<&Step> = check.steps.iter().copied().filter(|step| step.takes_all()).collect();

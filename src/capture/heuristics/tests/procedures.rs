@@ -200,6 +200,8 @@ fn the_checks_of_a_project_are_one_lesson() {
     check(&["$ go test", "$ go vet", "$ ls", "$ ls", "$ ls", "$ ls"], &[]);
     // A check of one part, once, is no way to check.
     check(&["$ go test ./a", "$ go vet ./a", "$ go build ./a", "$ ls", "$ ls", "$ ls"], &[]);
+    // Those of a release are told by the release.
+    check(&["$ go vet", "$ go build", "$ go test", "$ rel sign", "$ rel ship", "$ ls"], &[]);
     // Where it was run.
     let lines = ["~ a.ts", "$ cd web && npx tsc", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];
     assert_eq!(told(&lines), "Check with:\n1. `cd web && npx tsc`");
