@@ -10,6 +10,7 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod accepted;
 mod agent;
 mod bench;
 #[cfg(feature = "bundled-model")]
