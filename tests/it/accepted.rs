@@ -64,7 +64,7 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(6, 24, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::hash_map(text(), inner, 0..5).prop_map(|map| Value::from_iter(map)),
+            prop::collection::hash_map(text(), inner, 0..5).prop_map(Value::from_iter),
         ]
     })
 }
