@@ -78,8 +78,9 @@ pub(crate) struct Snapshot {
     is_logged: bool,
     version: FileVersion,
     newer: Option<u64>,
-    /// True when counts are in it that no segment has: it is for reading only.
-    has_spilled: bool,
+    /// True when it is for reading only, and a commit reads the folder again: counts are in it that no segment has, or it was put
+    /// together from a broken folder while somebody else held the lock.
+    is_provisional: bool,
 }
 
 /// What a change of the playbook file is detected by.
@@ -114,7 +115,7 @@ impl Snapshot {
             is_logged: false,
             version,
             newer,
-            has_spilled: false,
+            is_provisional: false,
         }
     }
 
@@ -148,6 +149,9 @@ const VECTORS: &str = "vectors.bin";
 
 /// As much of the file as holds its generation.
 const START_BYTES: usize = 256;
+
+/// How often the files are read while others write them, until one reading fits together.
+const MAX_READS: usize = 8;
 
 /// Events that wait in memory because the folder is busy take at most this many bytes.
 const MAX_PENDING: usize = 1 << 20;
@@ -379,7 +383,7 @@ impl Store {
             _ => false,
         };
         let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
-        if !is_same || known.has_spilled {
+        if !is_same || known.is_provisional {
             return match self.load() {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
@@ -412,7 +416,22 @@ impl Store {
         self.guard.admits(|| lesson.admission_hash())
     }
 
+    /// Reads the state. Who does not hold the lock may read one file before a commit and another after it: what cannot be right is
+    /// read again while the files change.
     fn load(&self) -> Result<Snapshot> {
+        for _ in 1..MAX_READS {
+            let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
+            let loaded = self.load_once();
+            let Err(FolderError::Unreadable { .. }) = loaded else { return loaded };
+            let now = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
+            if before.iter().zip(&now).all(|(before, now)| is_alike(before.as_ref(), now.as_ref())) {
+                return loaded;
+            }
+        }
+        self.load_once()
+    }
+
+    fn load_once(&self) -> Result<Snapshot> {
         self.guard.refresh()?;
         // Before the file: what a commit writes in between is then newer than the log, and not older.
         let log = self.log_bytes()?;

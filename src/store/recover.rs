@@ -102,7 +102,7 @@ impl Store {
             let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
             let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
             let commits = self.read_log()?.end;
-            self.with_usage(Snapshot { commits, ..Snapshot::new(file, version, None) })?
+            self.with_usage(Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) })?
         };
         Ok((snapshot, Some(recovery)))
     }

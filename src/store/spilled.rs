@@ -43,7 +43,7 @@ impl Store {
     pub(super) fn read_spilled(&self, snapshot: &mut Snapshot) -> Result<()> {
         for name in self.spilled()?.into_iter().filter(|name| name.ends_with(USAGE)) {
             let bytes = self.files().read_or_empty(Name::from(name), 0)?;
-            snapshot.has_spilled = true;
+            snapshot.is_provisional = true;
             let file = Arc::make_mut(&mut snapshot.file);
             snapshot.log.read_more(&bytes, Arc::make_mut(&mut file.book), &self.feedback);
         }
