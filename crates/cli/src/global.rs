@@ -90,8 +90,9 @@ pub(crate) enum Access {
     Write,
 }
 
-/// The file with a folder's lessons.
+/// The file with a folder's lessons, and the log of what was committed to it.
 const PLAYBOOK: &str = "skills_playbook.json";
+const LOG: &str = "playbook.log";
 
 impl Global {
     /// The folder that is read first, and written to.
@@ -221,10 +222,11 @@ impl Global {
     /// and are named.
     pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         self.expect_memory()?;
-        let mut playbooks = vec![open_any(self.builder()?, access.in_folder(self.dir()))?];
+        let mut playbooks = vec![open_in_sight(self.dir(), access, || self.builder())?];
         if let Some(user) = self.place.user.as_deref().filter(|user| has_memory(user)) {
-            let builder = self.builder_at(user)?.with_folder_config(self.finish(|_| ()));
-            playbooks.push(open_any(trust::ask(self, user, builder), access.in_folder(user))?);
+            let with_config = |builder: PlaybookBuilder| builder.with_folder_config(self.finish(|_| ()));
+            let builder = || Ok(trust::ask(self, user, with_config(self.builder_at(user)?)));
+            playbooks.push(open_in_sight(user, access, builder)?);
         }
         let silent: Vec<PathBuf> = playbooks
             .iter()
@@ -305,8 +307,20 @@ impl Books {
 impl Access {
     /// Looking at a folder that has no lessons makes nothing in it.
     fn in_folder(self, dir: &Path) -> Self {
-        if dir.join(PLAYBOOK).exists() { self } else { Self::Read }
+        if [PLAYBOOK, LOG].iter().any(|name| dir.join(name).exists()) { self } else { Self::Read }
     }
+}
+
+/// Opens the playbook of a folder that may have no lessons yet: those that another process learns meanwhile are counted too.
+fn open_in_sight(
+    dir: &Path,
+    access: Access,
+    builder: impl Fn() -> Result<PlaybookBuilder, Box<dyn Error>>,
+) -> Result<Playbook, Box<dyn Error>> {
+    let before = access.in_folder(dir);
+    let playbook = open_any(builder()?, before)?;
+    let now = access.in_folder(dir);
+    if now == before { Ok(playbook) } else { open_any(builder()?, now) }
 }
 
 /// Opens a playbook; what it recovered from is reported. An unknown folder is refused.

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::schemas::object;
 
+/// `ADAGE_ROUNDS` says how many otherwise.
 const ROUNDS: u64 = 20;
 /// Of these, one of the learners or the recaller is killed at a random one.
 const LEARNS_EACH: usize = 175;
@@ -65,6 +66,8 @@ struct Acknowledged {
     /// How often each lesson was shown, and credited, by contexts and outcomes that ended well.
     shown: BTreeMap<String, u64>,
     helpful: BTreeMap<String, u64>,
+    /// The receipts of those contexts, with what they said.
+    receipts: Vec<String>,
     /// Lessons that a context which was killed may have counted.
     perhaps_shown: u64,
     removed: BTreeSet<String>,
@@ -137,9 +140,15 @@ impl Round {
                 continue;
             }
             let context = objects(&output).remove(0);
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(!told.contains("counted") && !told.contains("broken"), "{told}");
             let ids: Vec<String> =
                 context["lessons"].as_array().unwrap().iter().map(|lesson| text(&lesson["id"])).collect();
             let mut done = self.done.lock().unwrap();
+            match context["receipt"].as_str() {
+                Some(receipt) => done.receipts.push(format!("{receipt} {told}")),
+                None => assert!(ids.is_empty(), "shown without a receipt: {told}"),
+            }
             for id in &ids {
                 *done.shown.entry(id.clone()).or_default() += 1;
             }
@@ -188,6 +197,11 @@ impl Round {
         for id in &done.removed {
             assert!(!live.contains_key(id), "{context}: {id} came back");
         }
+        let usage = fs::read_to_string(self.folder.join("usage.0.jsonl")).unwrap_or_default();
+        for receipt in &done.receipts {
+            let id = receipt.split(' ').next().unwrap_or_default();
+            assert!(usage.contains(id), "{context}: nobody has receipt {receipt}");
+        }
         let mut surplus = 0;
         for (id, lesson) in &live {
             let (shown, helpful) =
@@ -212,7 +226,8 @@ impl Round {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
-    for round in 0..ROUNDS {
+    let rounds = std::env::var("ADAGE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    for round in 0..rounds {
         let folder = tempfile::tempdir().unwrap();
         let mut random = Random(round);
         let victim = random.below(4);
