@@ -16,7 +16,7 @@ const PLAYBOOK: &str = "skills_playbook.json";
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 impl Tally {
-    fn count(&mut self, what: &str, is_same: bool, is_told: bool) {
+    pub(crate) fn count(&mut self, what: &str, is_same: bool, is_told: bool) {
         self.cases += 1;
         match (is_same, is_told) {
             (true, _) => self.same += 1,

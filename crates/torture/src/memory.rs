@@ -15,7 +15,8 @@ pub(crate) struct Program(pub(crate) PathBuf);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     lessons: Vec<Value>,
-    n_removed: Value,
+    /// Lessons that were removed, and that await review.
+    counts: [Value; 2],
 }
 
 impl Program {
@@ -51,8 +52,9 @@ impl Program {
             // It ages by the second.
             row.as_object_mut().map(|row| row.remove("utility"));
         }
-        let n_removed = rows(&stats)?.first().and_then(|stats| stats.get("n_removed").cloned()).unwrap_or_default();
-        Ok((State { lessons, n_removed }, is_told))
+        let stats = rows(&stats)?.into_iter().next().unwrap_or_default();
+        let counts = ["n_removed", "n_waiting"].map(|key| stats.get(key).cloned().unwrap_or_default());
+        Ok((State { lessons, counts }, is_told))
     }
 
     /// A memory with lessons, counts, a removal, and retrievals since the last commit.
@@ -75,6 +77,27 @@ impl State {
     pub(crate) fn has(&self, trigger: &str) -> bool {
         self.lessons.iter().any(|row| row.get("trigger").and_then(Value::as_str) == Some(trigger))
     }
+
+    /// Every lesson but one, as text.
+    pub(crate) fn texts(&self, but: &str) -> Vec<String> {
+        let others = self.lessons.iter().filter(|row| row.get("trigger").and_then(Value::as_str) != Some(but));
+        others.map(ToString::to_string).collect()
+    }
+
+    /// Everything as text, without what differs from run to run: ids, times, the folder.
+    pub(crate) fn without_names(&self) -> Vec<String> {
+        let strip = |row: &Value| {
+            let mut row = row.clone();
+            for key in ["id", "folder", "timestamp", "last_retrieved_at", "last_credited_at", "near"] {
+                row.as_object_mut().map(|row| row.remove(key));
+            }
+            row.to_string()
+        };
+        let mut texts: Vec<String> = self.lessons.iter().map(strip).collect();
+        texts.push(format!("removed and waiting: {:?}", self.counts));
+        texts.sort();
+        texts
+    }
 }
 
 pub(crate) fn rows(output: &Output) -> Result<Vec<Value>, Failure> {
@@ -91,13 +114,5 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         usize::try_from((z ^ (z >> 31)) % n.max(1) as u64).unwrap_or(0)
-    }
-}
-
-impl State {
-    /// Every lesson but one, as text.
-    pub(crate) fn texts(&self, but: &str) -> Vec<String> {
-        let others = self.lessons.iter().filter(|row| row.get("trigger").and_then(Value::as_str) != Some(but));
-        others.map(ToString::to_string).collect()
     }
 }
