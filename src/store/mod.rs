@@ -458,7 +458,11 @@ impl Store {
             }
             // What the last commit did not come to write, or a file that is not written at every commit, by a person too.
             let goes_on = log.needs_file() && own == log.base && (is_known || !is_untouched);
-            let is_last = is_known && is_untouched && own + 1 == log.generation();
+            // The backup is written after the file: where it is no newer, no later commit came to write the file either.
+            let is_last = is_known
+                && is_untouched
+                && is_advanced
+                && (own + 1 == log.generation() || self.backup_generation()? == Some(own));
             let is_left_behind = is_advanced && (goes_on || is_last);
             let newest = if is_left_behind { self.newer_backup(&file)? } else { self.newer_than(own, &log)? };
             if let Some(newest) = newest {
@@ -547,14 +551,17 @@ impl Store {
         if file.generation == 0 {
             return Ok(None);
         }
-        let start = match self.files().read_start(BACKUP, START_BYTES) {
-            Err(FolderError::Irregular { .. }) => return Ok(None),
-            start => start?,
-        };
-        let is_newer =
-            salvage::number(&String::from_utf8_lossy(&start), "generation").is_some_and(|n| n > file.generation);
+        let is_newer = self.backup_generation()?.is_some_and(|generation| generation > file.generation);
         let backup = if is_newer { self.backup()? } else { None };
         Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
+    }
+
+    /// The generation that the backup says it has.
+    fn backup_generation(&self) -> Result<Option<u64>> {
+        match self.files().read_start(BACKUP, START_BYTES) {
+            Err(FolderError::Irregular { .. }) => Ok(None),
+            start => Ok(salvage::number(&String::from_utf8_lossy(&start?), "generation")),
+        }
     }
 
     /// The generation of the backup or the log, where a file of this generation is older.
