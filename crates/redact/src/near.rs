@@ -26,8 +26,20 @@ pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ 
     words.filter(|word| (1..=MAX_LEN).contains(&word.len())).flat_map(move |word| {
         let inner = text.get(word.clone()).map_or(0, mark_len);
         let inner = (inner > 0).then_some(word.start + inner..word.end);
-        inner.into_iter().chain([word])
+        inner.into_iter().chain([word.clone()]).chain(fields(text, word))
     })
+}
+
+/// The fields of a row of a table that is written without blanks.
+fn fields(text: &str, row: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = row.start;
+    let whole = text.get(row.clone()).unwrap_or_default();
+    let fields = whole.split([',', ';', '|']).map(move |field| {
+        let start = at;
+        at += field.len() + 1;
+        start..start + field.len()
+    });
+    fields.filter(move |field| *field != row && !field.is_empty())
 }
 
 /// A word without the brackets and stops around it.

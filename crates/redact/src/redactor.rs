@@ -196,7 +196,8 @@ impl Redactor {
         let mut words = near::candidates(piece.as_str());
         let secret =
             words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
-        if rule.check == "base64" && self.is_public(text, word.start) {
+        let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
+        if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.skips.has_stem(name)) {
             return None;
         }
         Some(start + secret.start..start + secret.end)
@@ -257,21 +258,25 @@ impl Redactor {
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
             "phrase" => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
             "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
+            "jumble" => near::is_odd(value) && self.is_random(value),
             "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
             "encoded" => looks_random(value),
-            _ => {
-                looks_random(value)
-                    && !self.is_identifier(value)
-                    && !is_word_and_number(value)
-                    && !is_path_like(value)
-                    && !self.skips.is_made_up(value)
-                    && !encodes_a_name(value)
-                    && !repeats_a_group(value)
-            }
+            _ => self.is_random(value),
         };
         shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
+    }
+
+    /// Random characters, and no name in any disguise.
+    fn is_random(&self, value: &str) -> bool {
+        looks_random(value)
+            && !self.is_identifier(value)
+            && !is_word_and_number(value)
+            && !is_path_like(value)
+            && !self.skips.is_made_up(value)
+            && !encodes_a_name(value)
+            && !repeats_a_group(value)
     }
 
     /// A prefix and a joint say what the value is (`dpl_…`).

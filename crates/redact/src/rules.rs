@@ -75,7 +75,7 @@ impl Rule {
         let (kind, id, keywords) = (columns.next()?, columns.next()?, columns.next()?);
         let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
         let check = columns.next()?;
-        let has_digit = ["likely", "odd", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
+        let has_digit = ["likely", "odd", "jumble", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
         Some(Self {
             scope,
             kind,
@@ -268,6 +268,7 @@ mod tests {
                 "named",
                 "likely",
                 "odd",
+                "jumble",
                 "phrase",
                 "base64",
                 "seed",
