@@ -19,6 +19,7 @@ use serde_json::Value;
 const FIT: &str = include_str!("fit.jsonl");
 const HELD: &str = include_str!("held.jsonl");
 const UNSEEN: &str = include_str!("unseen.jsonl");
+const BLIND: &str = include_str!("blind.jsonl");
 
 /// What is printed of a file besides its rates.
 #[derive(Clone, Copy, PartialEq)]
@@ -122,9 +123,29 @@ fn of_the_families_that_nobody_has_looked_at_most_are_found() {
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
 }
 
+/// The lines of the families of one half, by a hash of their names.
+fn half(lines: &str, of_half: u32) -> String {
+    let hash = |family: &str| family.bytes().fold(7_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    let is_in = |line: &&str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        hash(row["family"].as_str().unwrap()) / 16 % 2 == of_half
+    };
+    lines.lines().filter(is_in).map(|line| format!("{line}\n")).collect()
+}
+
+/// One half to write rules by, and the other one, which says what they are worth elsewhere.
+#[test]
+fn of_the_families_by_another_author_most_are_found() {
+    let [found, ..] = measure("blind, one half", &half(BLIND, 0), Redactor::shared(), Detail::RatesAlone);
+    assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
+    let [found, ..] = measure("blind, other half", &half(BLIND, 1), Redactor::shared(), Detail::RatesAlone);
+    assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
+}
+
 #[test]
 fn the_cases_are_as_many_as_were_written() {
-    for (lines, expected) in [(FIT, [119, 96, 149]), (HELD, [181, 109, 152]), (UNSEEN, [240, 128, 200])] {
+    let files = [(FIT, [119, 96, 149]), (HELD, [181, 109, 152]), (UNSEEN, [240, 128, 200]), (BLIND, [370, 230, 200])];
+    for (lines, expected) in files {
         let cases = cases(lines);
         let count = |wanted: fn(&Case) -> bool| cases.iter().filter(|case| wanted(case)).count();
         let found = [
