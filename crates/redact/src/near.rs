@@ -11,6 +11,8 @@ use crate::shape::{is_constant, is_other, looks_random};
 const MIN_LEN: usize = 8;
 /// Longer words are data.
 const MAX_LEN: usize = 128;
+/// A longer one that only stands near a name is a line of data.
+const MAX_TOKEN_LEN: usize = 56;
 
 /// The words of a text that may be a password, as byte ranges; of `user:word` and `-pword` also what follows the mark, which
 /// comes first.
@@ -73,7 +75,7 @@ pub(crate) fn is_odd(word: &str) -> bool {
     let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
     let symbol = body.bytes().any(|b| b"!#$%&*+?^~@".contains(&b));
     let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
-    let hex = word.bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
+    let hex = word.strip_prefix("0x").unwrap_or(word).bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
     let long_enough = (MIN_LEN..=64).contains(&word.len());
     long_enough
         && both
@@ -84,9 +86,38 @@ pub(crate) fn is_odd(word: &str) -> bool {
         && (symbol || is_shuffled(word))
 }
 
+/// Twenty letters and digits or more in a row, of both and in either case, that are no name.
+pub(crate) fn is_long_and_random(word: &str) -> bool {
+    let is_random = |run: &str| {
+        let has = |class: fn(&u8) -> bool| run.as_bytes().iter().any(class);
+        run.len() >= 20
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+            && has(u8::is_ascii_digit)
+            && looks_random(run)
+    };
+    word.split(|c: char| !c.is_ascii_alphanumeric()).any(is_random)
+}
+
+/// Letters and digits in no order, or with capitals and a mark that stands between no parts of anything.
+pub(crate) fn is_jumble(word: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    let marked = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%^&*+?~-_.".contains(&b))
+        && has(|b| b"!#$%^&*+?~".contains(b))
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase);
+    word.len() <= MAX_TOKEN_LEN && ((is_odd(word) && (marked || is_shuffled(word))) || is_long_and_random(word))
+}
+
 /// Letters and digits that change places, or letters that change their case, too often for a name.
 fn is_shuffled(word: &str) -> bool {
-    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
+    let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    let parts = word.split(['.', '_', '-']);
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric())
+        || (word.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+            && parts.clone().all(|part| part.len() >= 4)
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase));
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let n_changes = word.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
     let n_digits = word.bytes().filter(u8::is_ascii_digit).count();

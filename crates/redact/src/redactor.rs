@@ -19,14 +19,18 @@ use crate::near;
 use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
-    is_likely_password, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_word_and_number, looks_random,
-    repeats_a_group, word_before, words,
+    is_likely_password, is_other, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_weak_password,
+    is_word_and_number, is_word_list, looks_random, repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
 /// Where what has to have a digit is looked for behind a keyword, in bytes: farther than any such rule reaches.
 const DIGIT_WITHIN: usize = 320;
+/// So many bytes before a keyword are looked at for a secret.
+const BEFORE: usize = 120;
+/// And so many behind it.
+const BEHIND: usize = 300;
 /// Taking a secret out can bring another into view; real text needs two rounds.
 pub(crate) const MAX_ROUNDS: usize = 8;
 
@@ -158,6 +162,7 @@ impl Redactor {
                     "find" => rule.search(text, read),
                     "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
                     "near" => Vec::from_iter(self.near(rule, text, hit.range())),
+                    "around" => self.around(rule, text, hit.range(), read),
                     _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
                 };
                 let secret =
@@ -201,6 +206,46 @@ impl Redactor {
             return None;
         }
         Some(start + secret.start..start + secret.end)
+    }
+
+    /// Every word around a keyword that is a secret: of the lines before it as far as [`BEFORE`], of those behind it as far as
+    /// [`BEHIND`].
+    fn around(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Vec<Range<usize>> {
+        let name = text.get(word.start - identifier_before(text, word.start)..word.end).unwrap_or_default();
+        if self.is_public(text, word.start) || self.skips.has_stem(name) || !begins_a_word(text, word.start) {
+            return Vec::new();
+        }
+        let start = text.floor_char_boundary(word.start.saturating_sub(BEFORE).max(*read));
+        let end = text.floor_char_boundary((word.end + BEHIND).min(text.len()));
+        // Words at the borders are not cut.
+        let is_blank = |b: &u8| b.is_ascii_whitespace();
+        let bytes = text.as_bytes();
+        let lead = bytes.get(start..word.start).and_then(|before| before.iter().position(is_blank));
+        let start = if start == 0 { 0 } else { lead.map_or(word.start, |lead| start + lead) };
+        let rest = bytes.get(end..).and_then(|rest| rest.iter().take(256).position(is_blank)).unwrap_or(0);
+        let Some(piece) = text.get(start..end + rest) else { return Vec::new() };
+        *read = word.end;
+        let is_secret = |at: &Range<usize>| {
+            let value = piece.get(at.clone());
+            value.is_some_and(|value| self.is_secret(rule, value))
+                && !self.is_named_otherwise(line_before(text, start + at.start))
+        };
+        let secrets = near::candidates(piece).filter(|_| !piece.contains("PUBLIC KEY")).filter(is_secret);
+        secrets.map(|at| start + at.start..start + at.end).collect()
+    }
+
+    /// What is on the line before a value says that it is a digest, or its name that it is a number or may be seen.
+    fn is_named_otherwise(&self, line: &str) -> bool {
+        let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
+        let name = words(name);
+        let is_other = name
+            .last()
+            .is_some_and(|last| self.skips.after.contains(last.as_str()) || self.skips.names.contains(last.as_str()));
+        is_other
+            || line.ends_with("base64,")
+            || name.iter().any(|word| self.skips.before.contains(word.as_str()))
+            || self.skips.says_digest(line)
     }
 
     /// The words before a name say that its value may be seen.
@@ -258,7 +303,9 @@ impl Redactor {
             "strong" => is_strong(value) && !self.skips.is_made_up(value),
             "phrase" => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
             "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
-            "jumble" => near::is_odd(value) && self.is_random(value),
+            "chosen" => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
+            "weak" => is_weak_password(value) && !self.skips.is_made_up(value),
+            "jumble" => near::is_jumble(value) && self.is_random(value) && !is_other(value),
             "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
             "claims" => !claims_nothing(value),
             "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),

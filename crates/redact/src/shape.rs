@@ -61,7 +61,7 @@ pub(crate) fn looks_random(value: &str) -> bool {
         }
     }
     // Humps too short for words are letters in random case.
-    let jagged = letters >= 20 && letters * 10 < runs * 32;
+    let jagged = letters >= 18 && letters * 10 < runs * 36;
     match letters {
         0 => digits >= 16,
         _ if longest >= 20 || jagged || mixed_in_one_run(value) => true,
@@ -148,8 +148,10 @@ pub(crate) fn is_uuid(value: &str) -> bool {
 
 /// An address, a path, a call, a reference or an identifier.
 pub(crate) fn is_other(word: &str) -> bool {
-    const MARKS: [&str; 18] =
-        ["://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2"];
+    const MARKS: [&str; 19] = [
+        "://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2",
+        "%3C",
+    ];
     let host_byte = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
     let is_host = |host: &str| host.contains('.') && host.bytes().all(host_byte);
     // `me@host`, and `name@v3` of a package.
@@ -172,6 +174,35 @@ pub(crate) fn is_phrase(value: &str) -> bool {
     let is_word =
         |part: &&str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase()) && !part.contains("pass");
     number && parts.len() >= 3 && parts.iter().all(is_word)
+}
+
+/// What stands where a password does and is no name of a thing: letters with digits or marks, words between joints, or letters
+/// that make no word.
+pub(crate) fn is_weak_password(value: &str) -> bool {
+    let count = |class: fn(&u8) -> bool| value.as_bytes().iter().filter(|b| class(b)).count();
+    let (n_letters, n_digits) = (count(u8::is_ascii_alphabetic), count(u8::is_ascii_digit));
+    // `Array#reduce`
+    let n_marks = count(|b| b"!$%&*+?^~@".contains(b)) + if n_digits > 0 { count(|b| *b == b'#') } else { 0 };
+    let stem = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    // `base64`, `sha256`, `utf8`
+    let is_kind = stem.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && value.len() - stem.len() <= 3;
+    let mixed = n_letters >= 3 && n_digits + n_marks > 0 && !(n_marks == 0 && is_kind);
+    value.len() >= 6
+        && (mixed || is_word_list(value) || looks_random(value))
+        && !is_constant(value)
+        && !is_other(value)
+        && !value.contains(['(', '[', '{', '<', '>', '$', '='])
+}
+
+/// Three words or more between joints, or two and a number, as a passphrase is chosen.
+pub(crate) fn is_word_list(value: &str) -> bool {
+    let parts: Vec<&str> =
+        value.split(['-', '_', '.', ' ', '+', '*', '#', '!']).filter(|part| !part.is_empty()).collect();
+    let is_word = |part: &&&str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase());
+    let is_number = |part: &&&str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let n_words = parts.iter().filter(is_word).count();
+    let has_number = parts.iter().any(|part| part.len() >= 2 && is_number(&part));
+    n_words >= 3 - usize::from(has_number) && parts.iter().all(|part| is_word(&part) || is_number(&part))
 }
 
 /// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user

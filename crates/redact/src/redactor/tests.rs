@@ -611,7 +611,7 @@ proptest! {
     }
 
     #[test]
-    fn prose_is_borrowed(words in prop::collection::vec("[a-z]{1,9}[,.;]?|token|key|secret|password|Bearer|auth|login", 0..60)) {
+    fn prose_is_borrowed(words in prop::collection::vec("([bdfgklmnprst][aeiou]){1,4}[nrst]?[,.;]?|token|key|secret|password|Bearer|auth|login", 0..60)) {
         let text = words.join(" ");
         prop_assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(same) if same == text));
     }
