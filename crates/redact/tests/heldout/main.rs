@@ -123,22 +123,22 @@ fn of_the_families_that_nobody_has_looked_at_most_are_found() {
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
 }
 
-/// The lines of the families of one half, by a hash of their names.
-fn half(lines: &str, of_half: u32) -> String {
+/// The lines of the families of some quarters, by a hash of their names.
+fn part(lines: &str, quarters: &[u32]) -> String {
     let hash = |family: &str| family.bytes().fold(7_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
     let is_in = |line: &&str| {
         let row: Value = serde_json::from_str(line).unwrap();
-        hash(row["family"].as_str().unwrap()) / 16 % 2 == of_half
+        quarters.contains(&(hash(row["family"].as_str().unwrap()) / 16 % 4))
     };
-    lines.lines().filter(is_in).map(|line| format!("{line}\n")).collect()
+    lines.lines().filter(is_in).collect::<Vec<_>>().join("\n")
 }
 
-/// One half to write rules by, and the other one, which says what they are worth elsewhere.
+/// Three quarters to write rules by, and the last one, which says what they are worth elsewhere.
 #[test]
 fn of_the_families_by_another_author_most_are_found() {
-    let [found, ..] = measure("blind, one half", &half(BLIND, 0), Redactor::shared(), Detail::RatesAlone);
-    assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
-    let [found, ..] = measure("blind, other half", &half(BLIND, 1), Redactor::shared(), Detail::RatesAlone);
+    let [found, ..] = measure("blind, looked at", &part(BLIND, &[0, 1, 2]), Redactor::shared(), Detail::Names);
+    assert!(found.share() >= 0.95, "{} of {} secrets found", found.n_hit, found.n_all);
+    let [found, ..] = measure("blind, not looked at", &part(BLIND, &[3]), Redactor::shared(), Detail::RatesAlone);
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
 }
 
