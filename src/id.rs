@@ -71,6 +71,14 @@ impl ChangeId {
 }
 
 impl LessonId {
+    pub(crate) fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+
     /// The id of the `n`th lesson of a batch that is learned at one instant: later ones sort after earlier ones.
     pub(crate) fn numbered(instant: DateTime<FixedOffset>, n: usize, seed: TextHash) -> Self {
         // The version takes the first 4 bits of the tail, the variant the first 2 of its third byte; n fills the 12 and 14

@@ -19,6 +19,7 @@ mod provenance;
 mod refusal;
 mod row;
 mod shown;
+mod stored;
 
 use std::cmp::Ordering;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::grams::{Gram, GramSet, WantedGrams};
 use super::word_hashes::WordHashes;
-use crate::sorted_blocks::SortedBlocks;
+use crate::sorted_blocks::{SortedBlocks, StoredBytes, StoredRow};
 
 /// Saturation of a term's weight, and how much the length of a field counts (measured: docs/spec/playbook.md, 5.1).
 const K1: f32 = 1.2;
@@ -138,6 +138,20 @@ impl FieldIndex {
         self.documents.len()
     }
 
+    /// As bytes: the postings, the grams, the documents.
+    pub(crate) fn to_bytes(&self) -> [Vec<u8>; 3] {
+        [self.postings.to_bytes(), self.grams.to_bytes(), self.documents.to_bytes()]
+    }
+
+    /// What [`FieldIndex::to_bytes`] gave; nothing where that makes no sense.
+    pub(crate) fn from_bytes([postings, grams, documents]: &[StoredBytes; 3]) -> Option<Self> {
+        Some(Self {
+            postings: SortedBlocks::from_bytes(postings)?,
+            grams: SortedBlocks::from_bytes(grams)?,
+            documents: SortedBlocks::from_bytes(documents)?,
+        })
+    }
+
     /// What it knows of each document.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
@@ -232,6 +246,45 @@ impl DocumentWords {
 impl Document {
     fn postings(&self) -> impl Iterator<Item = Posting> {
         self.words.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
+    }
+}
+
+impl StoredRow for Posting {
+    type Fields = (u32, u32, u16);
+
+    fn to_fields(&self) -> Self::Fields {
+        (self.term, self.row, self.weight)
+    }
+
+    fn from_fields((term, row, weight): Self::Fields) -> Option<Self> {
+        Some(Self { term, row, weight })
+    }
+}
+
+impl StoredRow for GramCount {
+    type Fields = (Gram, u32);
+
+    fn to_fields(&self) -> Self::Fields {
+        (self.gram, self.count)
+    }
+
+    fn from_fields((gram, count): Self::Fields) -> Option<Self> {
+        Some(Self { gram, count })
+    }
+}
+
+impl StoredRow for Document {
+    type Fields = (u32, Vec<(u32, u16)>, Vec<u32>);
+    // A recall scores some dozens of them, all over the memory.
+    const ROWS_PER_BLOCK: usize = 16;
+
+    fn to_fields(&self) -> Self::Fields {
+        let (terms, grams) = self.words.to_rows();
+        (self.row, terms, grams)
+    }
+
+    fn from_fields((row, terms, grams): Self::Fields) -> Option<Self> {
+        Some(Self { row, words: DocumentWords::from_rows(terms, grams)? })
     }
 }
 

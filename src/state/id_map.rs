@@ -1,5 +1,6 @@
 //! Small numbers for lessons. An index takes memory by the largest number, so freed numbers are reused.
 
+use super::pieces::{Pieces, StoredPieces};
 use crate::lesson::LessonId;
 use crate::sorted_blocks::SortedBlocks;
 
@@ -59,6 +60,18 @@ impl<T: Clone> IdMap<T> {
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.rows.iter().map(|row| (row.0, &row.1))
+    }
+}
+
+impl IdMap<LessonId> {
+    pub(super) fn write(&self, pieces: &mut Pieces<'_>) {
+        pieces.push_rows(&self.numbers);
+        pieces.push_rows(&self.rows);
+        pieces.push_value(&self.free);
+    }
+
+    pub(super) fn read(pieces: &mut StoredPieces<'_>) -> Option<Self> {
+        Some(Self { numbers: pieces.rows()?, rows: pieces.rows()?, free: pieces.value()? })
     }
 }
 

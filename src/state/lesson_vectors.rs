@@ -5,6 +5,7 @@ use std::sync::Arc;
 use adage_index::{IndexConfig, IndexKind, UnitVector};
 
 use super::lessons_by_time::{Changed, LessonsByTime};
+use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use super::recall_index::seen;
 use crate::config::RetrievalRule;
@@ -113,6 +114,21 @@ impl LessonVectors {
     /// The distance of a lesson's text from a query, if its vector is known.
     pub(crate) fn distance(&self, lesson: &Lesson, query: &UnitVector) -> Option<f32> {
         self.vectors.distance(&lesson.realm, lesson.id, query)
+    }
+
+    /// False where they are not complete; what was written then is of no use.
+    pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
+        self.vectors.write(pieces)
+    }
+
+    /// What [`LessonVectors::write`] wrote for these lessons.
+    pub(super) fn read(
+        text: EmbeddedText,
+        lessons: &LessonsByTime,
+        config: &IndexConfig,
+        pieces: &mut StoredPieces<'_>,
+    ) -> Option<Self> {
+        Some(Self { text, lessons: lessons.clone(), vectors: RealmVectors::read(config, pieces)? })
     }
 
     /// Panics unless it equals one that is built from these lessons alone.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use serde::{Serialize, Serializer};
 
+use super::pieces::{Pieces, StoredPieces};
 use crate::lesson::{Lesson, LessonId};
 use crate::sorted_blocks::SortedBlocks;
 
@@ -82,6 +83,17 @@ impl LessonsByTime {
             }
         }
         changed.into_values().collect()
+    }
+
+    pub(crate) fn write(&self, pieces: &mut Pieces<'_>) {
+        pieces.push_rows(&self.lessons);
+        pieces.push_rows(&self.times);
+    }
+
+    /// What [`LessonsByTime::write`] wrote. A lesson is decoded when it is asked for.
+    pub(crate) fn read(pieces: &mut StoredPieces<'_>) -> Option<Self> {
+        let stored = Self { lessons: pieces.rows()?, times: pieces.rows()? };
+        (stored.lessons.len() == stored.times.len()).then_some(stored)
     }
 
     fn time(&self, id: LessonId) -> Option<DateTime<FixedOffset>> {

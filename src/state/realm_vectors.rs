@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use adage_index::snapshot::{Bytes, Part};
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
 use super::id_map::IdMap;
+use super::pieces::{Pieces, StoredPieces};
 use crate::lesson::{LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
 
@@ -121,6 +123,21 @@ impl RealmVectors {
         index.vectors.distance(index.ids.number(id)?, query)
     }
 
+    /// False where some vector is not known, or the machine keeps none; what was written then is of no use.
+    pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
+        pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
+        self.unknown.is_empty() && self.realms.values().all(|index| index.write(pieces))
+    }
+
+    pub(super) fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
+        let names: Vec<(String, String)> = pieces.value()?;
+        let mut realms = BTreeMap::new();
+        for (project, role) in names {
+            realms.insert(Realm { project, role }, Arc::new(RealmIndex::read(config, pieces)?));
+        }
+        Some(Self { config: config.clone(), realms: Arc::new(realms), unknown: SortedBlocks::default() })
+    }
+
     /// Panics unless it has the lessons of the other one, with their vectors. It may know a vector that the cache has lost: a
     /// removal that failed drops them from the cache first.
     #[cfg(test)]
@@ -150,7 +167,36 @@ impl RealmVectors {
     }
 }
 
+pub(super) fn realm_fields(realm: &Realm) -> (String, String) {
+    (realm.project.clone(), realm.role.clone())
+}
+
 impl RealmIndex {
+    fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
+        let Some(sections) = self.vectors.sections() else { return false };
+        self.ids.write(pieces);
+        pieces.push_value(self.vectors.stored_keys());
+        pieces.push(self.vectors.head());
+        let place = |part: &Part| Part::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
+        pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
+        for (_, parts) in sections {
+            pieces.push_parts(parts);
+        }
+        true
+    }
+
+    fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
+        let ids = IdMap::read(pieces)?;
+        let keys: Vec<Option<u32>> = pieces.value()?;
+        let mut sections: BTreeMap<Part, Bytes> = BTreeMap::from([(Part::Head, pieces.next()?)]);
+        for place in pieces.value::<Vec<u64>>()? {
+            let part = Part::ALL.get(usize::try_from(place).ok()?)?;
+            sections.insert(*part, pieces.next()?);
+        }
+        let vectors = VectorIndex::from_sections(config.clone(), |part| sections.get(&part).cloned(), &keys)?;
+        Some(Self { ids, vectors })
+    }
+
     /// Adds the `k` nearest and, where the search is exact, all that are as far as the last of them.
     fn nearest(&self, query: &UnitVector, k: usize, found: &mut Vec<Near>) -> IndexKind {
         let n_all = self.vectors.len();

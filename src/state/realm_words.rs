@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::id_map::IdMap;
 use super::lessons_by_time::{Changed, LessonsByTime};
+use super::pieces::{Pieces, StoredPieces};
+use super::realm_vectors::realm_fields;
 use super::recall_index::seen;
 use crate::hash::TextHash;
 use crate::lesson::{Lesson, LessonId, Realm};
@@ -130,6 +132,26 @@ impl RealmWords {
             .map(|(realm, index)| ScoredRealm { realm, index, scores: query.scores(&index.index) })
             .collect();
         ScoredWords { query, realms }
+    }
+
+    pub(super) fn write(&self, pieces: &mut Pieces<'_>) {
+        pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
+        for RealmIndex { ids, index } in self.realms.values().map(|index| &**index) {
+            ids.write(pieces);
+            index.to_bytes().into_iter().for_each(|bytes| pieces.push(bytes));
+        }
+    }
+
+    /// What [`RealmWords::write`] wrote for these lessons.
+    pub(super) fn read(lessons: &LessonsByTime, pieces: &mut StoredPieces<'_>) -> Option<Self> {
+        let names: Vec<(String, String)> = pieces.value()?;
+        let mut realms = BTreeMap::new();
+        for (project, role) in names {
+            let ids = IdMap::read(pieces)?;
+            let index = FieldIndex::from_bytes(&[pieces.next()?, pieces.next()?, pieces.next()?])?;
+            realms.insert(Realm { project, role }, Arc::new(RealmIndex { ids, index }));
+        }
+        Some(Self { lessons: lessons.clone(), realms: Arc::new(realms) })
     }
 
     #[cfg(test)]

@@ -11,6 +11,7 @@ use super::id_map::IdMap;
 use super::lazy::Lazy;
 use super::lesson_vectors::{EmbeddedText, LessonVectors};
 use super::lessons_by_time::{Changed, LessonsByTime};
+use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::VectorOf;
 use super::realm_words::{KnownWords, RealmWords};
 use crate::lesson::{Lesson, LessonId, Realm};
@@ -25,6 +26,27 @@ pub(crate) struct RecallIndex {
     mistakes: Lazy<LessonVectors>,
     words: Lazy<RealmWords>,
     lexicon: Lazy<Lexicon>,
+}
+
+const EMBEDDED: [EmbeddedText; 3] = [EmbeddedText::Trigger, EmbeddedText::Whole, EmbeddedText::Mistake];
+
+/// What of a state's indexes is worth keeping.
+pub(crate) struct StoredRecall {
+    words: Arc<RealmWords>,
+    vectors: [Option<Arc<LessonVectors>>; 3],
+}
+
+impl StoredRecall {
+    /// The words, which vectors there are, and these. Vectors that are not complete are left out.
+    pub(crate) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) {
+        self.words.write(pieces);
+        let written = self.vectors.each_ref().map(|vectors| {
+            let mut pieces = Pieces::default();
+            vectors.as_ref().is_some_and(|vectors| vectors.write(&mut pieces)).then_some(pieces)
+        });
+        pieces.push_value(written.each_ref().map(Option::is_some));
+        written.into_iter().flatten().for_each(|vectors| pieces.0.extend(vectors.0));
+    }
 }
 
 /// The words of all lessons.
@@ -52,6 +74,33 @@ impl RecallIndex {
             lexicon: self.lexicon.carried(|lexicon| lexicon.follow(&book.lessons)),
             book,
         }
+    }
+
+    /// The words and vectors that are ready, to be kept; None where there are no words yet.
+    pub(crate) fn stored(&self) -> Option<StoredRecall> {
+        let vectors = [&self.triggers, &self.wholes, &self.mistakes].map(Lazy::get);
+        Some(StoredRecall { words: self.words.get()?, vectors })
+    }
+
+    /// A book whose lessons are those that [`StoredRecall::write`] wrote, with their indexes. Vectors are left out unless they are of this
+    /// model.
+    pub(crate) fn read(
+        lessons: &LessonsByTime,
+        config: &IndexConfig,
+        has_model: bool,
+        pieces: &mut StoredPieces<'_>,
+    ) -> Option<Self> {
+        let words = RealmWords::read(lessons, pieces)?;
+        let has: [bool; 3] = pieces.value()?;
+        let mut vectors = [None, None, None];
+        if has_model {
+            for ((text, slot), _) in EMBEDDED.into_iter().zip(&mut vectors).zip(has).filter(|(_, has)| *has) {
+                *slot = Some(LessonVectors::read(text, lessons, config, pieces)?);
+            }
+        }
+        let [triggers, wholes, mistakes] = vectors.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
+        let book = Arc::new(Book { lessons: lessons.clone(), ..Book::default() });
+        Some(Self { book, triggers, wholes, mistakes, words: Lazy::from(words), lexicon: Lazy::default() })
     }
 
     /// The lessons that a request may see, newest first.

@@ -1,10 +1,16 @@
 //! A sorted list whose clones share memory: a commit works on a clone, and what it does not change exists once.
 //!
 //! The rows are in blocks behind shared pointers. A clone copies the pointers; a change copies the one block that it falls
-//! into, if that is shared. At 100,000 rows these are a few hundred pointers and a few hundred rows.
+//! into, if that is shared. At 100,000 rows these are a few hundred pointers and a few hundred rows. Blocks of a file are decoded
+//! when one of their rows is asked for.
+
+mod block;
+mod stored;
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+
+use block::Block;
+pub(crate) use stored::{StoredBytes, StoredRow, codec};
 
 /// A block that reaches this many rows is split in two.
 const MAX_ROWS: usize = 512;
@@ -16,7 +22,7 @@ const MIN_ROWS: usize = MAX_ROWS / 8;
 #[derive(Debug)]
 pub(crate) struct SortedBlocks<T> {
     /// No block is empty.
-    blocks: Vec<Arc<Vec<T>>>,
+    blocks: Vec<Block<T>>,
     len: usize,
 }
 
@@ -51,19 +57,19 @@ impl<T> SortedBlocks<T> {
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
-        self.blocks.iter().flat_map(|block| block.iter())
+        self.blocks.iter().flat_map(|block| block.rows().iter())
     }
 
     /// The rows from the one looked for on.
     pub(crate) fn iter_from(&self, order: impl Fn(&T) -> Ordering) -> impl Iterator<Item = &T> {
         let block = self.block(&order);
-        let first = self.blocks.get(block).map_or(0, |block| block.partition_point(|row| order(row).is_lt()));
-        self.blocks.iter().skip(block).flat_map(|block| block.iter()).skip(first)
+        let first = self.blocks.get(block).map_or(0, |block| block.rows().partition_point(|row| order(row).is_lt()));
+        self.blocks.iter().skip(block).flat_map(|block| block.rows().iter()).skip(first)
     }
 
     pub(crate) fn find(&self, order: impl Fn(&T) -> Ordering) -> Option<&T> {
-        let block = self.blocks.get(self.block(&order))?;
-        block.get(block.binary_search_by(order).ok()?)
+        let rows = self.blocks.get(self.block(&order))?.rows();
+        rows.get(rows.binary_search_by(order).ok()?)
     }
 
     /// The block that the row looked for is in, if there is one.
@@ -83,7 +89,7 @@ impl<T> SortedBlocks<T> {
         loop {
             if let (Some(one), Some(other)) = (self.blocks.get(old.block), newer.blocks.get(new.block))
                 && old.row == new.row
-                && Arc::ptr_eq(one, other)
+                && one.is_same(other)
             {
                 (old, new) = (old.next_block(), new.next_block());
                 continue;
@@ -123,7 +129,7 @@ struct Place {
 
 impl Place {
     fn row_of<T>(self, rows: &SortedBlocks<T>) -> Option<&T> {
-        rows.blocks.get(self.block)?.get(self.row)
+        rows.blocks.get(self.block)?.rows().get(self.row)
     }
 
     fn next<T>(self, rows: &SortedBlocks<T>) -> Self {
@@ -147,7 +153,7 @@ impl<T: Clone> SortedBlocks<T> {
             if block.is_empty() {
                 return Self { blocks, len };
             }
-            blocks.push(Arc::new(block));
+            blocks.push(Block::of(block));
         }
     }
 
@@ -155,9 +161,9 @@ impl<T: Clone> SortedBlocks<T> {
     pub(crate) fn put(&mut self, row: T, order: impl Fn(&T) -> Ordering) -> Option<T> {
         let at = self.block(&order).min(self.blocks.len().saturating_sub(1));
         if self.blocks.is_empty() {
-            self.blocks.push(Arc::default());
+            self.blocks.push(Block::of(Vec::new()));
         }
-        let block = Arc::make_mut(self.blocks.get_mut(at)?);
+        let block = self.blocks.get_mut(at)?.rows_mut();
         match block.binary_search_by(order) {
             Ok(place) => block.get_mut(place).map(|known| std::mem::replace(known, row)),
             Err(place) => {
@@ -165,7 +171,7 @@ impl<T: Clone> SortedBlocks<T> {
                 self.len += 1;
                 if block.len() >= MAX_ROWS {
                     let upper = block.split_off(MAX_ROWS / 2);
-                    self.blocks.insert(at + 1, Arc::new(upper));
+                    self.blocks.insert(at + 1, Block::of(upper));
                 }
                 None
             }
@@ -175,8 +181,8 @@ impl<T: Clone> SortedBlocks<T> {
     pub(crate) fn take(&mut self, order: impl Fn(&T) -> Ordering) -> Option<T> {
         let at = self.block(&order);
         let shared = self.blocks.get_mut(at)?;
-        let place = shared.binary_search_by(order).ok()?;
-        let block = Arc::make_mut(shared);
+        let place = shared.rows().binary_search_by(order).ok()?;
+        let block = shared.rows_mut();
         let row = block.remove(place);
         self.len -= 1;
         if block.len() < MIN_ROWS {
@@ -189,18 +195,18 @@ impl<T: Clone> SortedBlocks<T> {
     pub(crate) fn find_mut(&mut self, order: impl Fn(&T) -> Ordering) -> Option<&mut T> {
         let at = self.block(&order);
         let shared = self.blocks.get_mut(at)?;
-        let place = shared.binary_search_by(order).ok()?;
-        Arc::make_mut(shared).get_mut(place)
+        let place = shared.rows().binary_search_by(order).ok()?;
+        shared.rows_mut().get_mut(place)
     }
 
     /// Joins a small block with the next one, or the last with the one before; the result is split where it is too large.
     fn join(&mut self, at: usize) {
         let first = if at + 1 < self.blocks.len() { at } else { at.saturating_sub(1) };
         if let Some([one, other]) = self.blocks.get_mut(first..first + 2) {
-            let one = Arc::make_mut(one);
-            one.extend(other.iter().cloned());
+            let one = one.rows_mut();
+            one.extend(other.rows().iter().cloned());
             if one.len() >= MAX_ROWS {
-                *other = Arc::new(one.split_off(one.len() / 2));
+                *other = Block::of(one.split_off(one.len() / 2));
             } else {
                 self.blocks.remove(first + 1);
             }
@@ -272,7 +278,7 @@ mod tests {
                 let from: Vec<(u32, u32)> = sorted.iter_from(by(start)).copied().collect();
                 let tail: Vec<(u32, u32)> = expected.iter().filter(|row| row.0 >= start).copied().collect();
                 prop_assert_eq!(from, tail);
-                prop_assert!(sorted.blocks.iter().all(|block| !block.is_empty() && block.len() < MAX_ROWS));
+                prop_assert!(sorted.blocks.iter().all(|block| block.len() > 0 && block.len() < MAX_ROWS));
 
                 let differing = earlier.differing(&sorted, |a, b| a.0.cmp(&b.0), |a, b| a == b);
                 let old: BTreeMap<u32, u32> = before.iter().copied().collect();
@@ -296,7 +302,7 @@ mod tests {
         let sorted = SortedBlocks::of((0..100_000_u32).collect());
         let mut changed = sorted.clone();
         assert!(changed.remove(&70_000) && !changed.insert(5));
-        let n_shared = sorted.blocks.iter().zip(&changed.blocks).filter(|(one, other)| Arc::ptr_eq(one, other)).count();
+        let n_shared = sorted.blocks.iter().zip(&changed.blocks).filter(|(one, other)| one.is_same(other)).count();
         assert_eq!(sorted.blocks.len() - n_shared, 2);
         assert_eq!(sorted.differing(&changed, Ord::cmp, |a, b| a == b), [(Some(&70_000), None)]);
     }

@@ -1,0 +1,309 @@
+//! A lesson as a row of a binary file: every field, exactly.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset, TimeZone, Utc};
+use serde_json::{Map, Value};
+
+use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, TextHash, Trust};
+use crate::sorted_blocks::StoredRow;
+
+/// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
+type Time = (i64, u32, i32);
+/// The quote, its turn, and where it is there.
+type Quote = (String, u64, u64, u64);
+type Id = [u8; 16];
+
+/// Texts, lists, numbers, flags, times, near lessons, origin, and keys that are not known, as JSON.
+pub(crate) type Fields = (
+    Id,
+    [String; 11],
+    [Vec<String>; 3],
+    [u64; 9],
+    [bool; 3],
+    (Time, Option<Time>, Option<Time>),
+    Vec<Id>,
+    (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String),
+    String,
+);
+
+/// Those that a number stands for; new ones come last.
+const ORIGINS: [Origin; 5] = [Origin::Hand, Origin::Program, Origin::SelfPlay, Origin::Mined, Origin::Imported];
+
+impl StoredRow for Arc<Lesson> {
+    type Fields = Fields;
+    // A recall looks at some dozens of lessons all over the memory.
+    const ROWS_PER_BLOCK: usize = 16;
+
+    fn to_fields(&self) -> Fields {
+        fields_of(self)
+    }
+
+    fn from_fields(fields: Fields) -> Option<Self> {
+        lesson_of(fields).map(Arc::new)
+    }
+}
+
+fn fields_of(lesson: &Lesson) -> Fields {
+    let Lesson {
+        schema_version,
+        id,
+        timestamp,
+        task,
+        trigger,
+        mistake,
+        anti_pattern,
+        solution,
+        correct_pattern,
+        code_example,
+        domains,
+        paths,
+        commands,
+        confidence,
+        source_challenge_hash,
+        source,
+        realm: Realm { project, role },
+        verified,
+        verification_attempted,
+        graduated,
+        retrievals,
+        helpful_retrievals,
+        harmful_retrievals,
+        settled_retrievals,
+        learned_at_recall,
+        shown_at_recall,
+        frequency,
+        last_retrieved_at,
+        last_credited_at,
+        near,
+        provenance,
+        extra,
+    } = lesson;
+    let texts = [task, trigger, mistake, anti_pattern, solution, correct_pattern, code_example];
+    let [a, b, c, d, e, f, g] = texts.map(Clone::clone);
+    (
+        *id.as_bytes(),
+        [a, b, c, d, e, f, g, source_challenge_hash.clone(), source.clone(), project.clone(), role.clone()],
+        [domains.clone(), paths.clone(), commands.clone()],
+        [
+            *schema_version,
+            as_in_json(*confidence).to_bits(),
+            *retrievals,
+            *helpful_retrievals,
+            *harmful_retrievals,
+            *settled_retrievals,
+            *learned_at_recall,
+            *shown_at_recall,
+            *frequency,
+        ],
+        [*verified, *verification_attempted, *graduated],
+        (time_fields(*timestamp), last_retrieved_at.map(time_fields), last_credited_at.map(time_fields)),
+        near.iter().map(|id| *id.as_bytes()).collect(),
+        provenance_fields(provenance),
+        json_of(extra),
+    )
+}
+
+fn lesson_of(fields: Fields) -> Option<Lesson> {
+    let (id, texts, [domains, paths, commands], numbers, flags, times, near, provenance, extra) = fields;
+    let [task, trigger, mistake, anti_pattern, solution, correct_pattern, code_example, hash, source, project, role] =
+        texts;
+    let [schema_version, confidence, retrievals, helpful, harmful, settled, learned_at, shown_at, frequency] = numbers;
+    let [verified, verification_attempted, graduated] = flags;
+    Some(Lesson {
+        schema_version,
+        id: LessonId::from_bytes(id),
+        timestamp: time_of(times.0)?,
+        task,
+        trigger,
+        mistake,
+        anti_pattern,
+        solution,
+        correct_pattern,
+        code_example,
+        domains,
+        paths,
+        commands,
+        confidence: f64::from_bits(confidence),
+        source_challenge_hash: hash,
+        source,
+        realm: Realm { project, role },
+        verified,
+        verification_attempted,
+        graduated,
+        retrievals,
+        helpful_retrievals: helpful,
+        harmful_retrievals: harmful,
+        settled_retrievals: settled,
+        learned_at_recall: learned_at,
+        shown_at_recall: shown_at,
+        frequency,
+        last_retrieved_at: optional_time(times.1)?,
+        last_credited_at: optional_time(times.2)?,
+        near: near.into_iter().map(LessonId::from_bytes).collect(),
+        provenance: provenance_of(provenance)?,
+        extra: map_of(&extra)?,
+    })
+}
+
+fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
+    let Provenance { origin, session, trust, evidence, promoted, supersedes, extra } = provenance;
+    let quote =
+        |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
+    (
+        ORIGINS.iter().position(|known| known == origin).and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX),
+        session.clone(),
+        u8::from(*trust == Trust::Tainted),
+        evidence.iter().map(quote).collect(),
+        promoted.map(|hash| *hash.as_bytes()),
+        supersedes.map(|id| *id.as_bytes()),
+        json_of(extra),
+    )
+}
+
+fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String)) -> Option<Provenance> {
+    let (origin, session, trust, evidence, promoted, supersedes, extra) = fields;
+    let size = |number: u64| usize::try_from(number).ok();
+    let quote = |(quote, turn, start, end): Quote| {
+        Some(Evidence { quote, turn: size(turn)?, range: (size(start)?, size(end)?) })
+    };
+    Some(Provenance {
+        origin: *ORIGINS.get(usize::from(origin))?,
+        session,
+        trust: if trust == 0 { Trust::Trusted } else { Trust::Tainted },
+        evidence: evidence.into_iter().map(quote).collect::<Option<_>>()?,
+        promoted: promoted.map(TextHash::from_bytes),
+        supersedes: supersedes.map(LessonId::from_bytes),
+        extra: map_of(&extra)?,
+    })
+}
+
+/// What a JSON file gives back of a number, which may differ in the last bit.
+fn as_in_json(number: f64) -> f64 {
+    serde_json::to_string(&number).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(number)
+}
+
+pub(crate) fn time_fields(time: DateTime<FixedOffset>) -> Time {
+    (time.timestamp(), time.timestamp_subsec_nanos(), time.offset().local_minus_utc())
+}
+
+pub(crate) fn time_of((seconds, nanos, offset): Time) -> Option<DateTime<FixedOffset>> {
+    Some(
+        FixedOffset::east_opt(offset)?.from_utc_datetime(&DateTime::<Utc>::from_timestamp(seconds, nanos)?.naive_utc()),
+    )
+}
+
+/// None where there is a time that makes no sense.
+#[expect(clippy::option_option, reason = "no time is another thing than a time that makes no sense")]
+fn optional_time(time: Option<Time>) -> Option<Option<DateTime<FixedOffset>>> {
+    match time {
+        None => Some(None),
+        Some(time) => time_of(time).map(Some),
+    }
+}
+
+fn json_of(map: &Map<String, Value>) -> String {
+    if map.is_empty() { String::new() } else { Value::Object(map.clone()).to_string() }
+}
+
+fn map_of(json: &str) -> Option<Map<String, Value>> {
+    if json.is_empty() { Some(Map::new()) } else { serde_json::from_str(json).ok() }
+}
+
+/// A lesson's id and the time that it is sorted by.
+impl StoredRow for (LessonId, DateTime<FixedOffset>) {
+    type Fields = (Id, Time);
+
+    fn to_fields(&self) -> Self::Fields {
+        (*self.0.as_bytes(), time_fields(self.1))
+    }
+
+    fn from_fields((id, time): Self::Fields) -> Option<Self> {
+        Some((LessonId::from_bytes(id), time_of(time)?))
+    }
+}
+
+impl StoredRow for (LessonId, u32) {
+    type Fields = (Id, u32);
+
+    fn to_fields(&self) -> Self::Fields {
+        (*self.0.as_bytes(), self.1)
+    }
+
+    fn from_fields((id, number): Self::Fields) -> Option<Self> {
+        Some((LessonId::from_bytes(id), number))
+    }
+}
+
+impl StoredRow for (u32, LessonId) {
+    type Fields = (u32, Id);
+
+    fn to_fields(&self) -> Self::Fields {
+        (self.0, *self.1.as_bytes())
+    }
+
+    fn from_fields((number, id): Self::Fields) -> Option<Self> {
+        Some((number, LessonId::from_bytes(id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{at, lesson};
+    use serde_json::json;
+
+    #[test]
+    fn every_field_is_read_back() {
+        let extra = |text: &str| match json!({ text: [1, null, {"a": 0.25}] }) {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        let full = Lesson {
+            schema_version: 2,
+            timestamp: DateTime::parse_from_rfc3339("2026-03-01T00:30:00.123456789+05:30").unwrap(),
+            task: "task".into(),
+            mistake: "mistake".into(),
+            anti_pattern: "anti".into(),
+            correct_pattern: "pattern".into(),
+            code_example: "code".into(),
+            domains: vec!["a".into(), "b".into()],
+            paths: vec!["src/**".into()],
+            commands: vec!["cargo *".into(), String::new()],
+            confidence: 0.375,
+            source_challenge_hash: "hash".into(),
+            source: "mined".into(),
+            realm: Realm::new("shop", "reviewer"),
+            verified: true,
+            verification_attempted: false,
+            graduated: true,
+            retrievals: 1,
+            helpful_retrievals: 2,
+            harmful_retrievals: 3,
+            settled_retrievals: 4,
+            learned_at_recall: 5,
+            shown_at_recall: 6,
+            frequency: u64::MAX,
+            last_retrieved_at: Some(at(7)),
+            last_credited_at: None,
+            near: vec![lesson("near", "s").id],
+            provenance: Provenance {
+                origin: Origin::Mined,
+                session: "session".into(),
+                trust: Trust::Tainted,
+                evidence: vec![Evidence { quote: "never \u{fc}ber".into(), turn: 9, range: (1, 2) }],
+                promoted: Some(TextHash::of(&["shown"])),
+                supersedes: Some(lesson("old", "s").id),
+                extra: extra("unknown"),
+            },
+            extra: extra("mood"),
+            ..lesson("trigger", "solution")
+        };
+        for lesson in [full, lesson("t", "s")] {
+            let row = Arc::new(lesson);
+            let bytes = bincode::encode_to_vec(row.to_fields(), crate::sorted_blocks::codec()).unwrap();
+            let (fields, _) = bincode::decode_from_slice::<Fields, _>(&bytes, crate::sorted_blocks::codec()).unwrap();
+            assert_eq!(Arc::from_fields(fields), Some(row));
+        }
+    }
+}

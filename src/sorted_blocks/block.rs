@@ -1,0 +1,83 @@
+//! A block of rows: in memory, or in a file and decoded when it is asked for.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Rows behind a pointer that clones share.
+pub(super) enum Block<T> {
+    Rows(Arc<Vec<T>>),
+    Stored(Arc<StoredBlock<T>>),
+}
+
+/// Rows in a file.
+pub(super) struct StoredBlock<T> {
+    pub(super) n_rows: usize,
+    /// The last one, by which a block is found.
+    pub(super) last: T,
+    pub(super) decode: Box<dyn Fn() -> Vec<T> + Send + Sync>,
+    pub(super) rows: OnceLock<Vec<T>>,
+}
+
+impl<T> Block<T> {
+    pub(super) fn of(rows: Vec<T>) -> Self {
+        Self::Rows(Arc::new(rows))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.len(),
+            Self::Stored(stored) => stored.n_rows,
+        }
+    }
+
+    pub(super) fn last(&self) -> Option<&T> {
+        match self {
+            Self::Rows(rows) => rows.last(),
+            Self::Stored(stored) => Some(&stored.last),
+        }
+    }
+
+    pub(super) fn rows(&self) -> &[T] {
+        match self {
+            Self::Rows(rows) => rows,
+            Self::Stored(stored) => stored.rows.get_or_init(|| (stored.decode)()),
+        }
+    }
+
+    /// True when both are the same rows of memory or of the file.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Rows(one), Self::Rows(other)) => Arc::ptr_eq(one, other),
+            (Self::Stored(one), Self::Stored(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl<T: Clone> Block<T> {
+    /// The rows, copied first where others share them.
+    pub(super) fn rows_mut(&mut self) -> &mut Vec<T> {
+        match self {
+            Self::Rows(rows) => Arc::make_mut(rows),
+            Self::Stored(stored) => {
+                *self = Self::of(stored.rows.get_or_init(|| (stored.decode)()).clone());
+                self.rows_mut()
+            }
+        }
+    }
+}
+
+impl<T> Clone for Block<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Rows(rows) => Self::Rows(Arc::clone(rows)),
+            Self::Stored(stored) => Self::Stored(Arc::clone(stored)),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Block<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows()).finish()
+    }
+}

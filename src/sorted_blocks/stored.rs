@@ -1,0 +1,192 @@
+//! Sorted rows in a file: a table of blocks, and rows that are decoded a block at a time.
+//!
+//! The bytes begin with the number of blocks. For each block follow its number of rows, where its last row begins and where it ends;
+//! then come the rows. Numbers are little-endian. Whoever keeps the bytes checks them for damage.
+
+use std::sync::{Arc, OnceLock};
+
+use super::SortedBlocks;
+use super::block::{Block, StoredBlock};
+
+/// Bytes of a file, for as long as somebody holds them.
+pub(crate) type StoredBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Rows that can be kept in a file.
+pub(crate) trait StoredRow: Clone + Send + Sync + 'static {
+    /// What is encoded of a row.
+    type Fields: bincode::Encode + bincode::Decode<()>;
+    /// Rows that are decoded together.
+    const ROWS_PER_BLOCK: usize = 256;
+
+    fn to_fields(&self) -> Self::Fields;
+
+    /// None where the fields make no sense.
+    fn from_fields(fields: Self::Fields) -> Option<Self>;
+}
+
+/// No row or value is longer: a senseless length takes no memory.
+const MAX_BYTES: usize = 1 << 26;
+
+/// How rows are encoded.
+pub(crate) fn codec() -> impl bincode::config::Config {
+    bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<MAX_BYTES>()
+}
+
+fn encode<T: StoredRow>(row: &T, bytes: &mut Vec<u8>) {
+    // Encoding into memory does not fail.
+    bytes.extend(bincode::encode_to_vec(row.to_fields(), codec()).unwrap_or_default());
+}
+
+fn decode<T: StoredRow>(bytes: &[u8]) -> Option<(T, &[u8])> {
+    let (fields, length) = bincode::decode_from_slice(bytes, codec()).ok()?;
+    Some((T::from_fields(fields)?, bytes.get(length..)?))
+}
+
+/// Where a block is among the bytes of the rows.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    n_rows: usize,
+    start: usize,
+    last: usize,
+    end: usize,
+}
+
+fn number(bytes: &[u8], place: usize) -> Option<usize> {
+    let bytes = bytes.get(place.checked_mul(8)?..)?.first_chunk::<8>()?;
+    usize::try_from(u64::from_le_bytes(*bytes)).ok()
+}
+
+/// The blocks, by places in the bytes.
+fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
+    let n_blocks = number(bytes, 0)?;
+    let rows = n_blocks.checked_mul(3)?.checked_add(1)?.checked_mul(8)?;
+    let mut start = rows;
+    let mut extents = Vec::with_capacity(n_blocks.min(bytes.len() / 24));
+    for block in 0..n_blocks {
+        let field = |nth: usize| number(bytes, 1 + block * 3 + nth);
+        let (n_rows, last, end) = (field(0)?, rows.checked_add(field(1)?)?, rows.checked_add(field(2)?)?);
+        if n_rows == 0 || !(start <= last && last <= end && end <= bytes.len()) {
+            return None;
+        }
+        extents.push(Extent { n_rows, start, last, end });
+        start = end;
+    }
+    Some(extents)
+}
+
+impl<T: StoredRow> SortedBlocks<T> {
+    /// The rows as bytes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let (mut table, mut rows, mut n_blocks) = (Vec::new(), Vec::new(), 0_u64);
+        let mut all = self.iter().peekable();
+        while all.peek().is_some() {
+            let (mut n_rows, mut last) = (0_u64, rows.len());
+            for row in all.by_ref().take(T::ROWS_PER_BLOCK) {
+                last = rows.len();
+                encode(row, &mut rows);
+                n_rows += 1;
+            }
+            for field in [n_rows, last as u64, rows.len() as u64] {
+                table.extend_from_slice(&field.to_le_bytes());
+            }
+            n_blocks += 1;
+        }
+        [&n_blocks.to_le_bytes()[..], &table, &rows].concat()
+    }
+
+    /// What [`SortedBlocks::to_bytes`] gave. Only the last row of each block is decoded; None where a table or such a row makes no
+    /// sense. Rows in between that make none are left out.
+    pub(crate) fn from_bytes(bytes: &StoredBytes) -> Option<Self> {
+        let mut sorted = Self::default();
+        for Extent { n_rows, start, last, end } in extents(bytes.as_ref().as_ref())? {
+            let (row, _) = decode(bytes.as_ref().as_ref().get(last..end)?)?;
+            let held = Arc::clone(bytes);
+            let decode = move || rows_of(held.as_ref().as_ref().get(start..end).unwrap_or_default(), n_rows);
+            let block = StoredBlock { n_rows, last: row, decode: Box::new(decode), rows: OnceLock::new() };
+            sorted.blocks.push(Block::Stored(Arc::new(block)));
+            sorted.len += n_rows;
+        }
+        Some(sorted)
+    }
+}
+
+fn rows_of<T: StoredRow>(mut bytes: &[u8], n_rows: usize) -> Vec<T> {
+    let mut rows = Vec::with_capacity(n_rows.min(bytes.len()));
+    while let Some((row, rest)) = decode(bytes).filter(|_| rows.len() < n_rows) {
+        rows.push(row);
+        bytes = rest;
+    }
+    if rows.len() < n_rows {
+        tracing::error!(missing = n_rows - rows.len(), "stored rows cannot be decoded");
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    impl StoredRow for (u32, u32) {
+        type Fields = (u32, Vec<u8>);
+        const ROWS_PER_BLOCK: usize = 100;
+
+        fn to_fields(&self) -> Self::Fields {
+            (self.0, vec![7; self.1 as usize % 5])
+        }
+
+        fn from_fields((key, bytes): Self::Fields) -> Option<Self> {
+            Some((key, u32::try_from(bytes.len()).ok()?))
+        }
+    }
+
+    fn sorted(keys: std::ops::Range<u32>) -> SortedBlocks<(u32, u32)> {
+        SortedBlocks::of(keys.map(|key| (key * 2, key % 5)).collect())
+    }
+
+    fn load(bytes: Vec<u8>) -> Option<SortedBlocks<(u32, u32)>> {
+        SortedBlocks::from_bytes(&(Arc::new(bytes) as StoredBytes))
+    }
+
+    #[test]
+    fn rows_are_read_back_and_changed_as_others() {
+        for n in [0, 1, 99, 100, 101, 1_000] {
+            let (mut rows, mut loaded) = (sorted(0..n), load(sorted(0..n).to_bytes()).unwrap());
+            let before = loaded.clone();
+            assert_eq!((loaded.len(), loaded.iter().next_back()), (rows.len(), rows.iter().next_back()));
+            for key in [0, 1, 150, 199, 200, 3_000] {
+                for rows in [&mut rows, &mut loaded] {
+                    rows.take(|row| row.0.cmp(&key));
+                    rows.put((key + 1, 9), |row| row.0.cmp(&(key + 1)));
+                }
+                assert_eq!(loaded.find(|row| row.0.cmp(&40)), rows.find(|row| row.0.cmp(&40)));
+            }
+            assert_eq!(loaded, rows);
+            assert_eq!(before, sorted(0..n));
+        }
+    }
+
+    #[test]
+    fn a_block_is_decoded_when_it_is_asked_for() {
+        let loaded = load(sorted(0..1_000).to_bytes()).unwrap();
+        assert_eq!(loaded.find(|row| row.0.cmp(&900)), Some(&(900, 0)));
+        let mut changed = loaded.clone();
+        changed.insert((901, 0));
+        assert_eq!(loaded.differing(&changed, Ord::cmp, |a, b| a == b), [(None, Some(&(901, 0)))]);
+        let is_decoded =
+            |block: &&Block<(u32, u32)>| matches!(block, Block::Stored(stored) if stored.rows.get().is_some());
+        assert_eq!(loaded.blocks.iter().filter(is_decoded).count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn senseless_bytes_lead_nowhere(place in 0..3_000_usize, byte: u8, is_cut: bool) {
+            let mut bytes = sorted(0..300).to_bytes();
+            let place = place % bytes.len();
+            if is_cut { bytes.truncate(place) } else { bytes[place] = byte }
+            if let Some(loaded) = load(bytes) {
+                prop_assert!(loaded.iter().count() <= 300 * 20);
+            }
+        }
+    }
+}
