@@ -22,6 +22,8 @@ pub(crate) struct Stamp {
     pub(crate) inode: u64,
     pub(crate) length: u64,
     pub(crate) modified: Option<SystemTime>,
+    /// What only the system sets: its seconds and nanoseconds of the last change of any kind, where it has them.
+    pub(crate) changed: Option<(i64, i64)>,
     /// True when the file is so young that another content can have the same stamp.
     pub(crate) is_racy: bool,
 }
@@ -258,10 +260,10 @@ impl Disk for RealDisk {
 impl From<&Status> for Stamp {
     #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
     fn from(status: &Status) -> Self {
-        let Status { inode, length, modified, .. } = *status;
+        let Status { inode, length, modified, changed, .. } = *status;
         let now = SystemTime::now();
         let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
-        Self { inode, length, modified, is_racy }
+        Self { inode, length, modified, changed, is_racy }
     }
 }
 

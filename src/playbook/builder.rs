@@ -7,6 +7,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::own_config::own_config;
 use super::skill_matching::SkillMatcher;
+use super::stored_recall::StoredFile;
 use super::{Inner, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
@@ -18,7 +19,7 @@ use crate::exchange::ExportKey;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
-use crate::store::{Store, VectorCache};
+use crate::store::{Opened, Store, VectorCache};
 use crate::trust::{Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
 /// Changes settings after the folder's own were read.
@@ -156,7 +157,7 @@ impl PlaybookBuilder {
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
         let folder = folder.with_lock_timeout(config.store.lock_timeout);
-        let (store, snapshot, recovery) =
+        let Opened { store, snapshot, recovery, recall_file } =
             Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         Ok(Playbook(Arc::new(Inner {
             store,
@@ -165,6 +166,7 @@ impl PlaybookBuilder {
             clock,
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
+            stored_recall: Mutex::new(StoredFile::of(recall_file)),
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,

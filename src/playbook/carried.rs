@@ -7,11 +7,13 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::stored_recall::StoredFile;
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
 use crate::retrieve::TierChoice;
 use crate::state::{DedupIndex, RecallIndex};
+use crate::store::PlaybookFile;
 use crate::testing::at;
 use crate::{Config, Feedback, Listing, ManualClock, Request, Verification, build_lesson};
 
@@ -30,6 +32,41 @@ impl Playbook {
             dedup.check_against(&fresh, lessons, &vector_of);
         }
     }
+}
+
+impl Stand {
+    /// Stores the state for recalls, and compares what the next process makes of that with what it makes of the playbook file.
+    fn check_stored(&self, playbook: &Playbook) {
+        let view = playbook.0.recount().unwrap();
+        if view.snapshot.book().lessons.is_empty() {
+            return;
+        }
+        playbook.0.write_recall(&view, true).unwrap();
+        let fresh = self.open();
+        let stored = std::mem::take(&mut *fresh.0.stored_recall.lock());
+        assert!(matches!(stored, StoredFile::Unused(ref file) if file.is_used), "it is of this state");
+        *fresh.0.stored_recall.lock() = stored;
+        assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
+        fresh.0.recall_view().unwrap();
+        assert!(fresh.0.view.read().recall.has_words());
+        fresh.check_carried();
+    }
+
+    /// What the next process makes of a file that was stored for this state or another one. True where that file is used.
+    fn check_opened(&self) -> bool {
+        let fresh = self.open();
+        let is_used = matches!(&*fresh.0.stored_recall.lock(), StoredFile::Unused(file) if file.is_used);
+        assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
+        fresh.0.recall_view().unwrap();
+        fresh.check_carried();
+        is_used
+    }
+}
+
+fn assert_same(found: &PlaybookFile, expected: &PlaybookFile) {
+    let lines = |file: &PlaybookFile| format!("{file:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
+    let differing = lines(found).into_iter().zip(lines(expected)).find(|(one, other)| one != other);
+    assert!(found == expected, "{differing:?}");
 }
 
 #[derive(Clone, Debug)]
@@ -232,6 +269,8 @@ fn check(ops: &[Op], config: Config) {
     for op in ops {
         stand.run(&playbook, op);
         playbook.check_carried();
+        stand.check_opened();
+        stand.check_stored(&playbook);
     }
     // Both indexes, whatever was asked before; and what a fresh handle makes of the folder.
     stand.run(&playbook, &Op::Recall { words: 0, project: 1 });
@@ -265,4 +304,38 @@ fn removed_rows_are_swept_out_of_a_graph_too() {
     config.index = IndexConfig { kind: Some(IndexKind::Graph), ..IndexConfig::default() };
     let learns = (0..120).map(|number| Op::Learn { words: number % 14, ending: number % 3, project: 0, kind: 4 });
     check(&learns.collect::<Vec<_>>(), config);
+}
+
+#[test]
+fn a_large_memory_is_opened_with_what_its_log_has_since() {
+    let mut config = Config::default();
+    config.retention.capacity = 80;
+    let stand = Stand { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
+    let playbook = stand.open();
+    let draft = |number: usize| {
+        let words = WORDS[number % 14];
+        build_lesson(format!("{words} {number}"), format!("step {number}")).code_example("x".repeat(32_000))
+    };
+    playbook.learn_lessons((0..60).map(draft)).unwrap();
+    playbook.checkpoint().unwrap();
+    stand.check_stored(&playbook);
+    let ops = [
+        Op::Elsewhere { words: 3, project: 1 },
+        Op::Credit { pick: 5, helped: true },
+        Op::Learn { words: 2, ending: 1, project: 2, kind: 0 },
+        Op::Undo { pick: 0 },
+        Op::Learn { words: 9, ending: 0, project: 0, kind: 3 },
+        Op::Verify { pick: 7, passed: true },
+        Op::Outcome { words: 1 },
+        Op::Learn { words: 1, ending: 2, project: 0, kind: 1 },
+    ];
+    let log = || stand.folder.path().join("playbook.log").metadata().unwrap().len();
+    let before = log();
+    for op in &ops {
+        stand.run(&playbook, op);
+        assert!(stand.check_opened());
+    }
+    assert!(log() > before, "these are lines of the log");
+    playbook.remove(playbook.list_lessons(&Listing::everything()).unwrap()[3].id).unwrap();
+    assert!(!stand.check_opened());
 }

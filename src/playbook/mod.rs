@@ -47,6 +47,7 @@ pub(crate) mod skill_exchange;
 pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
 pub(crate) mod skills;
+mod stored_recall;
 mod trusting;
 pub(crate) mod written;
 
@@ -72,6 +73,7 @@ use sessions::NotDue;
 use skill_listing::SkillPlace;
 use skill_matching::SkillMatcher;
 use skills::Skills;
+use stored_recall::StoredFile;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
@@ -120,6 +122,8 @@ struct Inner {
     embedder: Option<Arc<dyn Embedder>>,
     /// The newest state this handle knows, prepared for questions.
     view: RwLock<Arc<View>>,
+    /// What the folder has for the first recall.
+    stored_recall: Mutex<StoredFile>,
     vectors: RwLock<VectorCache>,
     /// One commit at a time in this process; the file lock is for the others.
     writer: Mutex<()>,

@@ -14,8 +14,8 @@ use super::{Credited, Inner, Listing, Playbook, View};
 use crate::error::{Error, Result};
 use crate::learn::Feedback;
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, ReceiptId, TextHash};
-use crate::retrieve::{Context, NoMatchReason, Request, recent_failures};
-use crate::state::{Book, RecallIndex};
+use crate::retrieve::{Context, NoMatchReason, Query, Request, recent_failures};
+use crate::state::{Book, EmbeddedText, RecallIndex};
 use crate::trust::Standing;
 
 /// Several playbooks that answer as one.
@@ -112,6 +112,10 @@ impl Playbooks {
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
         let place = |id: LessonId| union.places.get(&id).copied().unwrap_or_default();
         let answer = lead.0.answer_counted(pool, &request, &place)?;
+        if matches!(request.query, Query::About(_)) {
+            let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
+            members.iter().for_each(|(inner, view)| inner.store_recall(view, has_vectors));
+        }
         Ok(answer.into_context(&request, &self.members, &place))
     }
 
@@ -199,7 +203,8 @@ impl Playbooks {
 
     /// What a realm sees of all playbooks now.
     fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
-        let views: Vec<Arc<View>> = self.members.iter().map(|playbook| playbook.0.view()).collect::<Result<_>>()?;
+        let views: Vec<Arc<View>> =
+            self.members.iter().map(|playbook| playbook.0.recall_view()).collect::<Result<_>>()?;
         let known = self.union.read().clone().filter(|known| known.realm == *realm);
         let is_same = |known: &Arc<Union>| known.views.iter().zip(&views).all(|(one, other)| Arc::ptr_eq(one, other));
         if let Some(known) = known.clone().filter(is_same) {
@@ -225,10 +230,12 @@ impl Playbooks {
         }
         let vector_of = |text: &str| self.members.iter().find_map(|playbook| playbook.0.vector(text));
         let book = Arc::new(book);
-        let recall = known.map_or_else(
-            || RecallIndex::new(Arc::clone(&book)),
-            |known| known.recall.follow(Arc::clone(&book), &vector_of),
-        );
+        // Of the largest memory most is the same; without indexes of its own it is as good as none.
+        let largest = views.iter().max_by_key(|view| view.recall.book.lessons.len()).map(|view| &view.recall);
+        let recall = known
+            .map(|known| &known.recall)
+            .or(largest)
+            .map_or_else(|| RecallIndex::new(Arc::clone(&book)), |recall| recall.follow(Arc::clone(&book), &vector_of));
         let later = places.keys().copied().collect();
         Union { realm: realm.clone(), views, recall, places, later }
     }

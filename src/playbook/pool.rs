@@ -64,7 +64,12 @@ impl<'a> Pool<'a> {
             for (inner, view) in same_model() {
                 inner.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
             }
-            let unknown: Vec<&str> = texts.iter().copied().filter(|text| vector_of(text).is_none()).collect();
+            let unknown = || texts.iter().copied().filter(|text| vector_of(text).is_none()).collect::<Vec<_>>();
+            // Indexes that the folder had stored came without the vectors of single texts.
+            for (inner, _) in same_model().filter(|_| !unknown().is_empty()) {
+                inner.missing(&unknown())?;
+            }
+            let unknown = unknown();
             lead.vectors.write().settle_dimension(dimension);
             lead.ensure_vectors(embedder.as_ref(), &unknown)
         };

@@ -41,10 +41,13 @@ impl Playbook {
         if inner.store.guard.standing() == Standing::Unknown {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
-        let view = inner.view()?;
+        let view = inner.recall_view()?;
         let members = [(&**inner, &*view)];
         let pool = Pool::of(&members, &view.recall);
         let answer = inner.answer_counted(pool, &request, &|_| 0)?;
+        if matches!(request.query, Query::About(_)) {
+            inner.store_recall(&view, view.recall.has_vectors(EmbeddedText::Trigger));
+        }
         Ok(answer.into_context(&request, std::slice::from_ref(self), &|_| 0))
     }
 }

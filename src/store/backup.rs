@@ -14,11 +14,12 @@ use crate::lesson::LessonId;
 /// The list of a copy's files, which is written last: without it a copy is not whole.
 const MANIFEST: &str = "backup.json";
 /// What no copy has: locks, caches, what was broken, and the name of this folder.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
     "lock",
     "mining.lock",
     "vectors.bin",
     "words.bin",
+    "recall.bin",
     "quarantine",
     "edits",
     "id",

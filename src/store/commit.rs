@@ -66,6 +66,7 @@ impl Store {
         }
         if forgets_vectors {
             self.drop_words()?;
+            self.drop_recall()?;
             self.receipt_file().forget_removed(&file.book)?;
         }
         self.replace_file(&mut snapshot, file, writes_file || forgotten.is_some())?;

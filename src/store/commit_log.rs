@@ -13,6 +13,7 @@ use super::playbook_file::LESSONS;
 use crate::error::folder::Result;
 use crate::folder::{Name, Stamp};
 use crate::hash::TextHash;
+use crate::lesson::LessonId;
 
 /// The log's name.
 pub(super) const LOG: &str = "playbook.log";
@@ -138,6 +139,20 @@ impl CommitLog {
         }
         log.note_file(log.base, &mut first);
         (log.end.length, log.end.generation) = (line.len() as u64, Some(log.base));
+        log.read_lines(lines);
+        Some(log)
+    }
+
+    /// The lines after a state that the log led to, which ended at this length.
+    pub(super) fn after(generation: u64, length: u64, bytes: &[u8]) -> Self {
+        let end = LogEnd { stamp: None, length, generation: Some(generation) };
+        let mut log = Self { base: generation, end, ..Self::default() };
+        log.read_lines(bytes.split_inclusive(|byte| *byte == b'\n'));
+        log
+    }
+
+    fn read_lines<'l>(&mut self, lines: impl Iterator<Item = &'l [u8]>) {
+        let log = self;
         let (mut read, mut n_skipped) = (log.end.length, 0);
         for line in lines {
             read += line.len() as u64;
@@ -154,7 +169,13 @@ impl CommitLog {
             (log.end.length, log.end.generation) = (read, Some(generation));
         }
         log.n_broken += n_skipped;
-        Some(log)
+    }
+
+    /// The ids of lessons that its commits took out, whether or not they came back.
+    pub(super) fn gone(&self) -> BTreeSet<LessonId> {
+        let of_record = |record: &Record| record.keys.get(GONE).and_then(Value::as_array).cloned().unwrap_or_default();
+        let gone = self.records.iter().flat_map(of_record);
+        gone.filter_map(|id| id.as_str()?.parse().ok()).collect()
     }
 
     /// The log that ends with the line of this file, without what is before it: nothing of it is needed to read the file.

@@ -23,6 +23,7 @@ mod playbook_file;
 mod power_loss;
 #[cfg(test)]
 mod random_histories;
+mod recall_file;
 mod receipts;
 mod recover;
 mod salvage;
@@ -58,6 +59,7 @@ use crate::trust::{Guard, Standing};
 pub use backup::{BackupFile, BackupRecord, Restored};
 use commit_log::{CommitLog, LOG, LogEnd};
 pub(crate) use playbook_file::{Mark, PlaybookFile};
+pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
 pub(crate) use usage::{Event, Text, UsageLog};
@@ -170,6 +172,16 @@ pub(crate) struct Store {
     pending: Mutex<Pending>,
 }
 
+/// A playbook that was opened.
+pub(crate) struct Opened {
+    pub(crate) store: Store,
+    pub(crate) snapshot: Snapshot,
+    /// What had to be done about a broken file.
+    pub(crate) recovery: Option<Recovery>,
+    /// What is stored for recalls.
+    pub(crate) recall_file: Option<RecallFile>,
+}
+
 /// Lines that wait to be appended.
 #[derive(Default)]
 struct Pending {
@@ -187,13 +199,13 @@ impl Store {
         feedback: FeedbackConfig,
         credit: CreditConfig,
         config: StoreConfig,
-    ) -> Result<(Self, Snapshot, Option<Recovery>)> {
+    ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
         let pending = Mutex::default();
         let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
-            return Ok((store, nothing, None));
+            return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
         }
         if let Err(error) = store.folder.edits().recover() {
             // Lessons do not depend on them; the next edit insists.
@@ -202,13 +214,13 @@ impl Store {
         if let Err(error) = store.folder.edits().remove_outdated(store.clock.now()) {
             tracing::warn!(%error, "old records of edits could not be removed");
         }
-        match store.load() {
-            Err(FolderError::Unreadable { reason, .. }) => {
-                let (snapshot, recovery) = store.recover(reason)?;
-                Ok((store, snapshot, recovery))
-            }
-            loaded => loaded.map(|snapshot| (store, snapshot, None)),
-        }
+        let (recall_file, stored) = store.stored_state();
+        let loaded = stored.map_or_else(|| store.load(), Ok);
+        let (snapshot, recovery) = match loaded {
+            Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
+            loaded => (loaded?, None),
+        };
+        Ok(Opened { store, snapshot, recovery, recall_file })
     }
 
     /// The present state: `known` itself when nothing changed, a newer one otherwise.

@@ -74,6 +74,24 @@ impl AsRef<[u8]> for SectionView {
     }
 }
 
+/// A section whose bytes were not read yet.
+#[derive(Clone, Debug)]
+pub(crate) struct UncheckedSection {
+    view: SectionView,
+    checksum: u32,
+}
+
+impl UncheckedSection {
+    pub(crate) fn label(&self) -> Label {
+        self.view.label
+    }
+
+    /// The section, if its bytes fit its checksum.
+    pub(crate) fn checked(self) -> Option<SectionView> {
+        (crc32fast::hash(&self.view) == self.checksum).then_some(self.view)
+    }
+}
+
 /// The sections of a file, as it was when it was opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sections {
@@ -123,6 +141,24 @@ impl Sections {
             at += ALIGN;
         }
         Ok((sections, flaws))
+    }
+
+    /// The sections of a whole file up to the first that is cut. Bytes are read when a section is checked.
+    pub(crate) fn unchecked(files: &Directory, name: &'static str) -> Result<Vec<UncheckedSection>> {
+        if files.read_start(name, MAGIC.len())? != MAGIC {
+            return Ok(Vec::new());
+        }
+        let Some(map) = files.map(name)?.map(Arc::new) else { return Ok(Vec::new()) };
+        let (mut sections, mut at) = (Vec::new(), ALIGN);
+        while let Some((label, length, checksum)) = map.get(at..).and_then(read_header) {
+            let range = at + ALIGN..(at + ALIGN).saturating_add(length);
+            if map.get(range.clone()).is_none() {
+                break;
+            }
+            at = range.end.next_multiple_of(ALIGN);
+            sections.push(UncheckedSection { view: SectionView { label, map: Arc::clone(&map), range }, checksum });
+        }
+        Ok(sections)
     }
 
     /// The sections of a kind, in the order of the file.

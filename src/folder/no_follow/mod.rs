@@ -46,6 +46,8 @@ pub(super) struct Status {
     pub(super) inode: u64,
     pub(super) length: u64,
     pub(super) modified: Option<SystemTime>,
+    /// When contents, name or permissions changed last, in seconds and nanoseconds. No program can set it.
+    pub(super) changed: Option<(i64, i64)>,
     pub(super) n_links: u64,
     /// False for a file that nobody may write.
     pub(super) is_writable: bool,

@@ -142,6 +142,7 @@ impl From<&Metadata> for Status {
             inode: 0,
             length: metadata.len(),
             modified,
+            changed: None,
             n_links: 1,
             is_writable: !metadata.permissions().readonly(),
             mode: None,

@@ -1,0 +1,80 @@
+//! What a folder has for the first recall of a process, and what that recall leaves for the next process.
+
+use std::sync::Arc;
+
+use super::{Inner, View};
+use crate::error::Result;
+use crate::state::EmbeddedText;
+use crate::store::{MIN_STORED_LESSONS, RecallFile};
+
+/// The file for recalls, until the first one.
+#[derive(Default)]
+pub(super) enum StoredFile {
+    Unused(RecallFile),
+    /// None, or another state's: the first recall writes it.
+    Outdated,
+    /// It was used or written.
+    #[default]
+    Done,
+}
+
+impl StoredFile {
+    pub(super) fn of(file: Option<RecallFile>) -> Self {
+        file.map_or(Self::Outdated, Self::Unused)
+    }
+}
+
+impl Inner {
+    /// The newest lessons, with the indexes that the folder has.
+    pub(super) fn recall_view(&self) -> Result<Arc<View>> {
+        let view = self.view()?;
+        let mut stored = self.stored_recall.lock();
+        let file = match std::mem::take(&mut *stored) {
+            StoredFile::Unused(file) => file,
+            other => {
+                *stored = other;
+                return Ok(view);
+            }
+        };
+        let model = self.fingerprint();
+        let is_done = file.is_up_to_date && (model.is_none() || file.is_of(model));
+        *stored = if is_done { StoredFile::Done } else { StoredFile::Outdated };
+        let Some(indexes) = file.indexes(model, &self.config.index).filter(|_| !view.recall.has_words()) else {
+            *stored = StoredFile::Outdated;
+            return Ok(view);
+        };
+        Ok(self.show_after(&indexes, &view.dedup, view.snapshot.clone()))
+    }
+
+    /// Leaves the indexes of a larger memory for the next process, once. A failure costs it time.
+    pub(super) fn store_recall(&self, view: &View, has_vectors: bool) {
+        let mut stored = self.stored_recall.lock();
+        let n_lessons = view.snapshot.book().lessons.len();
+        if matches!(*stored, StoredFile::Outdated) && n_lessons >= MIN_STORED_LESSONS {
+            *stored = StoredFile::Done;
+            drop(stored);
+            if let Err(error) = self.write_recall(view, has_vectors) {
+                tracing::debug!(%error, "the indexes of the memory are not stored");
+            }
+        }
+    }
+
+    pub(super) fn write_recall(&self, view: &View, has_vectors: bool) -> Result<()> {
+        if !self.store.may_append(&view.snapshot) {
+            return Ok(());
+        }
+        let mut model = None;
+        if let Some(embedder) = self.embedder.as_ref().filter(|_| has_vectors) {
+            let dimension = embedder.dimension()?;
+            for text in EmbeddedText::searched(self.config.retrieval.rule) {
+                self.lesson_vectors(view, *text, dimension)?;
+            }
+            model = self.fingerprint();
+        }
+        view.recall.words();
+        match view.recall.stored() {
+            Some(stored) => Ok(self.store.save_recall(&view.snapshot, &stored, model)?),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a recall needs of a larger memory, in a file that is mapped, `recall.bin`: its lessons, decoded when they are asked for, and the
+//! indexes of their words and vectors. A cache: what does not fit the playbook file is not used, or brought up to date.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use adage_index::IndexConfig;
+
+use super::commit_log::{CommitLog, LOG, LogEnd, SMALL_FILE};
+use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
+use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, playbook_file};
+use crate::error::folder::Result;
+use crate::folder::{Folder, Stamp};
+use crate::hash::TextHash;
+use crate::lesson::LessonId;
+use crate::sorted_blocks::StoredBytes;
+use crate::state::{Book, LessonsByTime, Pieces, RecallIndex, StoredPieces, StoredRecall};
+use crate::trust::Standing;
+
+/// The file.
+pub(super) const RECALL: &str = "recall.bin";
+
+/// The kind of its sections. It is raised whenever a lesson, a word or a vector is encoded in another way.
+const FORMAT: u32 = 0x7265_0001;
+
+/// A memory of fewer lessons is read about as fast from its playbook file.
+pub(crate) const MIN_STORED_LESSONS: usize = 200;
+
+/// A log that grew by more bytes since is worth another file.
+const MAX_LOG_BYTES: u64 = 1 << 18;
+
+/// A file as it was: inode, length, last change by the system, and time.
+type Place = (u64, u64, (i64, i64), (u64, u32));
+
+/// The playbook file: its place, content and first bytes, whether its place alone tells that it is the same, and whether this program wrote
+/// it.
+type FileFields = (Place, [u8; 16], Vec<u8>, bool, bool);
+
+/// The log: inode, length and generation, and whether it leads to the state.
+type LogFields = (u64, u64, u64, bool);
+
+/// The model of the vectors, and what the file was written for.
+type Head = (Option<[u8; 16]>, FileFields, LogFields);
+
+/// The file as far as it was read.
+pub(crate) struct RecallFile {
+    /// True where the folder's state was made of it.
+    pub(crate) is_used: bool,
+    /// True where that was quick, and little came after it.
+    pub(crate) is_up_to_date: bool,
+    head: Head,
+    others: StoredBytes,
+    lessons: LessonsByTime,
+    rest: std::vec::IntoIter<UncheckedSection>,
+}
+
+/// A state made of the file.
+struct StoredState {
+    snapshot: Snapshot,
+    /// Bytes of the log that came after it.
+    n_later: u64,
+}
+
+fn place(stamp: &Stamp) -> Option<Place> {
+    let since = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
+    Some((stamp.inode, stamp.length, stamp.changed?, (since.as_secs(), since.subsec_nanos())))
+}
+
+fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
+    let section = sections.next().filter(|section| section.label().kind == FORMAT)?;
+    section.checked().map(|view| Arc::new(view) as StoredBytes)
+}
+
+impl RecallFile {
+    /// None where there is none that can be read.
+    fn open(store: &Store) -> Result<Option<Self>> {
+        let mut rest = Sections::unchecked(store.files(), RECALL)?.into_iter();
+        Ok(Self::read(&mut rest).map(|(head, others, lessons)| Self {
+            is_used: false,
+            is_up_to_date: false,
+            head,
+            others,
+            lessons,
+            rest,
+        }))
+    }
+
+    fn read(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<(Head, StoredBytes, LessonsByTime)> {
+        let mut pieces = std::iter::from_fn(|| checked(sections));
+        let mut pieces = StoredPieces(&mut pieces);
+        Some((pieces.value()?, pieces.next()?, LessonsByTime::read(&mut pieces)?))
+    }
+
+    /// True where its vectors are of this model.
+    pub(crate) fn is_of(&self, model: Option<TextHash>) -> bool {
+        self.head.0.map(TextHash::from_bytes) == model
+    }
+
+    /// The indexes of the lessons in the file; vectors only of this model.
+    pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
+        let has_model = model.is_some() && self.is_of(model);
+        let mut pieces = std::iter::from_fn(|| checked(&mut self.rest));
+        RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
+    }
+
+    /// The state of the folder, if this file is of it, or of one that its log goes on from. Only where the user trusts the folder as a
+    /// whole, and only beside the very files that it was written for: the system's times of these cannot be made up, so a file that
+    /// somebody else put here is not believed.
+    fn state(&self, store: &Store) -> Result<Option<StoredState>> {
+        let (_, file, (log_inode, log_length, generation, is_logged)) = &self.head;
+        let (file, content, start, is_settled, is_ours) = file;
+        let (Some(stamp), Some(log)) = (store.files().stamp(PLAYBOOK)?, store.files().stamp(LOG)?) else {
+            return Ok(None);
+        };
+        let is_same = store.guard.standing() == Standing::Trusted
+            && place(&stamp).as_ref() == Some(file)
+            && (*log_inode, true) == (log.inode, *log_length <= log.length);
+        if !is_same {
+            return Ok(None);
+        }
+        let (content, n_later) = (TextHash::from_bytes(*content), log.length - log_length);
+        let is_small = stamp.length <= SMALL_FILE;
+        // A commit writes a small file too.
+        if ((is_small || !is_logged) && n_later > 0)
+            || ((is_small || !is_settled) && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != content)
+        {
+            return Ok(None);
+        }
+        let later = if n_later > 0 { store.files().read_or_empty(LOG, *log_length)? } else { Vec::new() };
+        let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
+        let Some((file, commits)) = self.file(store, log, &later) else { return Ok(None) };
+        let (start, is_ours) = (start.clone(), *is_ours);
+        let version = FileVersion { start, content, is_ours, ..FileVersion::new(Some(stamp), b"") };
+        let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
+        Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later }))
+    }
+
+    /// The playbook file after the commits that the log has since.
+    fn file(&self, store: &Store, end: LogEnd, later: &[u8]) -> Option<(PlaybookFile, LogEnd)> {
+        let log = CommitLog::after(end.generation?, end.length, later);
+        if log.n_broken > 0 || log.end.length != end.length + later.len() as u64 {
+            return None;
+        }
+        let mut keys = serde_json::from_slice(self.others.as_ref().as_ref()).ok()?;
+        let is_advanced = later.is_empty() || log.advance(&mut keys, false);
+        let changed: BTreeSet<LessonId> = ids(&keys);
+        let parsed = playbook_file::parse_keys(keys, store.clock.as_ref(), &|_| true, |_| {}).ok()?;
+        let mut file = parsed.file;
+        if !is_advanced || parsed.newer.is_some() || !file.book.foreign.is_empty() {
+            return None;
+        }
+        let mut lessons = self.lessons.clone();
+        for id in log.gone().into_iter().chain(changed) {
+            lessons.take(id);
+        }
+        for lesson in file.book.lessons.iter() {
+            lessons.put(Arc::clone(lesson));
+        }
+        Arc::make_mut(&mut file.book).lessons = lessons;
+        Some((file, LogEnd { stamp: end.stamp, ..log.end }))
+    }
+}
+
+/// The ids of the lessons in the keys of a playbook file.
+fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> {
+    let rows = keys.get(playbook_file::LESSONS).and_then(serde_json::Value::as_array);
+    rows.into_iter().flatten().filter_map(|row| row.get("id")?.as_str()?.parse().ok()).collect()
+}
+
+impl Store {
+    /// The file, and the state of the folder where it can be made of it. Damage costs time and nothing else.
+    pub(super) fn stored_state(&self) -> (Option<RecallFile>, Option<Snapshot>) {
+        let read = || -> Result<(Option<RecallFile>, Option<Snapshot>)> {
+            let Some(mut file) = RecallFile::open(self)? else { return Ok((None, None)) };
+            let state = file.state(self)?;
+            let is_quick = file.head.1.3 || file.head.1.0.1 <= SMALL_FILE;
+            file.is_used = state.is_some();
+            file.is_up_to_date = state.as_ref().is_some_and(|state| is_quick && state.n_later <= MAX_LOG_BYTES);
+            Ok((Some(file), state.map(|state| state.snapshot)))
+        };
+        read().unwrap_or_else(|error| {
+            tracing::debug!(%error, "the playbook file is read instead of what is stored of it");
+            (None, None)
+        })
+    }
+
+    /// Writes the state with its indexes, where it is the newest, the handle may write and nobody else does.
+    pub(crate) fn save_recall(
+        &self,
+        snapshot: &Snapshot,
+        recall: &StoredRecall,
+        model: Option<TextHash>,
+    ) -> Result<()> {
+        let Snapshot { committed, commits, version, is_logged, is_provisional, .. } = snapshot;
+        if !self.may_append(snapshot) || *is_provisional {
+            return Ok(());
+        }
+        let Some(_lock) = self.folder.try_lock()? else { return Ok(()) };
+        let (stamp, log) = (self.files().stamp(PLAYBOOK)?, self.files().stamp(LOG)?);
+        let is_newest =
+            stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now)) && commits.is_alike(log.as_ref());
+        let (Some(stamp), Some(log), true) = (stamp, log, is_newest) else { return Ok(()) };
+        let Some(place) = place(&stamp) else { return Ok(()) };
+        let others = PlaybookFile {
+            book: Arc::new(Book { lessons: LessonsByTime::default(), ..Book::clone(&committed.book) }),
+            ..PlaybookFile::clone(committed)
+        };
+        let is_settled = !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy);
+        let file = (place, *version.content.as_bytes(), version.start.clone(), is_settled, version.is_ours);
+        let log = (log.inode, commits.length, committed.generation, *is_logged);
+        let head: Head = (model.map(|model| *model.as_bytes()), file, log);
+        let mut pieces = Pieces::default();
+        pieces.push_value(head);
+        pieces.push(self.written(playbook_file::render(&others, 0))?);
+        committed.book.lessons.write(&mut pieces);
+        recall.write(&mut pieces);
+        let mut writer = SectionWriter::behind(0);
+        for (row, parts) in (0..).zip(&pieces.0) {
+            let label = Label { kind: FORMAT, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
+            writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+        }
+        let temporary = Folder::temporary("recall");
+        self.files().create(&temporary, &writer.into_bytes())?;
+        self.files().rename(temporary, RECALL)
+    }
+
+    /// Removes it: it may have texts of a lesson that was removed.
+    pub(super) fn drop_recall(&self) -> Result<()> {
+        self.files().remove_if_exists(RECALL)
+    }
+}
