@@ -103,8 +103,8 @@ impl FieldIndex {
     }
 
     /// Adds a document under a number that no other has; a search takes memory by the largest.
-    pub(crate) fn put(&mut self, row: u32, fields: &[Field<'_>]) {
-        let document = Document { row, words: DocumentWords::of(fields, &mut WordHashes::default()) };
+    pub(crate) fn put(&mut self, row: u32, words: DocumentWords) {
+        let document = Document { row, words };
         for posting in document.postings() {
             self.postings.insert(posting);
         }
@@ -412,7 +412,7 @@ mod tests {
                 index.take(row);
                 texts.remove(&row);
                 if let Some((head, body)) = text {
-                    index.put(row, &[field(&head, 3.0), field(&body, 1.0)]);
+                    index.put(row, words(&[field(&head, 3.0), field(&body, 1.0)]));
                     texts.insert(row, (head, body));
                 }
             }

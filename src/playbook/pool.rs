@@ -1,6 +1,6 @@
 //! The lessons that a request is answered from, of one playbook or of several.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_index::UnitVector;
@@ -8,8 +8,7 @@ use adage_index::UnitVector;
 use super::{Inner, View};
 use crate::error::{Error, Result};
 use crate::lesson::LessonId;
-use crate::state::{EmbeddedText, KnownWords, LessonVectors, RecallIndex};
-use crate::store::MIN_CACHED_LESSONS;
+use crate::state::{EmbeddedText, LessonVectors, RecallIndex};
 
 static NONE: BTreeSet<LessonId> = BTreeSet::new();
 
@@ -30,22 +29,6 @@ impl<'a> Pool<'a> {
     /// True when some folder takes what a showing leaves.
     pub(super) fn may_append(self) -> bool {
         self.members.iter().any(|(inner, view)| inner.store.may_append(&view.snapshot))
-    }
-
-    /// Makes the index of words of a larger memory, of what its folders have cached; and caches what is new.
-    pub(super) fn make_words(self) {
-        if self.recall.book.lessons.len() < MIN_CACHED_LESSONS || self.recall.has_words() {
-            return;
-        }
-        let mut known = KnownWords::kept(HashMap::new());
-        let stores = || self.members.iter().map(|(inner, view)| (&inner.store, &view.snapshot));
-        let read = stores().try_for_each(|(store, _)| store.read_words(&mut known));
-        self.recall.words_with(&mut known);
-        if let Err(error) =
-            read.and_then(|()| stores().try_for_each(|(store, snapshot)| store.save_words(snapshot, &known)))
-        {
-            tracing::debug!(%error, "the words of lessons are not cached");
-        }
     }
 
     /// The vectors of one text of all lessons, of this dimension, by the model of `lead`. Each folder caches those of its own lessons.

@@ -158,9 +158,6 @@ impl Inner {
             limit => limit.saturating_add(request.except.len()),
         };
         let is_explained = request.is_explained || self.is_logged(request);
-        if matches!(request.query, Query::About(_)) {
-            pool.make_words();
-        }
         let Pool { recall, later, .. } = pool;
         let search = Search { recall, realm: &request.realm, limit, is_explained, config, later };
         Ok(search.with_matched(request, self.find(pool, request, search)?))

@@ -28,6 +28,5 @@ pub(crate) use pieces::{Pieces, StoredPieces};
 pub(crate) use plan::{Plan, Planned};
 pub(crate) use ranking::Ranking;
 pub(crate) use realm_vectors::{Near, VectorOf};
-pub(crate) use realm_words::{KnownWords, texts_hash};
 
 pub(crate) use recall_index::{RecallIndex, StoredRecall};

@@ -1,6 +1,6 @@
 //! The words of lessons that may be shown, by field and realm, carried over from state to state.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::id_map::IdMap;
@@ -8,7 +8,6 @@ use super::lessons_by_time::{Changed, LessonsByTime};
 use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::realm_fields;
 use super::recall_index::seen;
-use crate::hash::TextHash;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes, WordQuery, WordScore};
 
@@ -26,43 +25,6 @@ struct RealmIndex {
     index: FieldIndex,
 }
 
-/// The words of lessons by the hash of their texts: what is read from disk, and what was worked out since.
-#[derive(Debug, Default)]
-pub(crate) struct KnownWords {
-    /// False where nothing is kept: then no text is hashed.
-    pub(crate) is_kept: bool,
-    pub(crate) by_text: HashMap<TextHash, DocumentWords>,
-    /// How many were worked out.
-    pub(crate) n_new: usize,
-    hashes: WordHashes,
-}
-
-impl KnownWords {
-    /// Some that are kept on disk.
-    pub(crate) fn kept(by_text: HashMap<TextHash, DocumentWords>) -> Self {
-        Self { is_kept: true, by_text, ..Self::default() }
-    }
-
-    fn of_lesson(&mut self, lesson: &Lesson) -> DocumentWords {
-        let fields = fields(lesson);
-        if !self.is_kept {
-            return DocumentWords::of(&fields, &mut self.hashes);
-        }
-        let (n_new, hashes) = (&mut self.n_new, &mut self.hashes);
-        let words = self.by_text.entry(texts_hash(lesson)).or_insert_with(|| {
-            *n_new += 1;
-            DocumentWords::of(&fields, hashes)
-        });
-        words.clone()
-    }
-}
-
-/// The hash of all texts whose words are indexed.
-pub(crate) fn texts_hash(lesson: &Lesson) -> TextHash {
-    let Lesson { trigger, task, mistake, anti_pattern, solution, correct_pattern, .. } = lesson;
-    TextHash::of(&[trigger, task, mistake, anti_pattern, solution, correct_pattern])
-}
-
 /// A query's scores of all lessons in sight.
 pub(crate) struct ScoredWords<'a> {
     query: WordQuery,
@@ -77,18 +39,20 @@ struct ScoredRealm<'a> {
 }
 
 impl RealmWords {
-    /// Built from the lessons; `known` has the words of some of them, and gets those of the others.
-    pub(super) fn of(lessons: &LessonsByTime, known: &mut KnownWords) -> Self {
+    /// Built from the lessons.
+    pub(super) fn of(lessons: &LessonsByTime) -> Self {
+        let mut hashes = WordHashes::default();
         let mut by_realm: BTreeMap<&Realm, Vec<&Arc<Lesson>>> = BTreeMap::new();
         for lesson in lessons.iter().filter(|lesson| lesson.is_admitted()) {
             by_realm.entry(&lesson.realm).or_default().push(lesson);
         }
         let realms =
-            by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons, known))));
+            by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons, &mut hashes))));
         Self { realms: Arc::new(realms.collect()), lessons: lessons.clone() }
     }
 
     pub(super) fn follow(&mut self, lessons: &LessonsByTime) {
+        let mut hashes = WordHashes::default();
         for Changed { before, after } in self.lessons.changed(lessons) {
             let admitted = |lesson: Option<Arc<Lesson>>| lesson.filter(|lesson| lesson.is_admitted());
             let (before, after) = (admitted(before), admitted(after));
@@ -100,7 +64,7 @@ impl RealmWords {
             }
             if let Some(after) = after {
                 let index = Arc::make_mut(&mut self.realms).entry(after.realm.clone()).or_default();
-                Arc::make_mut(index).put(&after);
+                Arc::make_mut(index).put(&after, &mut hashes);
             }
         }
         self.lessons = lessons.clone();
@@ -170,16 +134,16 @@ impl RealmWords {
 }
 
 impl RealmIndex {
-    fn of(lessons: &[&Arc<Lesson>], known: &mut KnownWords) -> Self {
+    fn of(lessons: &[&Arc<Lesson>], hashes: &mut WordHashes) -> Self {
         let mut ids = IdMap::default();
-        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), known.of_lesson(lesson)));
+        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), DocumentWords::of(&fields(lesson), hashes)));
         let index = FieldIndex::of(documents);
         Self { ids, index }
     }
 
-    fn put(&mut self, lesson: &Lesson) {
+    fn put(&mut self, lesson: &Lesson, hashes: &mut WordHashes) {
         let number = self.ids.put(lesson.id, lesson.id);
-        self.index.put(number, &fields(lesson));
+        self.index.put(number, DocumentWords::of(&fields(lesson), hashes));
     }
 }
 

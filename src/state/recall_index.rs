@@ -13,7 +13,7 @@ use super::lesson_vectors::{EmbeddedText, LessonVectors};
 use super::lessons_by_time::{Changed, LessonsByTime};
 use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::VectorOf;
-use super::realm_words::{KnownWords, RealmWords};
+use super::realm_words::RealmWords;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{Hit, LexicalIndex};
 
@@ -154,21 +154,16 @@ impl RecallIndex {
 
     /// The words of the lessons that may be shown, by field.
     pub(crate) fn words(&self) -> Arc<RealmWords> {
-        self.words_with(&mut KnownWords::default())
+        let made = self.words.get_or_make(|_| true, |_| Ok::<_, Infallible>(RealmWords::of(&self.book.lessons)));
+        match made {
+            Ok(words) => words,
+            Err(never) => match never {},
+        }
     }
 
     /// True when the words of the lessons are there.
     pub(crate) fn has_words(&self) -> bool {
         self.words.get().is_some()
-    }
-
-    /// The same, made of the words that are known.
-    pub(crate) fn words_with(&self, known: &mut KnownWords) -> Arc<RealmWords> {
-        let made = self.words.get_or_make(|_| true, |_| Ok::<_, Infallible>(RealmWords::of(&self.book.lessons, known)));
-        match made {
-            Ok(words) => words,
-            Err(never) => match never {},
-        }
     }
 
     /// The lessons that a request from this realm sees and that share words with a text, best first.

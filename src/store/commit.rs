@@ -65,7 +65,6 @@ impl Store {
             self.vector_file().write(&mut cache.write(), fingerprint, forgets_vectors, &file.book)?;
         }
         if forgets_vectors {
-            self.drop_words()?;
             self.drop_recall()?;
             self.receipt_file().forget_removed(&file.book)?;
         }

@@ -40,7 +40,6 @@ mod usage;
 mod usage_files;
 mod vector_file;
 mod vectors;
-mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +65,6 @@ pub(crate) use usage::{Event, Text, UsageLog};
 use usage_files::UsageFiles;
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
-pub(crate) use words::MIN_CACHED_LESSONS;
 
 /// What the folder holds at one moment: the playbook file with the usage after it folded in.
 #[derive(Clone, Debug)]

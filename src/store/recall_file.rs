@@ -225,8 +225,9 @@ impl Store {
         self.files().rename(temporary, RECALL)
     }
 
-    /// Removes it: it may have texts of a lesson that was removed.
+    /// Removes it, and what an earlier version kept the words in: they may have texts of a lesson that was removed.
     pub(super) fn drop_recall(&self) -> Result<()> {
-        self.files().remove_if_exists(RECALL)
+        self.files().remove_if_exists(RECALL)?;
+        self.files().remove_if_exists("words.bin")
     }
 }

@@ -62,4 +62,3 @@ mod skill_matching;
 mod skills;
 mod transcripts;
 mod vector_memory;
-mod word_cache;
