@@ -224,7 +224,7 @@ impl Redactor {
         let start = if start == 0 { 0 } else { lead.map_or(word.start, |lead| start + lead) };
         let rest = bytes.get(end..).and_then(|rest| rest.iter().take(256).position(is_blank)).unwrap_or(0);
         let Some(piece) = text.get(start..end + rest) else { return Vec::new() };
-        *read = word.end;
+        *read = end + rest;
         let is_secret = |at: &Range<usize>| {
             let value = piece.get(at.clone());
             value.is_some_and(|value| self.is_secret(rule, value))
