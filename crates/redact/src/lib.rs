@@ -24,6 +24,7 @@ mod line;
 mod near;
 mod redactor;
 mod rules;
+mod score;
 mod shape;
 mod terminal;
 mod tokens;

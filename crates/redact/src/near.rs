@@ -17,6 +17,15 @@ const MAX_TOKEN_LEN: usize = 56;
 /// The words of a text that may be a password, as byte ranges; of `user:word` and `-pword` also what follows the mark, which
 /// comes first.
 pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    words(text, MAX_LEN).flat_map(move |word| {
+        let inner = text.get(word.clone()).map_or(0, mark_len);
+        let inner = (inner > 0).then_some(word.start + inner..word.end);
+        inner.into_iter().chain([word.clone()]).chain(fields(text, word))
+    })
+}
+
+/// The words of a text without the marks around them, up to a length.
+pub(crate) fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let is_end = |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii();
     let mut at = 0;
     let words = text.split(is_end).map(move |word| {
@@ -25,11 +34,7 @@ pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ 
         at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         trimmed(text, start..end)
     });
-    words.filter(|word| (1..=MAX_LEN).contains(&word.len())).flat_map(move |word| {
-        let inner = text.get(word.clone()).map_or(0, mark_len);
-        let inner = (inner > 0).then_some(word.start + inner..word.end);
-        inner.into_iter().chain([word.clone()]).chain(fields(text, word))
-    })
+    words.filter(move |word| (1..=max_len).contains(&word.len()))
 }
 
 /// The fields of a row of a table that is written without blanks.
@@ -53,7 +58,7 @@ fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
 }
 
 /// The length of a flag or a user before the password in the same word.
-fn mark_len(word: &str) -> usize {
+pub(crate) fn mark_len(word: &str) -> usize {
     let flag = word.strip_prefix('-').and_then(|rest| rest.strip_prefix(|c: char| c.is_ascii_alphabetic()));
     if flag.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['-', '='])) {
         return 2;

@@ -4,6 +4,7 @@
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
+mod scored;
 #[cfg(test)]
 mod tests;
 
@@ -135,13 +136,17 @@ impl Redactor {
         let mut found = Vec::new();
         for (offset, part) in unmarked(text) {
             let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
-            found.extend(self.scan(part).into_iter().map(shift));
-            found.extend(self.tokens(part).map(shift));
+            let mut places = Vec::new();
+            let mut of_part = self.scan(part, &mut places);
+            of_part.extend(self.tokens(part));
+            of_part.extend(self.scored(part, &places, &of_part));
+            found.extend(of_part.into_iter().map(shift));
         }
         self.merge(found)
     }
 
-    fn scan(&self, text: &str) -> Vec<(usize, Range<usize>)> {
+    /// What the rules find; where a word promises a secret goes to `places`.
+    fn scan(&self, text: &str, places: &mut Vec<Range<usize>>) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         // Up to where each rule has read already.
         let mut read = vec![0; self.rules.len()];
@@ -154,6 +159,10 @@ impl Redactor {
                 let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
                     continue;
                 };
+                if rule.kind == "scored" {
+                    places.push(hit.range());
+                    continue;
+                }
                 let needs_digit = rule.needs_digit && !*digit.get_or_insert_with(|| has_digit(text, hit.end()));
                 if hit.start() < *read || needs_digit {
                     continue;
@@ -224,7 +233,7 @@ impl Redactor {
         let start = if start == 0 { 0 } else { lead.map_or(word.start, |lead| start + lead) };
         let rest = bytes.get(end..).and_then(|rest| rest.iter().take(256).position(is_blank)).unwrap_or(0);
         let Some(piece) = text.get(start..end + rest) else { return Vec::new() };
-        *read = word.end;
+        *read = end + rest;
         let is_secret = |at: &Range<usize>| {
             let value = piece.get(at.clone());
             value.is_some_and(|value| self.is_secret(rule, value))

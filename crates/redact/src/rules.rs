@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::score;
 use crate::shape::words;
 
 const TABLE: &str = include_str!("rules.tsv");
@@ -94,6 +95,9 @@ impl Rule {
 
     pub(crate) fn keywords(&self) -> Vec<String> {
         let mut words = self.keywords;
+        if words == "{openers}" {
+            return score::openers();
+        }
         if words == "{vendors}" {
             let line = TABLE.lines().find_map(|line| line.strip_prefix("vendors	"));
             words = line.unwrap_or_default();
@@ -253,8 +257,12 @@ mod tests {
         for rule in &rules {
             assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
-            assert!(groups > rule.group || rule.kind == "around", "{} {}", rule.id, rule.pattern);
-            assert!(["prefix", "after", "word", "near", "around", "find", "token"].contains(&rule.kind), "{}", rule.id);
+            assert!(groups > rule.group || ["around", "scored"].contains(&rule.kind), "{} {}", rule.id, rule.pattern);
+            assert!(
+                ["prefix", "after", "word", "near", "around", "find", "token", "scored"].contains(&rule.kind),
+                "{}",
+                rule.id
+            );
             let checks = [
                 "any",
                 "literal",

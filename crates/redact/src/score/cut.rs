@@ -1,0 +1,192 @@
+//! Cuts a text into what may be a value.
+
+use std::ops::Range;
+
+use crate::near;
+use crate::rules::touches;
+use crate::shape::is_base64_key;
+
+/// Shorter values are not looked at.
+const MIN_LEN: usize = 4;
+/// Longer ones are data.
+const MAX_LEN: usize = 512;
+/// A shorter word is not odd by itself.
+const ODD_LEN: usize = 8;
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const SPICE: u8 = 8;
+const END: u8 = 16;
+
+/// The words of a text, and the parts of those that have marks of an assignment, a list or an address in them.
+pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for word in near::words(text, MAX_LEN) {
+        let first = found.len();
+        let mut add = |at: Range<usize>| {
+            let at = trimmed(text, at);
+            let flag = text.get(at.clone()).is_none_or(|value| value.starts_with(['-', ')', ']', '}', '/']));
+            if !flag && (MIN_LEN..=MAX_LEN).contains(&at.len()) {
+                found.push(at.start + offset..at.end + offset);
+            }
+        };
+        let whole = text.get(word.clone()).unwrap_or_default();
+        if whole.contains("base64,") {
+            continue;
+        }
+        let is_key = whole.len() >= 24 && is_base64_key(whole);
+        if is_key || !has_parts(whole) {
+            add(word.clone());
+        }
+        if !is_key {
+            parts(text, &word, &mut add);
+        }
+        let mut rest = found.split_off(first);
+        rest.sort_by_key(|at| (at.start, at.end));
+        rest.dedup();
+        found.append(&mut rest);
+    }
+    found.extend(phrases(text).map(|at| at.start + offset..at.end + offset));
+    found
+}
+
+/// Without the letter of an escape before it, and without marks behind it that pad nothing.
+fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
+    let value = text.get(at.clone()).unwrap_or_default();
+    let escaped = touches(text, at.start.checked_sub(1), |b| *b == b'\\') && value.starts_with(['n', 'r', 't']);
+    let start = at.start + usize::from(escaped);
+    let body = value.trim_end_matches('=').len() + at.start;
+    let padded = at.end - body <= 2 && value.len() >= 12 && (at.end - start).is_multiple_of(4);
+    start..if padded { at.end } else { body.max(start) }
+}
+
+/// A name and its value, a row, or an address.
+fn has_parts(word: &str) -> bool {
+    let body = word.trim_end_matches('=');
+    let name = body.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
+    let assigned = name > 0 && body.as_bytes().get(name).is_some_and(|b| b"=:".contains(b));
+    assigned || body.contains([',', '|', ';']) || body.contains("://")
+}
+
+fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
+    let whole = text.get(word.clone()).unwrap_or_default();
+    let inner = near::mark_len(whole);
+    if inner > 0 {
+        add(word.start + inner..word.end);
+    }
+    let is_mark = |c: char| "=:,;|&?/@()[]{}".contains(c);
+    if !whole.contains(is_mark) {
+        return;
+    }
+    let body = whole.trim_end_matches('=');
+    let mut at = 0;
+    let is_address = body.contains("://");
+    let touches = |place: Option<usize>, marks: &[u8]| touches(whole, place, |b| marks.contains(b));
+    for part in body.split(is_mark) {
+        let (start, end) = (at, at + part.len());
+        // Of an address what is before its host and the values of its query.
+        if !is_address || touches(Some(end), b"@") || touches(start.checked_sub(1), b"=:") {
+            add(word.start + start..word.start + end);
+        }
+        at = end + 1;
+    }
+    for mark in ['=', ':'] {
+        if let Some(at) = body.find(mark) {
+            let value = whole.get(at + 1..).unwrap_or_default();
+            add(word.start + at + 1..word.end);
+            // A query's value ends where the next one begins.
+            let end = value.find(['&', ',', ';']).unwrap_or(value.len());
+            add(word.start + at + 1..word.start + at + 1 + end);
+        }
+    }
+}
+
+/// Quoted words with blanks between: passphrases are written so.
+fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = 0;
+    let pieces = text.split(['"', '\'', '`', '\n']).map(move |piece| {
+        let start = at;
+        at += piece.len() + 1;
+        start..start + piece.len()
+    });
+    pieces.filter(|at| {
+        let quoted = |place: Option<usize>| {
+            place.and_then(|place| text.as_bytes().get(place)).is_some_and(|b| b"\"'`".contains(b))
+        };
+        let piece = text.get(at.clone()).unwrap_or_default();
+        let is_word = |word: &str| (3..=10).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_alphanumeric());
+        quoted(at.start.checked_sub(1))
+            && quoted(Some(at.end))
+            && (12..=160).contains(&piece.len())
+            && (3..=24).contains(&piece.split(' ').count())
+            && piece.split(' ').all(is_word)
+    })
+}
+
+/// Words of letters and digits that are mixed with marks, of both cases, or change places: a cheap look at each byte of a text.
+pub(super) fn odd_words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at;
+            let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+            let (mut kinds, mut length) = (0, 0);
+            for byte in rest {
+                let kind = kind(*byte);
+                if kind & END != 0 {
+                    break;
+                }
+                kinds |= kind;
+                length += 1;
+            }
+            at = start + length + 1;
+            let mixed = kinds & DIGIT != 0 && kinds & (LOWER | UPPER) != 0;
+            if mixed && (ODD_LEN..=MAX_LEN).contains(&length) && is_odd(rest.get(..length)?, kinds) {
+                return Some(start..start + length);
+            }
+        }
+    })
+}
+
+fn is_odd(word: &[u8], kinds: u8) -> bool {
+    let both = kinds & LOWER != 0 && kinds & UPPER != 0;
+    let n_switches = word.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).count();
+    let hex = word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
+    !hex && (kinds & SPICE != 0 || both || n_switches >= 4)
+}
+
+fn kind(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => LOWER,
+        b'A'..=b'Z' => UPPER,
+        b'0'..=b'9' => DIGIT,
+        b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~' => SPICE,
+        0..=b' ' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' => END,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<&str> = candidates(text, 0).into_iter().filter_map(|at| text.get(at)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn words_fall_into_names_and_values() {
+        check("DB_PASS=a1b2-c3 --pw=(x9y8z7)", &["DB_PASS", "a1b2-c3", "(x9y8z7", "x9y8z7"]);
+        check("smtp://me:s3cr3t@mail/", &["s3cr3t"]);
+        check("say \"maple otter river\" now", &["maple", "otter", "river", "maple otter river"]);
+    }
+
+    #[test]
+    fn odd_words_are_found_by_their_bytes() {
+        let text = "the x86_64 build of v1.2.3 took abc, qT7vLm2Zx9 and 3f9a0c7be15d2468 é!Lantern77";
+        let found: Vec<&str> = odd_words(text).filter_map(|at| text.get(at)).collect();
+        assert_eq!(found, ["qT7vLm2Zx9", "é!Lantern77"]);
+    }
+}

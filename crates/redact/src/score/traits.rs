@@ -1,0 +1,311 @@
+//! The traits of a candidate: its form, and what stands around it. Each is a level of a fixed number of levels.
+
+use std::ops::Range;
+
+use super::form::{Form, Measured};
+use super::weights::Weights;
+use super::words::{Said, Says};
+
+/// So many bytes before a candidate are looked at for words.
+const BEFORE: usize = 240;
+/// And so many behind it.
+const BEHIND: usize = 120;
+/// Where a word that says something is: the levels of [`Place::near`].
+const N_PLACES: u16 = 10;
+/// The levels of [`Place::promise`].
+const N_PROMISES: u16 = 12;
+/// The levels of the traits of separators.
+const N_SEPARATORS: u16 = 9;
+/// Words between a name and its value, in several languages.
+const COPULAS: [&str; 22] = [
+    "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
+    "now", "still", "just", "heißt", "are:",
+];
+
+/// The names of the traits, in the order of their levels, and how many levels each has.
+pub(super) const TRAITS: [(&str, u16); 32] = [
+    ("form", Form::N),
+    ("length", 10),
+    ("oddness", 8),
+    ("entropy", 7),
+    ("switches", 6),
+    ("digits", 6),
+    ("spice", 4),
+    ("case", 4),
+    ("password", N_PLACES),
+    ("strong", N_PLACES),
+    ("weak", N_PLACES),
+    ("user", N_PLACES),
+    ("digest", N_PLACES),
+    ("public", N_PLACES),
+    ("meta", N_PLACES),
+    ("separator", N_SEPARATORS),
+    ("quote", 5),
+    ("next", 8),
+    ("previous", 8),
+    ("name", 6),
+    ("line_words", 5),
+    ("line_place", 4),
+    ("in_url", 3),
+    ("form_promise", Form::N * N_PROMISES),
+    ("length_promise", 10 * N_PROMISES),
+    ("form_separator", Form::N * N_SEPARATORS),
+    ("oddness_promise", 8 * N_PROMISES),
+    ("separator_promise", N_SEPARATORS * N_PROMISES),
+    ("quote_promise", 5 * N_PROMISES),
+    ("next_promise", 8 * N_PROMISES),
+    ("line_promise", 5 * N_PROMISES),
+    ("name_promise", 6 * N_PROMISES),
+];
+
+/// How many of the borders are below a value.
+fn level(value: f64, borders: &[f64]) -> u16 {
+    u16::try_from(borders.iter().filter(|border| value >= **border).count()).unwrap_or(u16::MAX)
+}
+
+/// What is around a candidate.
+struct Place<'t> {
+    text: &'t str,
+    at: Range<usize>,
+    line: Range<usize>,
+    /// Of the line before, and of that five lines before.
+    earlier: [usize; 2],
+    name: Range<usize>,
+    separator: u16,
+    near: &'t [Said],
+}
+
+pub(super) fn levels(text: &str, at: &Range<usize>, said: &[Said], weights: &Weights) -> Vec<u16> {
+    let value = text.get(at.clone()).unwrap_or_default();
+    let measured = Measured::of(value, weights);
+    let place = Place::of(text, at, said);
+    let counts = &measured.counts;
+    let share = counts.digits as f64 / value.len().max(1) as f64;
+    let form = measured.form as u16;
+    let length = level(value.len() as f64, &[5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 25.0, 37.0, 65.0]);
+    let oddness = level(measured.oddness, &[0.1, 3.4, 3.9, 4.4, 5.0, 5.6, 6.4]);
+    let case = u16::from(counts.lower > 0) + 2 * u16::from(counts.upper > 0);
+    let promise = place.promise();
+    let mut levels = vec![
+        form,
+        length,
+        oddness,
+        level(measured.entropy, &[2.0, 2.5, 3.0, 3.4, 3.8, 4.3]),
+        level(counts.switches as f64, &[1.0, 2.0, 3.0, 5.0, 9.0]),
+        level(share, &[0.01, 0.15, 0.3, 0.5, 1.0]),
+        level(counts.spice as f64, &[1.0, 2.0, 3.0]),
+        case,
+    ];
+    levels.extend(Says::ALL.map(|says| place.near(says)));
+    levels.extend([place.separator, place.quote(), place.next(), place.previous(), place.name()]);
+    levels.extend([place.line_words(), place.line_place(), place.in_url()]);
+    levels.extend([
+        form * N_PROMISES + promise,
+        length * N_PROMISES + promise,
+        form * N_SEPARATORS + place.separator,
+        oddness * N_PROMISES + promise,
+        place.separator * N_PROMISES + promise,
+        place.quote() * N_PROMISES + promise,
+        place.next() * N_PROMISES + promise,
+        place.line_words() * N_PROMISES + promise,
+        place.name() * N_PROMISES + promise,
+    ]);
+    levels
+}
+
+impl<'t> Place<'t> {
+    fn of(text: &'t str, at: &Range<usize>, said: &'t [Said]) -> Self {
+        let start = text.floor_char_boundary(at.start.saturating_sub(BEFORE));
+        let before = text.get(start..at.start).unwrap_or_default();
+        let mut breaks = before.bytes().enumerate().rev().filter(|(_, b)| *b == b'\n').map(|(place, _)| start + place);
+        let line = breaks.next().map_or(start, |place| place + 1);
+        let earlier = [breaks.next().unwrap_or(start), breaks.nth(3).unwrap_or(start)];
+        let rest = text.as_bytes().get(at.end..(at.end + BEHIND).min(text.len())).unwrap_or_default();
+        let end = at.end + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+        let from = said.partition_point(|said| said.start < start);
+        let to = said.partition_point(|said| said.start < at.end + BEHIND);
+        let (name, separator) = name_before(text, line, at.start);
+        Self {
+            text,
+            at: at.clone(),
+            line: line..end,
+            earlier,
+            name,
+            separator,
+            near: said.get(from..to).unwrap_or_default(),
+        }
+    }
+
+    fn in_name(&self) -> impl Iterator<Item = &Said> {
+        self.near.iter().filter(|said| said.end > self.name.start && said.end <= self.name.end + 1)
+    }
+
+    /// Where the nearest word of a kind is; the order is that of the levels.
+    fn near(&self, says: Says) -> u16 {
+        if self.in_name().last().is_some_and(|said| said.says == says) {
+            return 1;
+        }
+        if self.in_name().any(|said| said.says == says) {
+            return 2;
+        }
+        let mut level = N_PLACES;
+        for said in self.near.iter().filter(|said| said.says == says) {
+            let here = match () {
+                () if said.start < self.at.end && said.end > self.at.start => continue,
+                () if said.end > self.at.start && said.start < self.line.end => 6,
+                () if said.end > self.at.start => 9,
+                () if said.start >= self.line.start => match self.at.start - said.end {
+                    0..=12 => 3,
+                    13..=40 => 4,
+                    _ => 5,
+                },
+                () if said.start >= self.earlier[0] => 7,
+                () if said.start >= self.earlier[1] => 8,
+                () => continue,
+            };
+            level = level.min(here);
+        }
+        if level == N_PLACES { 0 } else { level }
+    }
+
+    /// What all words together promise: the order is that of the levels.
+    fn promise(&self) -> u16 {
+        match self.in_name().last().map(|said| said.says) {
+            Some(Says::Password) => return 1,
+            Some(Says::Strong) => return 2,
+            Some(Says::Weak) => return 3,
+            Some(Says::Digest | Says::Public | Says::Meta) => return 4,
+            Some(Says::User) | None => {}
+        }
+        match (self.near(Says::Password), self.near(Says::Strong), self.near(Says::Weak)) {
+            (2..=4, ..) => 5,
+            (_, 2..=4, _) => 6,
+            (.., 2..=4) => 7,
+            (5..=6, ..) | (_, 5..=6, _) => 8,
+            (7..=9, ..) | (_, 7..=9, _) => 9,
+            (.., 5..=9) => 10,
+            _ if self.name.is_empty() => 11,
+            _ => 0,
+        }
+    }
+
+    fn byte(&self, place: Option<usize>) -> u8 {
+        place.and_then(|place| self.text.as_bytes().get(place)).copied().unwrap_or(b'\n')
+    }
+
+    fn quote(&self) -> u16 {
+        let open = self.byte(self.at.start.checked_sub(1));
+        match open {
+            b'"' => 1,
+            b'\'' => 2,
+            b'`' => 3,
+            b'(' | b'[' | b'{' | b'<' | b'*' => 4,
+            _ => 0,
+        }
+    }
+
+    fn next(&self) -> u16 {
+        match self.byte(Some(self.at.end)) {
+            b'\n' | b'\r' => 0,
+            b' ' | b'\t' => 1,
+            b'"' | b'\'' | b'`' => 2,
+            b',' | b';' | b'|' | b'&' => 3,
+            b'(' | b'[' | b'{' | b'<' => 4,
+            b'.' | b'!' | b'?' => 5,
+            b'@' | b':' | b'/' | b'=' => 6,
+            _ => 7,
+        }
+    }
+
+    fn previous(&self) -> u16 {
+        match self.byte(self.at.start.checked_sub(1)) {
+            b'\n' | b'\r' => 0,
+            b' ' | b'\t' => 1,
+            b'"' | b'\'' | b'`' => 2,
+            b',' | b';' | b'|' | b'&' | b'?' => 3,
+            b':' => 4,
+            b'=' => 5,
+            b'/' | b'@' | b'.' => 6,
+            _ => 7,
+        }
+    }
+
+    fn name(&self) -> u16 {
+        let name = self.text.get(self.name.clone()).unwrap_or_default();
+        let has = |class: fn(&u8) -> bool| name.as_bytes().iter().any(class);
+        match () {
+            () if name.is_empty() => 0,
+            () if name.starts_with('-') => 1,
+            () if !has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) => 2,
+            () if has(|b| b"_.-".contains(b)) || has(u8::is_ascii_uppercase) => 3,
+            () if has(|b| !b.is_ascii()) => 4,
+            () => 5,
+        }
+    }
+
+    fn line_words(&self) -> u16 {
+        let line = self.text.get(self.line.start..self.text.floor_char_boundary(self.line.end)).unwrap_or_default();
+        level(line.split_ascii_whitespace().count() as f64, &[2.0, 4.0, 8.0, 16.0])
+    }
+
+    fn line_place(&self) -> u16 {
+        let marks = |c: char| !c.is_alphanumeric();
+        let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
+        let end = self.text.floor_char_boundary(self.line.end);
+        let after = self.text.get(self.at.end..end.max(self.at.end)).unwrap_or_default();
+        u16::from(!before.trim_matches(marks).is_empty()) + 2 * u16::from(!after.trim_matches(marks).is_empty())
+    }
+
+    /// Whether the word around is an address, and whether it is before its host ends.
+    fn in_url(&self) -> u16 {
+        let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
+        let word = before.rsplit([' ', '"', '\'', '`', '<', '\t']).next().unwrap_or_default();
+        match word.find("://") {
+            None => 0,
+            Some(_) if self.byte(Some(self.at.end)) == b'@' => 1,
+            Some(_) => 2,
+        }
+    }
+}
+
+/// The name before a value, and what is between the two.
+fn name_before(text: &str, line: usize, at: usize) -> (Range<usize>, u16) {
+    let (name, between) = identifier_before(text, line, at);
+    let is_copula = text.get(name.clone()).is_some_and(|word| COPULAS.contains(&word.to_lowercase().as_str()));
+    if is_copula && between.is_empty() {
+        let (before, _) = identifier_before(text, line, name.start);
+        return (before, 7);
+    }
+    if name.is_empty() {
+        return (name, 0);
+    }
+    let mark = text.get(between).unwrap_or_default();
+    let has = |marks: &[char]| mark.contains(marks);
+    let separator = match () {
+        () if has(&['(']) => 1,
+        () if has(&['=']) => 2,
+        () if has(&[':', '：']) => 3,
+        () if has(&[',', '|', ';', '\t']) => 4,
+        () if has(&['"', '\'', '`', '>', '[']) => 5,
+        () if mark.is_empty() && at > name.end => 6,
+        () => 8,
+    };
+    (name, separator)
+}
+
+/// The identifier before a place on the same line, and the marks between the two without blanks.
+fn identifier_before(text: &str, line: usize, at: usize) -> (Range<usize>, Range<usize>) {
+    let before = text.get(line.min(at)..at).unwrap_or_default();
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '.';
+    let bare = before.trim_end_matches(|c: char| !is_of_name(c));
+    let gap = before.len() - bare.len();
+    if gap == 0 || gap > 12 {
+        return (at..at, at..at);
+    }
+    let length = bare.chars().rev().take_while(|c| is_of_name(*c)).map(char::len_utf8).sum::<usize>();
+    let end = line.min(at) + bare.len();
+    let marks = text.get(end..at).unwrap_or_default();
+    let lead = marks.len() - marks.trim_start_matches(' ').len();
+    let trail = marks.trim_end_matches(' ').len();
+    (end - length..end, if lead < trail { end + lead..end + trail } else { end..end })
+}

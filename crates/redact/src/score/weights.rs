@@ -1,0 +1,93 @@
+//! The fitted table: what each level of each trait is worth, and how surprising a pair of letters is.
+
+use std::sync::LazyLock;
+
+const TABLE: &str = include_str!("weights.tsv");
+/// Letters, and the border of a word as the last.
+const N_LETTERS: usize = 27;
+
+/// What the traits of a candidate are worth.
+#[derive(Debug, Default)]
+pub(super) struct Weights {
+    /// Candidates from this sum on are secrets.
+    threshold: f32,
+    bias: f32,
+    /// For each trait the weights of its levels.
+    traits: Vec<(&'static str, Vec<f32>)>,
+    /// Half bits for each pair of letters, row by row.
+    pairs: Vec<u8>,
+}
+
+impl Weights {
+    pub(super) fn shared() -> &'static Self {
+        static SHARED: LazyLock<Weights> = LazyLock::new(Weights::parse);
+        &SHARED
+    }
+
+    fn parse() -> Self {
+        let mut weights = Self::default();
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let mut columns = line.split('\t');
+            let (Some(kind), Some(name)) = (columns.next(), columns.next()) else { continue };
+            match kind {
+                "threshold" => weights.threshold = name.parse().unwrap_or(f32::MAX),
+                "bias" => weights.bias = name.parse().unwrap_or_default(),
+                "pairs" => weights.pairs.extend(name.bytes().map(|b| b.saturating_sub(b'a'))),
+                _ => weights.traits.push((name, columns.filter_map(|it| it.parse().ok()).collect())),
+            }
+        }
+        weights
+    }
+
+    /// The sum of what the levels are worth, above the threshold.
+    pub(super) fn sum(&self, levels: &[u16]) -> f32 {
+        let worth = |(level, (_, worth)): (&u16, &(&str, Vec<f32>))| worth.get(usize::from(*level)).copied();
+        self.bias - self.threshold + levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>()
+    }
+
+    /// The mean surprise of the pairs of letters in the runs of letters of a value, in bits; 0 without any run of three.
+    pub(super) fn oddness(&self, value: &str) -> f64 {
+        let (mut half_bits, mut n_pairs) = (0_usize, 0_usize);
+        for run in value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| run.len() >= 3) {
+            let mut last = N_LETTERS - 1;
+            let letters = run.bytes().map(|b| usize::from(b.to_ascii_lowercase() - b'a'));
+            for letter in letters.chain([N_LETTERS - 1]) {
+                half_bits += usize::from(self.pairs.get(last * N_LETTERS + letter).copied().unwrap_or(0));
+                n_pairs += 1;
+                last = letter;
+            }
+        }
+        if n_pairs == 0 { 0.0 } else { half_bits as f64 / 2.0 / n_pairs as f64 }
+    }
+
+    #[cfg(test)]
+    pub(super) fn names(&self) -> Vec<(&'static str, usize)> {
+        self.traits.iter().map(|(name, worth)| (*name, worth.len())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::traits::TRAITS;
+    use super::*;
+
+    #[test]
+    fn the_table_has_each_level_of_each_trait() {
+        let weights = Weights::shared();
+        let names: Vec<(&str, usize)> = TRAITS.iter().map(|(name, n)| (*name, usize::from(*n))).collect();
+        assert_eq!(weights.names(), names);
+        assert_eq!(weights.pairs.len(), N_LETTERS * N_LETTERS);
+    }
+
+    #[test]
+    fn words_are_less_odd_than_letters_at_random() {
+        let weights = Weights::shared();
+        for word in ["password", "configuration", "lantern", "retry_after_seconds"] {
+            assert!(weights.oddness(word) < 4.5, "{word} {}", weights.oddness(word));
+        }
+        for letters in ["xkqjvzwb", "qhTzkWpv", "zgqxvkd"] {
+            assert!(weights.oddness(letters) > 6.0, "{letters} {}", weights.oddness(letters));
+        }
+        assert!(weights.oddness("12-3a") < 0.1);
+    }
+}
