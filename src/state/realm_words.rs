@@ -46,8 +46,9 @@ impl RealmWords {
         for lesson in lessons.iter().filter(|lesson| lesson.is_admitted()) {
             by_realm.entry(&lesson.realm).or_default().push(lesson);
         }
-        let realms =
-            by_realm.into_iter().map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons, &mut hashes))));
+        let realms = by_realm
+            .into_iter()
+            .map(|(realm, lessons)| (realm.clone(), Arc::new(RealmIndex::of(&lessons, &mut hashes))));
         Self { realms: Arc::new(realms.collect()), lessons: lessons.clone() }
     }
 
@@ -136,7 +137,8 @@ impl RealmWords {
 impl RealmIndex {
     fn of(lessons: &[&Arc<Lesson>], hashes: &mut WordHashes) -> Self {
         let mut ids = IdMap::default();
-        let documents = lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), DocumentWords::of(&fields(lesson), hashes)));
+        let documents =
+            lessons.iter().map(|lesson| (ids.put(lesson.id, lesson.id), DocumentWords::of(&fields(lesson), hashes)));
         let index = FieldIndex::of(documents);
         Self { ids, index }
     }

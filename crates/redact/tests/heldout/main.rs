@@ -20,6 +20,7 @@ const FIT: &str = include_str!("fit.jsonl");
 const HELD: &str = include_str!("held.jsonl");
 const UNSEEN: &str = include_str!("unseen.jsonl");
 const BLIND: &str = include_str!("blind.jsonl");
+const FIFTH: &str = include_str!("fifth.jsonl");
 
 struct Case {
     family: String,
@@ -115,9 +116,23 @@ fn of_the_families_by_other_authors_most_are_found() {
     check(&measure("blind", BLIND, Redactor::shared()), 0.97);
 }
 
+/// The figure to expect elsewhere: no rule or weight was fitted on these, and nobody who writes rules looks at them.
+#[test]
+fn of_the_cases_that_nobody_has_looked_at_most_are_found() {
+    let [found, alike, _] = measure("fifth", FIFTH, Redactor::shared(), Detail::RatesAlone);
+    assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
+    assert!(alike.share() <= 0.1, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
+}
+
 #[test]
 fn the_cases_are_as_many_as_were_written() {
-    let files = [(FIT, [119, 96, 149]), (HELD, [181, 109, 152]), (UNSEEN, [240, 128, 200]), (BLIND, [370, 230, 200])];
+    let files = [
+        (FIT, [119, 96, 149]),
+        (HELD, [181, 109, 152]),
+        (UNSEEN, [240, 128, 200]),
+        (BLIND, [370, 230, 200]),
+        (FIFTH, [300, 200, 200]),
+    ];
     for (lines, expected) in files {
         let cases = cases(lines);
         let count = |wanted: fn(&Case) -> bool| cases.iter().filter(|case| wanted(case)).count();
