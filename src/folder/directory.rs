@@ -200,7 +200,7 @@ impl Directory {
     }
 
     /// Appends with one write, creating the file if there is none.
-    pub(crate) fn append(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<u64> {
         self.run("append to", name, |disk, at| disk.append(at, bytes))
     }
 

@@ -58,8 +58,8 @@ pub(crate) trait Disk: Send + Sync {
     fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>>;
     /// Makes a new file; an existing one is replaced.
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
-    /// Appends with one write, making the file if there is none.
-    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
+    /// Appends with one write, making the file if there is none; where in the file it ends.
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<u64>;
     fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()>;
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()>;
     fn sync(&self, at: At<'_>) -> io::Result<()>;
@@ -161,8 +161,10 @@ impl Disk for RealDisk {
         file?.write_all(bytes)
     }
 
-    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
-        at.file(OpenFor::Appending)?.write_all(bytes)
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<u64> {
+        let mut file = at.file(OpenFor::Appending)?;
+        file.write_all(bytes)?;
+        file.stream_position()
     }
 
     fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {

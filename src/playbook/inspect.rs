@@ -129,6 +129,9 @@ impl Playbook {
             "line has no end",
             "this count is lost, unless it is being written",
         );
+        let n_missing = usize::try_from(store.n_missing_usage_bytes()?).unwrap_or(usize::MAX);
+        let lost = "receipts in them are lost, and the counts that no commit had taken in";
+        find("usage", n_missing, "bytes that were appended are not there", lost);
         let n_broken = store.n_broken_changes()?;
         find("archive", n_broken, "lines are damaged", "these changes cannot be undone; removals hold");
         let archive = store.read_archive()?.len() as u64;

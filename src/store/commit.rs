@@ -294,9 +294,13 @@ impl Store {
     /// Removes segments that nobody needs. A failure leaves them for the next commit.
     fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
         let now: DateTime<FixedOffset> = self.clock.now();
-        let spent = snapshot.log.spent_segments(snapshot.file.usage.segment, now);
+        let oldest = snapshot.file.usage.segment;
+        let spent = snapshot.log.spent_segments(oldest, now);
         if spent.is_empty() {
             return;
+        }
+        if let Err(error) = self.usage_files().remove_strays(oldest) {
+            tracing::warn!(%error, "records of usage files that are gone could not be removed");
         }
         let backup = self.files().read_or_empty(BACKUP, 0).ok();
         let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref(), &|_| true) {

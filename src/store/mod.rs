@@ -355,6 +355,11 @@ impl Store {
         self.folder.lock_within(Duration::ZERO).map(drop)
     }
 
+    /// How many bytes of usage were appended and are not there any more.
+    pub(crate) fn n_missing_usage_bytes(&self) -> Result<u64> {
+        self.usage_files().n_missing_bytes()
+    }
+
     /// The whole archive, nothing when there is none.
     pub(crate) fn read_archive(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(ARCHIVE, 0)
@@ -623,7 +628,9 @@ impl Store {
     fn read_segment(&self, snapshot: &mut Snapshot, at: Mark) -> Result<()> {
         let bytes = self.usage_files().read(at)?;
         snapshot.log.end = at;
-        if !bytes.is_empty() {
+        if bytes.is_empty() && at.offset == 0 {
+            snapshot.log.note_empty(at.segment);
+        } else if !bytes.is_empty() {
             let file = Arc::make_mut(&mut snapshot.file);
             snapshot.log.read(at, &bytes, file.usage, Arc::make_mut(&mut file.book), &self.feedback);
         }

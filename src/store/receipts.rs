@@ -47,7 +47,7 @@ impl ReceiptFile<'_> {
         if self.length()? > self.max_bytes() {
             return Ok(());
         }
-        self.folder.files().append(RECEIPTS, lines)
+        self.folder.files().append(RECEIPTS, lines).map(drop)
     }
 
     /// The log without what was removed; empty when there is none.

@@ -144,6 +144,11 @@ impl UsageLog {
         }
     }
 
+    /// A segment that has no event, or lost all of them, is kept for nobody.
+    pub(crate) fn note_empty(&mut self, segment: u64) {
+        self.last_event.entry(segment).or_insert(DateTime::<FixedOffset>::MIN_UTC.into());
+    }
+
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
         match event {
             Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}

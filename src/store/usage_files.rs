@@ -1,5 +1,9 @@
-//! The usage files: `usage.N.jsonl`, appended to one after the other.
+//! The usage files: `usage.N.jsonl`, appended to one after the other, and beside each `usage.N.extents`, which says what was appended
+//! where. A file that is cut at the end of a line is as whole as before; the other one knows better.
 
+use serde::{Deserialize, Serialize};
+
+use super::checksum::{self, Seal};
 use super::playbook_file::Mark;
 use super::{archive, is_missing};
 use crate::error::folder::Result;
@@ -9,15 +13,33 @@ use crate::folder::{Directory, Name};
 #[derive(Clone, Copy)]
 pub(super) struct UsageFiles<'a>(pub(super) &'a Directory);
 
+const LINES: &str = ".jsonl";
+const EXTENTS: &str = ".extents";
+
+/// Where in its segment something was appended. No two overlap while nobody cuts the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Extent {
+    from: u64,
+    to: u64,
+}
+
 impl UsageFiles<'_> {
     fn name(segment: u64) -> Name {
-        format!("usage.{segment}.jsonl").into()
+        format!("usage.{segment}{LINES}").into()
+    }
+
+    fn name_of_extents(segment: u64) -> Name {
+        format!("usage.{segment}{EXTENTS}").into()
     }
 
     /// The numbers of the segments, in order.
     pub(super) fn segments(self) -> Result<Vec<u64>> {
+        self.numbers(LINES)
+    }
+
+    fn numbers(self, suffix: &str) -> Result<Vec<u64>> {
         let number = |name: &std::ffi::OsString| {
-            name.to_str()?.strip_prefix("usage.")?.strip_suffix(".jsonl")?.parse::<u64>().ok()
+            name.to_str()?.strip_prefix("usage.")?.strip_suffix(suffix)?.parse::<u64>().ok()
         };
         let mut segments: Vec<u64> = self.0.list(Name::TOP)?.iter().filter_map(number).collect();
         segments.sort_unstable();
@@ -49,16 +71,96 @@ impl UsageFiles<'_> {
     /// gets one.
     pub(super) fn append(self, end: Mark, lines: &[u8]) -> Result<()> {
         let Mark { mut segment, offset } = end;
-        if self.0.stamp(Self::name(segment))?.map_or(0, |stamp| stamp.length) < offset {
+        if self.length(segment)? < offset {
             segment += 1;
         }
         while self.exists(segment + 1)? {
             segment += 1;
         }
-        self.0.append(Self::name(segment), lines)
+        let to = self.0.append(Self::name(segment), lines)?;
+        let extent = Extent { from: to.saturating_sub(lines.len() as u64), to };
+        // The counts are written; that nobody would notice their loss is no reason to write them again.
+        if let Err(error) = self.0.append(Self::name_of_extents(segment), &extent.line()) {
+            tracing::warn!(%error, "what is appended to a usage file is not on record");
+        }
+        Ok(())
+    }
+
+    /// How many bytes were appended, to whichever segment, and are not there any more.
+    pub(super) fn n_missing_bytes(self) -> Result<u64> {
+        let mut n_bytes = 0;
+        for segment in self.numbers(EXTENTS)? {
+            let extents = read_extents(&self.0.read_in_place(Self::name_of_extents(segment), 0)?);
+            n_bytes += missing_of(&extents, self.length(segment)?);
+        }
+        Ok(n_bytes)
+    }
+
+    /// Removes what is on record of segments before `oldest` that are not there.
+    pub(super) fn remove_strays(self, oldest: u64) -> Result<()> {
+        for segment in self.numbers(EXTENTS)?.into_iter().filter(|segment| *segment < oldest) {
+            if !self.exists(segment)? {
+                self.0.remove_if_exists(Self::name_of_extents(segment))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn length(self, segment: u64) -> Result<u64> {
+        Ok(self.0.stamp(Self::name(segment))?.map_or(0, |stamp| stamp.length))
     }
 
     pub(super) fn remove(self, segment: u64) -> Result<()> {
+        // A segment without extents is as an earlier version left it; extents without a segment would be a loss.
+        self.0.remove_if_exists(Self::name_of_extents(segment))?;
         self.0.remove_if_exists(Self::name(segment))
+    }
+}
+
+impl Extent {
+    fn line(self) -> Vec<u8> {
+        format!("{}\n", checksum::seal_line(&serde_json::json!(self).to_string())).into_bytes()
+    }
+}
+
+/// What was appended, by its place. Lines that are damaged or torn are passed over.
+fn read_extents(bytes: &[u8]) -> Vec<Extent> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) == Seal::Whole);
+    let mut extents: Vec<Extent> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    extents.sort_unstable();
+    extents
+}
+
+/// How many bytes of a segment others took the place of, or are behind its end. The extents are in order.
+fn missing_of(extents: &[Extent], length: u64) -> u64 {
+    let (mut end, mut n_bytes) = (0, 0);
+    for Extent { from, to } in extents {
+        n_bytes += end.min(*to).saturating_sub(*from);
+        end = end.max(*to);
+    }
+    n_bytes + end.saturating_sub(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_behind_the_end_or_was_written_over_is_missing() {
+        let check = |extents: &[(u64, u64)], length, expected| {
+            let mut bytes = b"{\"from\":0,\"to\":999,\"crc\":\"00000000\"}\n".to_vec();
+            bytes.extend(extents.iter().flat_map(|(from, to)| Extent { from: *from, to: *to }.line()));
+            bytes.extend(b"{\"from\":0,\"t");
+            assert_eq!(missing_of(&read_extents(&bytes), length), expected, "{extents:?} of {length}");
+        };
+        check(&[], 0, 0);
+        check(&[(0, 10), (10, 20)], 20, 0);
+        check(&[(10, 20), (0, 10)], 25, 0);
+        check(&[(0, 10), (10, 20)], 10, 10);
+        check(&[(0, 10), (10, 20)], 0, 20);
+        check(&[(0, 10), (10, 20), (10, 25)], 25, 10);
+        check(&[(0, 10), (10, 20), (12, 15)], 20, 3);
+        // What a torn write left is nobody's.
+        check(&[(0, 10), (14, 20)], 20, 0);
     }
 }

@@ -55,16 +55,16 @@ fn run<T>(
     if watch.decide(operation, path) == Verdict::Happens { real() } else { Err(injected()) }
 }
 
-fn write(
+fn write<T>(
     watch: &impl Watch,
     operation: &'static str,
     path: &Path,
     bytes: &[u8],
-    real: impl FnOnce(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
+    real: impl FnOnce(&[u8]) -> io::Result<T>,
+) -> io::Result<T> {
     match watch.decide(operation, path) {
         Verdict::Happens => return real(bytes),
-        Verdict::Tears => real(&bytes[..bytes.len() / 2])?,
+        Verdict::Tears => drop(real(&bytes[..bytes.len() / 2])?),
         Verdict::Fails => {}
     }
     Err(injected())
@@ -96,9 +96,9 @@ impl<W: Watch> Disk for W {
         write(self, "create", &at.path(), bytes, |bytes| RealDisk.create(at, bytes))
             .inspect(|()| self.changed(Change::Create(at.path(), bytes.to_vec())))
     }
-    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()> {
+    fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<u64> {
         write(self, "append", &at.path(), bytes, |bytes| RealDisk.append(at, bytes))
-            .inspect(|()| self.changed(Change::Append(at.path(), bytes.to_vec())))
+            .inspect(|_| self.changed(Change::Append(at.path(), bytes.to_vec())))
     }
     fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()> {
         run(self, "set_modified", &at.path(), || RealDisk.set_modified(at, time))

@@ -130,6 +130,54 @@ fn a_flipped_bit_of_the_archive_or_of_usage_is_found() {
 }
 
 #[test]
+fn usage_that_is_cut_is_told_at_the_end_of_a_line_too() {
+    check_each("usage.0.jsonl", cuts);
+    check_each("usage.0.extents", flips);
+    check_each("usage.0.extents", cuts);
+}
+
+/// What is counted after the cut does not hide it, and the record of a segment goes with it.
+#[test]
+fn usage_that_was_cut_is_told_until_its_segment_is_removed() {
+    let bench = stocked();
+    let is_told = || {
+        let findings = bench.builder().read_only().open().unwrap().check().unwrap().findings;
+        findings.iter().any(|finding| finding.problem.ends_with("bytes that were appended are not there"))
+    };
+    assert!(!is_told());
+    let whole = bench.read("usage.0.jsonl");
+    let last = whole.strip_suffix(b"\n").unwrap().iter().rposition(|byte| *byte == b'\n').unwrap();
+    bench.write("usage.0.jsonl", &whole[..last]);
+    assert!(is_told());
+    while bench.read("usage.0.jsonl").len() <= 64 * 1024 {
+        bench.open().get_playbook_context("parsing CSV exports").unwrap();
+    }
+    assert!(is_told());
+    learn(&bench.open(), adage::build_lesson("amber kettle", "fill it first"));
+    bench.open().get_playbook_context("parsing CSV exports").unwrap();
+    assert!(is_told() && bench.has("usage.1.extents"));
+    bench.advance(8 * 24 * 60 * 60);
+    // The backup refers to the segment until then.
+    learn(&bench.open(), adage::build_lesson("copper lantern", "light it last"));
+    assert!(!is_told() && !bench.has("usage.0.jsonl") && !bench.has("usage.0.extents"));
+}
+
+#[test]
+fn a_folder_without_a_record_of_its_usage_is_as_an_earlier_version_left_it() {
+    let bench = stocked();
+    bench.delete("usage.0.extents");
+    let known = state(&bench.open());
+    bench.open().get_playbook_context("parsing CSV exports").unwrap();
+    assert!(bench.open().check().unwrap().findings.is_empty());
+    assert_eq!(bench.read("usage.0.extents").iter().filter(|byte| **byte == b'\n').count(), 1);
+    let sum = |state: &Value| {
+        let lessons = state["lessons"].as_array().unwrap().iter();
+        lessons.map(|lesson| lesson["retrievals"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum(&state(&bench.open())), sum(&known) + 1);
+}
+
+#[test]
 fn a_log_of_commits_that_is_damaged_or_cut_loses_nothing_while_the_file_is_whole() {
     check_each(LOG, flips);
     check_each(LOG, cuts);

@@ -121,9 +121,12 @@ pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
 }
 
 pub(crate) fn cuts(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    // Usage that is cut at the end of a line looks as if there had been none: counts since the last commit are lost.
-    damage(program, &["skills_playbook", "playbook.log", "archive"], 150 * scale, |random, whole| {
-        whole.get(..random.below(whole.len())).unwrap_or_default().to_vec()
+    damage(program, &["skills_playbook", "playbook.log", "archive", "usage"], 150 * scale, |random, whole| {
+        // Every fourth cut is at the end of a line, where nothing is torn.
+        let at = random.below(whole.len());
+        let is_at_end = random.below(4) == 0;
+        let end = whole.iter().skip(at).position(|byte| *byte == b'\n').filter(|_| is_at_end);
+        whole.get(..end.map_or(at, |line| at + line + 1)).unwrap_or_default().to_vec()
     })
 }
 

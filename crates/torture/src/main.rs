@@ -58,7 +58,7 @@ fn campaign(program: &Program, scale: usize, wanted: &str) -> Result<bool, memor
         ("kill at a random moment of a learn or a removal", faults::kills),
         (POINTS, points::points),
         ("a flipped bit, the file's times restored", faults::flips),
-        ("a playbook, backup or archive that is cut, its times restored", faults::cuts),
+        ("a file that is cut, at the end of a line too, its times restored", faults::cuts),
         ("a write that fails: no space left", faults::full_disk),
         ("what editors, merges and sync tools leave", faults::edits),
         ("a stopped holder of the lock", faults::holders),
