@@ -26,8 +26,24 @@ const MIN_NEW: usize = 20;
 /// By text: terms with their weights, and grams with theirs.
 type Row = ([u8; 16], Vec<(u32, u16)>, Vec<u32>);
 
+/// A row that says it is longer is of somebody who wants the memory: nothing is reserved for it.
+const MAX_ROW: usize = 16 << 20;
+
 fn codec() -> impl bincode::config::Config {
     bincode::config::standard().with_fixed_int_encoding()
+}
+
+/// Rows as one list, which [`format`] writes, each of them read for itself.
+fn read_rows(bytes: &[u8]) -> Option<Vec<Row>> {
+    let codec = bincode::config::standard().with_fixed_int_encoding().with_limit::<MAX_ROW>();
+    let (n_rows, mut rest) = bytes.split_first_chunk::<8>()?;
+    let mut rows = Vec::new();
+    for _ in 0..u64::from_le_bytes(*n_rows) {
+        let (row, length) = bincode::decode_from_slice(rest, codec).ok()?;
+        rows.push(row);
+        rest = rest.get(length..)?;
+    }
+    Some(rows)
 }
 
 /// The words in a file; none where it is not whole.
@@ -35,9 +51,9 @@ fn parse(bytes: &[u8]) -> HashMap<TextHash, DocumentWords> {
     let rows = || {
         let (sum, rows) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<4>()?;
         let is_whole = crc32fast::hash(rows) == u32::from_le_bytes(*sum);
-        let rows: (Vec<Row>, usize) = is_whole.then(|| bincode::decode_from_slice(rows, codec()).ok()).flatten()?;
+        let rows = is_whole.then(|| read_rows(rows)).flatten()?;
         let row = |(text, terms, grams)| Some((TextHash::from_bytes(text), DocumentWords::from_rows(terms, grams)?));
-        Some(rows.0.into_iter().filter_map(row).collect())
+        Some(rows.into_iter().filter_map(row).collect())
     };
     rows().unwrap_or_default()
 }
@@ -102,6 +118,16 @@ mod tests {
             flipped[at] ^= 4;
             assert!(parse(&flipped).is_empty(), "byte {at}");
             assert!(parse(&bytes[..at]).is_empty(), "cut at {at}");
+        }
+    }
+
+    /// The checksum is no proof of who wrote it.
+    #[test]
+    fn a_length_that_cannot_be_reserves_nothing() {
+        let row = [&[0; 16][..], &u64::MAX.to_le_bytes()].concat();
+        for rows in [vec![0xff; 64], [&1_u64.to_le_bytes()[..], &row].concat()] {
+            let sealed = [&MAGIC[..], &crc32fast::hash(&rows).to_le_bytes(), &rows].concat();
+            assert!(parse(&sealed).is_empty());
         }
     }
 
