@@ -2,6 +2,7 @@
 //! anything acknowledged was lost, doubled, revived or changed in silence.
 //!
 //! A scale of 1 is the short form for CI; the counts grow with it. FAULT is a part of the name of the faults that are wanted.
+//! `adage-torture --growth [SIZE…]` measures instead what a memory costs as it grows.
 
 #![allow(
     clippy::print_stdout,
@@ -10,9 +11,12 @@
     reason = "a program for the people who work on adage"
 )]
 
+mod contention;
 mod faults;
+mod growth;
 mod memory;
 mod points;
+mod worker;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +39,20 @@ pub(crate) struct Tally {
 const POINTS: &str = "kill before each call that writes, of 16 commands";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let others: [(&str, fn(&[String]) -> Result<(), memory::Failure>); 2] =
+        [(worker::ARGUMENT, worker::work), (growth::ARGUMENT, growth::growth)];
+    for (name, run) in others {
+        if arguments.next_if(|argument| argument == name).is_some() {
+            return match run(&arguments.collect::<Vec<_>>()) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("adage-torture: {error}");
+                    ExitCode::from(2)
+                }
+            };
+        }
+    }
     let Some(program) = arguments.next().map(PathBuf::from) else {
         eprintln!("usage: adage-torture PROGRAM [SCALE [FAULT]]");
         return ExitCode::from(2);
@@ -54,7 +71,7 @@ fn main() -> ExitCode {
 /// True when nothing was lost in silence.
 fn campaign(program: &Program, scale: usize, wanted: &str) -> Result<bool, memory::Failure> {
     type Fault = fn(&Program, usize) -> Result<Tally, memory::Failure>;
-    let all: [(&str, Fault); 7] = [
+    let all: [(&str, Fault); 8] = [
         ("kill at a random moment of a learn or a removal", faults::kills),
         (POINTS, points::points),
         ("a flipped bit, the file's times restored", faults::flips),
@@ -62,6 +79,7 @@ fn campaign(program: &Program, scale: usize, wanted: &str) -> Result<bool, memor
         ("a write that fails: no space left", faults::full_disk),
         ("what editors, merges and sync tools leave", faults::edits),
         ("a stopped holder of the lock", faults::holders),
+        ("8 processes of 64 threads, holders of the lock stopped now and then", contention::contention),
     ];
     println!("| fault | cases | as acknowledged | not, and told | **not, and silent** |\n|---|--:|--:|--:|--:|");
     let mut is_clean = true;
