@@ -21,3 +21,4 @@ pub use heuristics::{
     statements, suggest,
 };
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};
+pub(crate) use sessions::{are_alike, commands_told, normal_forms};

@@ -5,13 +5,14 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use crate::capture::{Author, Candidate, Explanation, project_checks, suggest, taint};
+use super::known_lessons::KnownLesson;
+use crate::capture::{Author, Candidate, Explanation, suggest, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::Trust;
-use crate::state::{Book, Planned, SkippedSuggestion};
+use crate::state::{Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -23,8 +24,11 @@ pub struct Mined {
     pub explanations: Vec<Explanation>,
     /// Suggestions that were left out because a person skipped them.
     pub skipped: Vec<String>,
-    /// Suggestions that were left out because the project has such a lesson, in use, in review or removed: how it is checked.
+    /// Procedures and recoveries that were left out because another session taught the project the same: the lesson is in use, in
+    /// review or removed.
     pub known: Vec<String>,
+    /// Those of them whose lesson was not removed. They make no second lesson, but they speak for the first, and for its draft skill.
+    pub recurring: Vec<Candidate>,
 }
 
 /// Which skipped suggestions are meant.
@@ -58,10 +62,15 @@ impl Playbook {
         for candidate in found.candidates {
             if is_skipped(&candidate.name) {
                 mined.skipped.push(candidate.name);
-            } else if candidate.name == project_checks::NAME && has_checks(view.snapshot.book(), &transcript.project) {
-                mined.known.push(candidate.name);
-            } else {
-                mined.candidates.push(tainted(candidate, first_untrusted));
+                continue;
+            }
+            let candidate = tainted(candidate, first_untrusted);
+            match KnownLesson::of(&candidate, transcript, view.snapshot.book()) {
+                None => mined.candidates.push(candidate),
+                Some(known) => {
+                    mined.known.push(candidate.name.clone());
+                    mined.recurring.extend((known == KnownLesson::Kept).then_some(candidate));
+                }
             }
         }
         let (session, candidates, skipped) = (transcript.session.as_str(), mined.candidates.len(), mined.skipped.len());
@@ -133,14 +142,6 @@ impl Playbook {
 pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
-}
-
-/// True when a lesson tells how this project is checked: in use, in review, or removed by a person in the last 30 days.
-fn has_checks(book: &Book, project: &str) -> bool {
-    let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-    let removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
-    let mut lessons = book.lessons.iter().chain(waiting).chain(removed);
-    lessons.any(|lesson| lesson.trigger == project_checks::TRIGGER && lesson.realm.project == project)
 }
 
 /// Taints what stands on turns behind the first untrusted one.

@@ -75,6 +75,32 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
 }
 
 #[test]
+fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let learn = |transcript: &Transcript| {
+        playbook.learn_from_session(transcript, None, &adage::model::CancelToken::default()).unwrap()
+    };
+    let mut other = recovery("s0");
+    other.turns[1] = run("npm run tset", "npm ERR! Missing script: \"tset\"", Status::Failed);
+    other.turns[2] = run("npm run test", "3 passed", Status::Succeeded);
+    learn(&other);
+    for session in ["s1", "s2", "s2", "s3"] {
+        learn(&recovery(session));
+    }
+    let waiting = playbook.waiting_lessons().unwrap();
+    let counts: Vec<(&str, u64)> =
+        waiting.iter().map(|waiting| (waiting.lesson.domains[0].as_str(), waiting.lesson.frequency)).collect();
+    assert_eq!(counts, [("npm", 1), ("make", 3)]);
+    let first = &playbook.inbox().list().unwrap()[0].summary;
+    assert!(first.contains("make dcos") && first.contains("3 sessions suggest it"), "{first}");
+    // What a person did not want is not suggested again by the next session.
+    playbook.dismiss(waiting[1].lesson.id, waiting[1].lesson.shown_hash()).unwrap();
+    let learned = learn(&recovery("s4"));
+    assert_eq!((learned.mined.len(), learned.suggested.known.as_slice()), (0, &["error-make".to_owned()][..]));
+}
+
+#[test]
 fn a_session_that_is_read_twice_teaches_once() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
@@ -233,9 +259,9 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
     let removal = playbook.dismiss(waiting.id, waiting.shown_hash()).unwrap();
     assert!(playbook.waiting_lessons().unwrap().is_empty());
-    // Another session suggests the same.
-    let again = admit(&playbook, &recovery("s2"));
-    assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{again:?}");
+    // Another session shows the same: it is not suggested.
+    let again = playbook.mine(&recovery("s2")).unwrap();
+    assert_eq!((again.candidates.len(), again.known.len()), (0, 1), "{again:?}");
     // Nor does the backup bring it back.
     std::fs::write(folder.path().join("skills_playbook.json"), "{").unwrap();
     assert!(open(folder.path(), NOW).waiting_lessons().unwrap().is_empty());
