@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::known_lessons::KnownLesson;
-use crate::capture::{Author, Candidate, Explanation, suggest, taint};
+use crate::capture::{Author, Candidate, Explanation, suggest_after, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
-use crate::lesson::Trust;
-use crate::state::{Planned, SkippedSuggestion};
+use crate::lesson::{Origin, Trust};
+use crate::state::{Book, Planned, SkippedSuggestion};
 
 /// What a session suggests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -56,7 +56,8 @@ impl Playbook {
         let view = self.0.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
-        let found = suggest(transcript, config);
+        let earlier = said_before(transcript, view.snapshot.book());
+        let found = suggest_after(transcript, &earlier, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
         let first_untrusted = taint::first_untrusted(transcript, config);
         for candidate in found.candidates {
@@ -142,6 +143,16 @@ impl Playbook {
 pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
+}
+
+/// What a person told the agent in other sessions of the project: the quotes of the mined lessons that await review.
+fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
+    let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
+        let session = &lesson.provenance.session;
+        let is_other = !session.is_empty() && !transcript.session.is_empty() && *session != transcript.session;
+        is_other && lesson.provenance.origin == Origin::Mined && lesson.realm.project == transcript.project
+    });
+    lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str()).collect()
 }
 
 /// Taints what stands on turns behind the first untrusted one.

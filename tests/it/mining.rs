@@ -74,6 +74,38 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert_eq!(again.get_playbook_context("make dcos fails").unwrap().text, "");
 }
 
+/// A person says something that is heard, and that nobody would learn without review.
+fn told(session: &str, project: &str, said: &str) -> Transcript {
+    let mut transcript = correction(session);
+    transcript.project = project.into();
+    transcript.turns.truncate(2);
+    transcript.turns.extend([Turn::User(said.into()), Turn::Assistant("Done.".into())]);
+    transcript
+}
+
+#[test]
+fn what_a_person_says_in_two_sessions_of_a_project_is_learned() {
+    const SAID: &str = "we don't want snapshots of the whole page in the tests";
+    const AGAIN: &str = "we don't want snapshots of the whole page in our tests";
+    for (session, project, said, is_learned) in [
+        ("s2", "/srv/shop", AGAIN, true),
+        ("s2", "/srv/other", AGAIN, false),
+        ("s1", "/srv/shop", AGAIN, false),
+        ("s2", "/srv/shop", "I don't want that log line in the output of the importer.", false),
+        ("s2", "/srv/shop", "Why don't we want snapshots of the whole page in the tests?", false),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = open(folder.path(), NOW);
+        let first = admit(&playbook, &told("s1", "/srv/shop", SAID));
+        assert!(matches!(first[..], [LearnOutcome::Review { .. }]), "{first:?}");
+        admit(&open(folder.path(), NOW), &told(session, project, said));
+        let learned = open(folder.path(), NOW).list_lessons(&Listing::everything()).unwrap();
+        let learned: Vec<&str> = learned.iter().map(|lesson| lesson.correct_pattern.as_str()).collect();
+        let expected: &[&str] = if is_learned { &[AGAIN] } else { &[] };
+        assert_eq!(learned, expected, "{session} {project} {said}");
+    }
+}
+
 #[test]
 fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
     let folder = tempfile::tempdir().unwrap();

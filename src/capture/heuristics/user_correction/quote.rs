@@ -69,11 +69,21 @@ impl<'t> Quote<'t> {
 
     /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
     pub(super) fn is_rule(&self) -> bool {
-        let cues: Vec<&str> = crate::capture::heuristics::statement::cues_of(self.text).collect();
+        let cues = self.cues();
         let n_rules = cues.iter().filter(|cue| RULES.contains(cue)).count();
         let is_strong = cues.iter().any(|cue| STRONG.contains(cue));
+        (is_strong || n_rules >= 2) && self.may_last()
+    }
+
+    /// False for a question and for what is wanted this once.
+    pub(super) fn may_last(&self) -> bool {
+        let cues = self.cues();
         let is_of_now = ["task_opening", "undo", "why_did_you", "still", "just"].iter().any(|cue| cues.contains(cue));
-        !self.text.contains(['?', '？']) && (is_strong || n_rules >= 2) && !is_of_now
+        !self.text.contains(['?', '？']) && !is_of_now
+    }
+
+    fn cues(&self) -> Vec<&'static str> {
+        crate::capture::heuristics::statement::cues_of(self.text).collect()
     }
 
     /// True when somebody who was not there understands it.
