@@ -139,13 +139,18 @@ impl Heard<'_> {
         self.quote.stands_alone() && (is_rule || (self.is_old && self.quote.may_last()))
     }
 
+    /// What a lesson says of it. The quote stays what was typed.
+    fn told(&self) -> String {
+        one_line(&quote::without_opening(self.quote.text), quote::MAX_CHARS)
+    }
+
     fn evidence(&self) -> Evidence {
         let range = char_range(self.text, self.quote.start, self.quote.start + self.quote.text.len());
         Evidence { quote: self.quote.text.to_owned(), turn: self.said.turn, range }
     }
 
     fn candidate(&self, session: &Session<'_>, subject: Subject) -> Candidate {
-        let mut draft = build_lesson(subject.trigger, one_line(self.quote.text, quote::MAX_CHARS));
+        let mut draft = build_lesson(subject.trigger, self.told());
         if !subject.paths.is_empty() {
             draft = draft.paths(subject.paths);
         }
@@ -173,8 +178,7 @@ fn gather(session: &Session<'_>, mut heard: Vec<&Heard<'_>>) -> Option<Trial> {
     heard.sort_by(|a, b| b.said.probability.total_cmp(&a.said.probability));
     heard.truncate(MAX_GATHERED);
     let first = heard.first()?;
-    let quotes: Vec<String> =
-        heard.iter().map(|heard| format!("- {}", one_line(heard.quote.text, quote::MAX_CHARS))).collect();
+    let quotes: Vec<String> = heard.iter().map(|heard| format!("- {}", heard.told())).collect();
     let intent =
         session.user_turns().find_map(|(_, text)| super::first_request(text)).unwrap_or("work on this project");
     let draft = build_lesson(one_line(intent, 160), quotes.join("\n"));
