@@ -69,7 +69,11 @@ impl<'t> Quote<'t> {
 
     /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
     pub(super) fn is_rule(&self) -> bool {
-        let cues = self.cues();
+        let mut cues = self.cues();
+        if cues.contains(&"dislike") {
+            // "Don't like X" is what the person does not like, and nothing that the agent is not to do.
+            cues.retain(|cue| *cue != "dont_opening");
+        }
         let n_rules = cues.iter().filter(|cue| RULES.contains(cue)).count();
         let is_strong = cues.iter().any(|cue| STRONG.contains(cue));
         (is_strong || n_rules >= 2) && self.may_last()
@@ -230,6 +234,8 @@ mod tests {
             "Why do we always run it twice?",
             "Fix issue 17 and never mind the rest",
             "put it where all of the others are already",
+            "Don't like the optional members of the provider.",
+            "don't want a second cache for the session pages",
         ] {
             assert!(!is_rule(once), "{once}");
         }
