@@ -15,9 +15,10 @@ pub(crate) use extract::redacted_record;
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
-pub(crate) use heuristics::project_checks;
 pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, Statement, Suggestions,
     statements, suggest,
 };
+pub(crate) use heuristics::{project_checks, suggest_after};
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};
+pub(crate) use sessions::{are_alike, commands_told, normal_forms};

@@ -79,11 +79,12 @@ fn fields_of(lesson: &Lesson) -> Fields {
         provenance,
         extra,
     } = lesson;
-    let texts = [task, trigger, mistake, anti_pattern, solution, correct_pattern, code_example];
-    let [a, b, c, d, e, f, g] = texts.map(Clone::clone);
+    let head = [task, trigger, mistake, anti_pattern, solution, correct_pattern];
+    let tail = [code_example, source_challenge_hash, source, project, role];
+    let mut texts = head.into_iter().chain(tail).cloned();
     (
         *id.as_bytes(),
-        [a, b, c, d, e, f, g, source_challenge_hash.clone(), source.clone(), project.clone(), role.clone()],
+        std::array::from_fn(|_| texts.next().unwrap_or_default()),
         [domains.clone(), paths.clone(), commands.clone()],
         [
             *schema_version,

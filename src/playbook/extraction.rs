@@ -139,7 +139,9 @@ impl Playbook {
         let transcript = gate::clean_transcript(transcript);
         let suggested = self.mine_clean(&transcript)?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
-        let procedures = suggested.candidates.iter().filter(|candidate| candidate.heuristic.is_procedure());
+        self.count_again(&suggested.recurring, &transcript)?;
+        let candidates = suggested.candidates.iter().chain(&suggested.recurring);
+        let procedures = candidates.filter(|candidate| candidate.heuristic.is_procedure());
         // The lessons are learned by now; what fails here keeps the model from nothing.
         let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
             let failed = Some(error.to_string());

@@ -1,5 +1,6 @@
 //! The review inbox of a playbook (docs/spec/skills.md, 4): what waits for a person, shown, applied, dismissed.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, con
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
+use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
@@ -143,7 +145,8 @@ impl Inbox {
         Self { realm: Some(realm), ..self }
     }
 
-    /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons, oldest first.
+    /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons: those that
+    /// most sessions speak for first, then the oldest.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -152,12 +155,19 @@ impl Inbox {
         let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|(ready, _)| ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
         let is_seen = |lesson: &Lesson| self.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm));
-        for waiting in self.playbook.waiting_lessons()?.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
+        let mut lessons = self.playbook.waiting_lessons()?;
+        lessons.sort_by_key(|waiting| Reverse(waiting.lesson.frequency));
+        for waiting in lessons.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
+            let Waiting { lesson, reason } = waiting;
+            let times = match lesson.frequency {
+                0 | 1 => String::new(),
+                n => format!("; {n} sessions suggest it"),
+            };
             proposals.push(Proposal {
-                name: ProposalName::Lesson(waiting.lesson.id),
-                text: waiting.lesson.shown_hash(),
+                name: ProposalName::Lesson(lesson.id),
+                text: lesson.shown_hash(),
                 files: Vec::new(),
-                summary: for_person(&format!("{} ({})", waiting.lesson.trigger, waiting.reason)).0,
+                summary: for_person(&format!("{} ({reason}{times})", lesson.trigger)).0,
             });
         }
         Ok(proposals)

@@ -5,12 +5,13 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use crate::capture::{Author, Candidate, Explanation, project_checks, suggest, taint};
+use super::known_lessons::KnownLesson;
+use crate::capture::{Author, Candidate, Explanation, suggest_after, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
-use crate::lesson::Trust;
+use crate::lesson::{Origin, Trust};
 use crate::state::{Book, Planned, SkippedSuggestion};
 
 /// What a session suggests.
@@ -23,8 +24,11 @@ pub struct Mined {
     pub explanations: Vec<Explanation>,
     /// Suggestions that were left out because a person skipped them.
     pub skipped: Vec<String>,
-    /// Suggestions that were left out because the project has such a lesson, in use, in review or removed: how it is checked.
+    /// Procedures and recoveries that were left out because another session taught the project the same: the lesson is in use, in
+    /// review or removed.
     pub known: Vec<String>,
+    /// Those of them whose lesson was not removed. They make no second lesson, but they speak for the first, and for its draft skill.
+    pub recurring: Vec<Candidate>,
 }
 
 /// Which skipped suggestions are meant.
@@ -52,16 +56,22 @@ impl Playbook {
         let view = self.0.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
-        let found = suggest(transcript, config);
+        let earlier = said_before(transcript, view.snapshot.book());
+        let found = suggest_after(transcript, &earlier, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
         let first_untrusted = taint::first_untrusted(transcript, config);
         for candidate in found.candidates {
             if is_skipped(&candidate.name) {
                 mined.skipped.push(candidate.name);
-            } else if candidate.name == project_checks::NAME && has_checks(view.snapshot.book(), &transcript.project) {
-                mined.known.push(candidate.name);
-            } else {
-                mined.candidates.push(tainted(candidate, first_untrusted));
+                continue;
+            }
+            let candidate = tainted(candidate, first_untrusted);
+            match KnownLesson::of(&candidate, transcript, view.snapshot.book()) {
+                None => mined.candidates.push(candidate),
+                Some(known) => {
+                    mined.known.push(candidate.name.clone());
+                    mined.recurring.extend((known == KnownLesson::Kept).then_some(candidate));
+                }
             }
         }
         let (session, candidates, skipped) = (transcript.session.as_str(), mined.candidates.len(), mined.skipped.len());
@@ -135,12 +145,14 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
     skip.times >= config.skip_threshold && age < config.skip_for
 }
 
-/// True when a lesson tells how this project is checked: in use, in review, or removed by a person in the last 30 days.
-fn has_checks(book: &Book, project: &str) -> bool {
-    let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-    let removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
-    let mut lessons = book.lessons.iter().chain(waiting).chain(removed);
-    lessons.any(|lesson| lesson.trigger == project_checks::TRIGGER && lesson.realm.project == project)
+/// What a person told the agent in other sessions of the project: the quotes of the mined lessons that await review.
+fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
+    let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
+        let session = &lesson.provenance.session;
+        let is_other = !session.is_empty() && !transcript.session.is_empty() && *session != transcript.session;
+        is_other && lesson.provenance.origin == Origin::Mined && lesson.realm.project == transcript.project
+    });
+    lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str()).collect()
 }
 
 /// Taints what stands on turns behind the first untrusted one.

@@ -114,7 +114,9 @@ impl Playbooks {
         let answer = lead.0.answer_counted(pool, &request, &place)?;
         if matches!(request.query, Query::About(_)) {
             let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
-            members.iter().for_each(|(inner, view)| inner.store_recall(view, has_vectors));
+            for (inner, view) in &members {
+                inner.store_recall(view, has_vectors);
+            }
         }
         Ok(answer.into_context(&request, &self.members, &place))
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::mining::is_in_force;
+use super::skill_drafts::CountedSession;
 use super::skill_exchange::{SavedSkill, checked_text};
-use super::skill_listing::listed;
+use super::skill_listing::{ListedSkill, listed};
 use super::{SkillPlace, Skills};
 use crate::capture::Candidate;
 use crate::error::{Error, Result, skills};
@@ -39,6 +40,8 @@ pub struct AutoSaved {
     pub saved: Vec<SavedSkill>,
     /// Those that were not saved, and why.
     pub declined: Vec<(SkillName, Declined)>,
+    /// Drafts that tell what was suggested, and that a further session speaks for now.
+    pub recurred: Vec<SkillName>,
     /// The curation that followed, if one did.
     pub curated: Option<Curated>,
     /// Why nothing more was saved, where a write failed. The next session that is read tries again.
@@ -56,6 +59,9 @@ impl Skills {
     /// Saves what sessions suggest as drafts: at most three by default, and only what passes the
     /// [`quality_gate`](crate::skills::quality_gate). What is tainted, says too little, or is here already is declined, with the reason. A
     /// curation follows when something was saved, if the settings say so.
+    ///
+    /// A draft is shown from the second session on that suggests the same procedure; before that once its lesson was admitted, or
+    /// a person promoted the draft.
     ///
     /// # Errors
     /// Those of a write; what was saved before stays saved.
@@ -89,8 +95,13 @@ impl Skills {
                     continue;
                 }
             };
-            if let Some(name) = drawn.get(&text).and_then(|note| note.name.parse().ok()) {
-                outcome.declined.push((skill.name, Declined::MadeBefore(name)));
+            let made_before = drawn.get(&text).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
+            let counted = if config.enabled { self.count_session(&skill)? } else { None };
+            if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
+                outcome.recurred.push(draft.clone());
+            }
+            if let Some(why) = made_before.or_else(|| counted.map(|counted| Declined::SameAs(counted.draft))) {
+                outcome.declined.push((skill.name, why));
                 continue;
             }
             let may_save = config.enabled && suggested.len() < config.max_per_run;
@@ -255,10 +266,9 @@ impl Skills {
         let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().was_removed(**text));
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
         let mut own = BTreeMap::new();
-        let guard = &inner.store.guard;
-        for found in self.own().into_iter().filter(|found| guard.admits(|| found.text_hash)) {
-            let known = Arc::clone(&found.skill);
-            let listed = listed(found, SkillPlace::User, &state, guard);
+        let (known, mut all) = self.own_listed(&state);
+        self.withhold_drafts(&mut all, &state)?;
+        for (known, listed) in known.into_iter().zip(all) {
             let (name, hash) = (listed.skill.name.clone(), listed.text_hash);
             let hold = if state.kept.contains_key(&hash) {
                 ProtectedBecause::Apart
@@ -272,12 +282,20 @@ impl Skills {
                 last_used: listed.used.last,
                 is_skipped: skipped.contains(&name),
                 hold,
+                waits: listed.needs_review,
                 skill: Skill::clone(&listed.skill),
             };
             own.entry(name).or_insert(Own { path: listed.path, known, life });
         }
         let lives: Vec<SkillLife> = own.values().map(|own| own.life.clone()).collect();
         Ok((curate(&lives, now, &inner.config.curation), own))
+    }
+
+    /// The memory's own skills: what each file says, and how it is listed.
+    fn own_listed(&self, state: &SkillState) -> (Vec<Arc<Skill>>, Vec<ListedSkill>) {
+        let guard = &self.0.0.store.guard;
+        let own = self.own().into_iter().filter(|found| guard.admits(|| found.text_hash));
+        own.map(|found| (Arc::clone(&found.skill), listed(found, SkillPlace::User, state, guard))).unzip()
     }
 }
 
@@ -298,6 +316,13 @@ fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
         }
         let saved = [kept, gone].into_iter().filter_map(|name| state.saved.get(name.as_str()).copied()).min();
         state.saved.extend(saved.map(|saved| (kept.to_string(), saved)));
+    }
+    // What a lesson's text was drawn into goes on under the name that stayed.
+    for step in &plan.steps {
+        let CurationStep::Merge { kept, gone, .. } = step else { continue };
+        for note in state.drawn.values_mut().filter(|note| note.name == gone.as_str()) {
+            kept.as_str().clone_into(&mut note.name);
+        }
     }
     for (name, becomes) in plan.outcome() {
         if becomes.is_none() {

@@ -52,8 +52,9 @@ pub struct ListedSkill {
     pub path: PathBuf,
     /// What had to be mended while it was read.
     pub notes: Vec<SkillNote>,
-    /// True while nobody promoted exactly this text and these files, and it is the project's, tainted, or brought by version
-    /// control and not admitted. It is listed, and never shown to a model.
+    /// True while nobody promoted exactly this text and these files, and it is the project's, tainted, brought by version
+    /// control and not admitted, or a draft that one session suggested, of a lesson that was not admitted. It is listed, and never
+    /// shown to a model.
     pub needs_review: bool,
     /// True when the last check of this text failed. It is listed, and not shown to a model until a check passes or its text changes.
     pub has_failed: bool,
@@ -120,6 +121,14 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
     all.iter().map(|listed| holder(listed).map(|holder| holder.path.clone())).collect()
 }
 
+/// Whether a promotion of a text is on record.
+pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
+    match guard.standing() {
+        Standing::Trusted => state.promoted.contains_key(&text),
+        _ => guard.has(promotion_of(text)),
+    }
+}
+
 /// What a user's state records of the promotion of a text.
 pub(super) fn promotion_of(text: TextHash) -> TextHash {
     TextHash::of(&["promoted", &text.to_string()])
@@ -128,11 +137,7 @@ pub(super) fn promotion_of(text: TextHash) -> TextHash {
 /// A skill as it is listed. In a folder that version control writes to, its own records promote nothing.
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
-    let is_recorded = match guard.standing() {
-        Standing::Trusted => state.promoted.contains_key(&text_hash),
-        _ => guard.has(promotion_of(text_hash)),
-    };
-    let is_promoted = not_covered.is_none() && is_recorded;
+    let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
     let is_foreign = place != SkillPlace::Extra && !(is_whole && guard.admits(|| text_hash)) && !is_promoted;
     let check = state.checked.get(&text_hash).map(|checked| checked.passed);

@@ -54,6 +54,8 @@ impl Skills {
             listing.refused.extend(scanned.left_out);
             all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, &inner.store.guard)));
         }
+        drop(cache);
+        self.withhold_drafts(&mut all, &known)?;
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
             match by {

@@ -10,7 +10,7 @@ use crate::store::{MIN_STORED_LESSONS, RecallFile};
 /// The file for recalls, until the first one.
 #[derive(Default)]
 pub(super) enum StoredFile {
-    Unused(RecallFile),
+    Unused(Box<RecallFile>),
     /// None, or another state's: the first recall writes it.
     Outdated,
     /// It was used or written.
@@ -20,7 +20,7 @@ pub(super) enum StoredFile {
 
 impl StoredFile {
     pub(super) fn of(file: Option<RecallFile>) -> Self {
-        file.map_or(Self::Outdated, Self::Unused)
+        file.map_or(Self::Outdated, |file| Self::Unused(Box::new(file)))
     }
 }
 

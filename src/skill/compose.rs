@@ -205,7 +205,8 @@ fn compose(sources: &[Source<'_>], name: Option<SkillName>) -> Option<Skill> {
     let by_id = || SkillName::slug(&format!("lesson {}", first.lesson.id)).unwrap_or_else(SkillName::unnamed);
     let name = name.or_else(|| SkillName::slug(&own_name).filter(is_name)).unwrap_or_else(by_id);
     let is_verified = sources.iter().all(|source| source.lesson.verified);
-    let mut skill = Skill { version: "1.0.0".to_owned(), author: "adage".to_owned(), ..Skill::new(name, description) };
+    let mut skill =
+        Skill { version: "1.0.0".to_owned(), author: super::AUTHOR.to_owned(), ..Skill::new(name, description) };
     (skill.topics, skill.actions) = (topics, actions);
     skill.quality = if is_verified { Quality::Verified } else { Quality::Draft };
     skill.provenance = SkillProvenance {

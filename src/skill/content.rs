@@ -1,6 +1,6 @@
 //! A skill as a value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -120,6 +120,18 @@ impl Skill {
             always,
             &self.body,
         ])
+    }
+
+    /// True for a draft that was drawn from sessions and from no lesson, so that nobody has let in what it says.
+    pub(crate) fn is_drawn(&self) -> bool {
+        let is_own = self.author == super::AUTHOR && self.provenance.lessons.is_empty();
+        is_own && !matches!(self.quality, Quality::Imported | Quality::Manual)
+    }
+
+    /// True when more than one session suggested it.
+    pub(crate) fn recurs(&self) -> bool {
+        let sessions: BTreeSet<&str> = self.provenance.sources.iter().map(|source| source.trim()).collect();
+        sessions.into_iter().filter(|session| !session.is_empty()).count() > 1
     }
 }
 

@@ -17,6 +17,7 @@ mod wording;
 mod write;
 
 pub use content::{Quality, Skill, SkillProvenance};
+pub(crate) use curate::is_same_procedure;
 pub use curate::{
     AutoSave, CurationPlan, CurationStep, Declined, ProtectedBecause, SameBecause, Shortcoming, SkillLife, auto_save,
     curate, quality_gate,
@@ -29,3 +30,6 @@ pub use name::{BadSkillName, SkillName};
 pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use wording::{NotWorded, word_skill};
+
+/// The author of the skills that the crate makes by itself.
+const AUTHOR: &str = "adage";

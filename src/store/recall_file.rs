@@ -131,15 +131,15 @@ impl RecallFile {
         }
         let later = if n_later > 0 { store.files().read_or_empty(LOG, *log_length)? } else { Vec::new() };
         let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
-        let Some((file, commits)) = self.file(store, log, &later) else { return Ok(None) };
+        let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (start, is_ours) = (start.clone(), *is_ours);
-        let version = FileVersion { start, content, is_ours, ..FileVersion::new(Some(stamp), b"") };
+        let version = FileVersion { content, start, is_ours, ..FileVersion::new(Some(stamp), b"") };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later }))
     }
 
     /// The playbook file after the commits that the log has since.
-    fn file(&self, store: &Store, end: LogEnd, later: &[u8]) -> Option<(PlaybookFile, LogEnd)> {
+    fn file(&self, store: &Store, end: &LogEnd, later: &[u8]) -> Option<(PlaybookFile, LogEnd)> {
         let log = CommitLog::after(end.generation?, end.length, later);
         if log.n_broken > 0 || log.end.length != end.length + later.len() as u64 {
             return None;

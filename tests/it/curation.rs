@@ -223,7 +223,7 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     assert!(declined.iter().any(|line| line == "short: it has neither a command nor a concrete rule"), "{declined:#?}");
     assert!(declined.contains(&"fix-tests: a run saves at most 3".to_owned()));
     let listed = playbook.skills().list().unwrap().skills;
-    assert!(listed.iter().all(|listed| listed.skill.quality == Quality::Draft && !listed.needs_review));
+    assert!(listed.iter().all(|listed| listed.skill.quality == Quality::Draft && listed.needs_review));
     let (names, declined) = saved(&playbook, &all[3..5]);
     assert_eq!((names.len(), declined.len()), (0, 2), "{declined:#?}");
 

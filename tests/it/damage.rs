@@ -169,7 +169,7 @@ fn a_folder_without_a_record_of_its_usage_is_as_an_earlier_version_left_it() {
     let known = state(&bench.open());
     bench.open().get_playbook_context("parsing CSV exports").unwrap();
     assert!(bench.open().check().unwrap().findings.is_empty());
-    assert_eq!(bench.read("usage.0.extents").iter().filter(|byte| **byte == b'\n').count(), 1);
+    assert_eq!(bench.read("usage.0.extents").split_inclusive(|byte| *byte == b'\n').count(), 1);
     let sum = |state: &Value| {
         let lessons = state["lessons"].as_array().unwrap().iter();
         lessons.map(|lesson| lesson["retrievals"].as_u64().unwrap()).sum::<u64>()

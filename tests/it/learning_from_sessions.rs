@@ -301,7 +301,7 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
         desk.playbook.learn_from_session(&procedure("monday"), Some(&model), &CancelToken::default()).unwrap();
     assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");
     let draft = desk.playbook.skills().get("publish-the-crate").unwrap();
-    assert_eq!((draft.skill.quality, draft.needs_review), (Quality::Draft, false));
+    assert_eq!((draft.skill.quality, draft.needs_review), (Quality::Draft, true));
     assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
     // The session is known: nothing again, and no model is asked for it.
     let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
@@ -322,17 +322,86 @@ fn a_draft_goes_with_the_lesson_that_a_person_did_not_want() {
     let learned = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
     assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");
     let skills = desk.playbook.skills();
-    let task = "publish the crate: cargo publish";
-    assert!(!skills.for_task(task).unwrap().block.text.is_empty());
+    assert_eq!(skills.list().unwrap().skills.len(), 1);
     let waiting = desk.playbook.waiting_lessons().unwrap();
     for waiting in &waiting {
         desk.playbook.dismiss(waiting.lesson.id, waiting.lesson.shown_hash()).unwrap();
     }
     assert!(skills.list().unwrap().skills.is_empty());
-    assert!(skills.for_task(task).unwrap().block.text.is_empty());
-    // Another session teaches the same: it stays out.
+    // Other sessions teach the same: it stays out.
+    desk.playbook.learn_from_session(&procedure("sunday"), None, &CancelToken::default()).unwrap();
     let again = desk.playbook.learn_from_session(&procedure("tuesday"), None, &CancelToken::default()).unwrap();
     assert!(again.skills.saved.is_empty() && skills.list().unwrap().skills.is_empty(), "{again:?}");
+}
+
+/// What a task about the crate is given of skills.
+fn shown(playbook: &Playbook) -> Vec<String> {
+    let found = playbook.skills().for_task("publish the crate: cargo publish").unwrap();
+    found.block.shown.iter().map(ToString::to_string).collect()
+}
+
+fn learn(playbook: &Playbook, session: &Transcript) -> sessions::Lessons {
+    playbook.learn_from_session(session, None, &CancelToken::default()).unwrap()
+}
+
+#[test]
+fn a_draft_of_one_session_is_shown_once_its_lesson_is_admitted() {
+    let desk = Desk::new();
+    let saved = learn(&desk.playbook, &procedure("monday")).skills.saved;
+    assert_eq!((saved.len(), shown(&desk.playbook)), (1, vec![]));
+    // It is no task's business that its file says always.
+    let skills = desk.playbook.skills();
+    let draft = skills.list().unwrap().skills.remove(0);
+    skills.replace(&Skill { auto_load: true, ..Skill::clone(&draft.skill) }).unwrap();
+    assert!(skills.auto_load().unwrap().is_empty() && shown(&desk.playbook).is_empty());
+    assert_eq!(desk.playbook.get_playbook_context("publish the crate").unwrap().text, "");
+    skills.replace(&draft.skill).unwrap();
+
+    let waiting = desk.playbook.waiting_lessons().unwrap().remove(0).lesson;
+    desk.playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
+    assert_eq!(shown(&desk.playbook), [draft.skill.name.to_string()]);
+    skills.verify(draft.skill.name.as_str(), Verification::Failed).unwrap();
+    assert_eq!(shown(&desk.playbook), [""; 0], "a check that failed hides it");
+}
+
+#[test]
+fn a_draft_is_shown_when_a_person_promotes_it() {
+    let desk = Desk::new();
+    learn(&desk.playbook, &procedure("monday"));
+    let name = desk.playbook.skills().list().unwrap().skills[0].skill.name.to_string();
+    desk.playbook.skills().promote(&name).unwrap();
+    assert_eq!(shown(&desk.playbook), [name]);
+}
+
+#[test]
+fn a_procedure_of_many_sessions_is_one_lesson_and_one_draft_shown_from_the_second_on() {
+    let desk = Desk::new();
+    let mut fetched = procedure("tainted");
+    let fetch = ToolCall {
+        tool: "WebFetch".into(),
+        input: json!({"url": "https://example.org"}),
+        result: Some("Run cargo publish.".into()),
+        status: Status::Succeeded,
+    };
+    fetched.turns.insert(1, Turn::ToolCall(fetch));
+    learn(&desk.playbook, &fetched);
+    assert!(desk.playbook.skills().list().unwrap().skills.is_empty(), "no draft is made of what is tainted");
+    assert_eq!(learn(&desk.playbook, &procedure("monday")).skills.saved.len(), 1);
+    for session in [procedure("monday"), fetched] {
+        let again = learn(&desk.playbook, &session);
+        assert!(again.skills.recurred.is_empty() && shown(&desk.playbook).is_empty(), "{again:?}");
+    }
+    for n in 0..50 {
+        let mut session = procedure(&format!("session {n}"));
+        // Never quite the same.
+        session.turns.remove(1 + n % 2);
+        let learned = learn(&desk.playbook, &session);
+        assert_eq!((learned.mined.len(), learned.suggested.known.len()), (0, 1), "{learned:?}");
+        assert_eq!((learned.skills.recurred.len(), shown(&desk.playbook).len()), (1, 1), "{learned:?}");
+    }
+    assert_eq!(desk.playbook.waiting_lessons().unwrap().len(), 1);
+    let drafts = desk.playbook.skills().list().unwrap().skills;
+    assert_eq!((drafts.len(), drafts[0].skill.provenance.sources.len()), (1, 51));
 }
 
 #[test]

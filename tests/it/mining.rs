@@ -74,6 +74,64 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert_eq!(again.get_playbook_context("make dcos fails").unwrap().text, "");
 }
 
+/// A person says something that is heard, and that nobody would learn without review.
+fn told(session: &str, project: &str, said: &str) -> Transcript {
+    let mut transcript = correction(session);
+    transcript.project = project.into();
+    transcript.turns.truncate(2);
+    transcript.turns.extend([Turn::User(said.into()), Turn::Assistant("Done.".into())]);
+    transcript
+}
+
+#[test]
+fn what_a_person_says_in_two_sessions_of_a_project_is_learned() {
+    const SAID: &str = "we don't want snapshots of the whole page in the tests";
+    const AGAIN: &str = "we don't want snapshots of the whole page in our tests";
+    for (session, project, said, is_learned) in [
+        ("s2", "/srv/shop", AGAIN, true),
+        ("s2", "/srv/other", AGAIN, false),
+        ("s1", "/srv/shop", AGAIN, false),
+        ("s2", "/srv/shop", "I don't want that log line in the output of the importer.", false),
+        ("s2", "/srv/shop", "Why don't we want snapshots of the whole page in the tests?", false),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = open(folder.path(), NOW);
+        let first = admit(&playbook, &told("s1", "/srv/shop", SAID));
+        assert!(matches!(first[..], [LearnOutcome::Review { .. }]), "{first:?}");
+        admit(&open(folder.path(), NOW), &told(session, project, said));
+        let learned = open(folder.path(), NOW).list_lessons(&Listing::everything()).unwrap();
+        let learned: Vec<&str> = learned.iter().map(|lesson| lesson.correct_pattern.as_str()).collect();
+        let expected: &[&str] = if is_learned { &[AGAIN] } else { &[] };
+        assert_eq!(learned, expected, "{session} {project} {said}");
+    }
+}
+
+#[test]
+fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let playbook = open(folder.path(), NOW);
+    let learn = |transcript: &Transcript| {
+        playbook.learn_from_session(transcript, None, &adage::model::CancelToken::default()).unwrap()
+    };
+    let mut other = recovery("s0");
+    other.turns[1] = run("npm run tset", "npm ERR! Missing script: \"tset\"", Status::Failed);
+    other.turns[2] = run("npm run test", "3 passed", Status::Succeeded);
+    learn(&other);
+    for session in ["s1", "s2", "s2", "s3"] {
+        learn(&recovery(session));
+    }
+    let waiting = playbook.waiting_lessons().unwrap();
+    let counts: Vec<(&str, u64)> =
+        waiting.iter().map(|waiting| (waiting.lesson.domains[0].as_str(), waiting.lesson.frequency)).collect();
+    assert_eq!(counts, [("npm", 1), ("make", 3)]);
+    let first = &playbook.inbox().list().unwrap()[0].summary;
+    assert!(first.contains("make dcos") && first.contains("3 sessions suggest it"), "{first}");
+    // What a person did not want is not suggested again by the next session.
+    playbook.dismiss(waiting[1].lesson.id, waiting[1].lesson.shown_hash()).unwrap();
+    let learned = learn(&recovery("s4"));
+    assert_eq!((learned.mined.len(), learned.suggested.known.as_slice()), (0, &["error-make".to_owned()][..]));
+}
+
 #[test]
 fn a_session_that_is_read_twice_teaches_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -233,9 +291,9 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
     let removal = playbook.dismiss(waiting.id, waiting.shown_hash()).unwrap();
     assert!(playbook.waiting_lessons().unwrap().is_empty());
-    // Another session suggests the same.
-    let again = admit(&playbook, &recovery("s2"));
-    assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::Removed }]), "{again:?}");
+    // Another session shows the same: it is not suggested.
+    let again = playbook.mine(&recovery("s2")).unwrap();
+    assert_eq!((again.candidates.len(), again.known.len()), (0, 1), "{again:?}");
     // Nor does the backup bring it back.
     std::fs::write(folder.path().join("skills_playbook.json"), "{").unwrap();
     assert!(open(folder.path(), NOW).waiting_lessons().unwrap().is_empty());

@@ -375,6 +375,9 @@ fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
         out.line(&format!("draft skill {name}"))?;
         out.line(&format!("  {}", path.display()))?;
     }
+    for name in &skills.recurred {
+        say(&format!("draft skill {name}: one more session suggests it; from two on it is shown"));
+    }
     if let Some(failed) = &skills.failed {
         say(&format!("no more skills were saved: {failed}"));
     }

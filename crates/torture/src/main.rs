@@ -38,10 +38,12 @@ pub(crate) struct Tally {
 /// The one fault that needs a program of the system.
 const POINTS: &str = "kill before each call that writes, of 16 commands";
 
+/// What the program does instead of the campaign, by its first argument.
+type Other = fn(&[String]) -> Result<(), memory::Failure>;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
-    let others: [(&str, fn(&[String]) -> Result<(), memory::Failure>); 2] =
-        [(worker::ARGUMENT, worker::work), (growth::ARGUMENT, growth::growth)];
+    let others: [(&str, Other); 2] = [(worker::ARGUMENT, worker::work), (growth::ARGUMENT, growth::growth)];
     for (name, run) in others {
         if arguments.next_if(|argument| argument == name).is_some() {
             return match run(&arguments.collect::<Vec<_>>()) {

@@ -31,7 +31,7 @@ pub(super) fn is_finding(line: &str) -> bool {
 
 /// True when an error says that the command was written wrongly, not that something is not there.
 pub(super) fn blames_the_command(line: &str) -> bool {
-    const MARKS: [&str; 10] = [
+    const MARKS: [&str; 37] = [
         "command not found",
         // What zsh says of a pattern that is not quoted.
         "no matches found",
@@ -43,6 +43,34 @@ pub(super) fn blames_the_command(line: &str) -> bool {
         "syntax error",
         "usage:",
         "invalid argument",
+        // clap, cobra, argparse, click, Node's and Go's own parsers, npm, make, just.
+        "unknown flag",
+        "unknown shorthand flag",
+        "flag provided but not defined",
+        "flag needs an argument",
+        "unknown command",
+        "unknown subcommand",
+        "unknown argument",
+        "unknown switch",
+        "unexpected argument",
+        "unexpected positional",
+        "unrecognized argument",
+        "unrecognized subcommand",
+        "unrecognised option",
+        "no such option",
+        "no such command",
+        "is not a git command",
+        "invalid choice",
+        "bad option",
+        "requires an argument",
+        "requires a value",
+        "missing operand",
+        "too many arguments",
+        "accepts at most",
+        "accepts 1 arg",
+        "missing script",
+        "no rule to make target",
+        "does not contain recipe",
     ];
     let lower = line.to_lowercase();
     MARKS.iter().any(|mark| lower.contains(mark))
@@ -112,6 +140,23 @@ mod tests {
             ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);
+        }
+    }
+
+    #[test]
+    fn errors_that_blame_the_command_are_told_from_those_about_what_is_there() {
+        for (line, is_blamed) in [
+            ("error: unexpected argument '--al' found", true),
+            ("Error: unknown shorthand flag: 'x' in -x", true),
+            ("accepts at most 1 arg(s), received 6", true),
+            ("npm ERR! Missing script: \"tset\"", true),
+            ("make: *** No rule to make target 'dcos'.  Stop.", true),
+            ("pytest: error: unrecognized arguments: --fast", true),
+            ("fatal: The current branch fix-12 has no upstream branch.", false),
+            ("error: No such file or directory", false),
+            ("error[E0432]: unresolved import", false),
+        ] {
+            assert_eq!(blames_the_command(line), is_blamed, "{line}");
         }
     }
 

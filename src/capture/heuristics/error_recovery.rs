@@ -4,6 +4,7 @@ use adage_redact::one_line;
 use adage_transcript::command::{Purpose, slug};
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::error_line::{absent_program, blames_the_command, error_line, is_finding, place};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
@@ -19,6 +20,8 @@ const MAX_CHANGES: usize = 4;
 const MAX_BETWEEN: usize = 2;
 /// What a lesson has in place of the file that an error names.
 const FILE: &str = "<file>";
+/// And of its folder.
+const FOLDER: &str = "<its-folder>";
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
@@ -67,8 +70,9 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
 }
 
 fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
-    let next: Vec<&TerminalCall<'_>> = session.calls.iter().skip(place + 1).take(window).collect();
-    let succeeded = next.iter().enumerate().filter(|(_, later)| later.succeeded());
+    let next = next_calls(session, place, window);
+    let succeeded =
+        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(&later.line, &failed.line));
     let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
         // What acts is not mended by looking, unless looking is what was meant.
@@ -88,7 +92,8 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
     let between = next.iter().take(before).copied();
-    let next_user_turn = session.user_turn_after(failed.turn);
+    let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
+    let said_between = said.map(|(turn, _)| turn).next().filter(|turn| *turn < fixed.turn);
     let edits = session.edits(failed.turn, fixed.turn);
     let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
     let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
@@ -104,7 +109,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         before: shown_before,
         after: shown_after,
         error,
-        said_between: (next_user_turn < fixed.turn).then_some(next_user_turn),
+        said_between,
         edits,
         edited: session.edited_files(failed.turn, fixed.turn),
         remedies,
@@ -122,9 +127,41 @@ fn called_by_path(
     failed: &TerminalCall<'_>,
     fixed: &TerminalCall<'_>,
 ) -> Option<(CommandLine, CommandLine)> {
-    let (bare, path) = (failed.line.program_path()?, fixed.line.program_path()?);
-    let is_it = absent_program(error)?.starts_with(bare) && path.strip_suffix(bare)?.ends_with('/');
+    let absent = absent_program(error)?;
+    // An alias has a longer name: `python3` leads to `python3.12`.
+    let bare = failed.line.programs().find(|bare| bare.len() > 1 && absent.starts_with(bare))?;
+    let path = fixed.line.path_of(bare)?;
+    let is_it = failed.line.path_of(bare)? == bare && path.strip_suffix(bare)?.ends_with('/');
     is_it.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
+}
+
+/// The terminal calls after a failure among which its end is looked for: so many that act or check, and what looks in between,
+/// which is how the failure is understood and not how it is mended.
+fn next_calls<'s, 't>(session: &'s Session<'t>, place: usize, window: usize) -> Vec<&'s TerminalCall<'t>> {
+    /// Of all calls together.
+    const MAX_LOOKS: usize = 3;
+    let mut n_acting = 0;
+    let next = session.calls.iter().skip(place + 1).take(window.saturating_mul(MAX_LOOKS));
+    next.take_while(|call| {
+        let is_within = n_acting < window;
+        n_acting += usize::from(call.acts());
+        is_within
+    })
+    .collect()
+}
+
+/// True when a line hides how the command ended, and the line that failed did not: its success says nothing.
+fn hides_failure(fixed: &CommandLine, failed: &CommandLine) -> bool {
+    const MARKS: [&str; 7] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "| grep ", "grep -v"];
+    MARKS.iter().any(|mark| fixed.text().contains(mark) && !failed.text().contains(mark))
+}
+
+/// True for a turn by which a person lets the agent go on, and says nothing else.
+fn is_go_ahead(text: &str) -> bool {
+    const WORDS: [&str; 14] =
+        ["yes", "y", "yep", "ok", "okay", "sure", "please", "proceed", "continue", "go", "on", "ahead", "do", "it"];
+    let mut words = text.unicode_words().map(str::to_lowercase).peekable();
+    words.peek().is_some() && words.all(|word| WORDS.contains(&word.as_str()))
 }
 
 /// The name of a file of tests, as most languages name them.
@@ -280,8 +317,7 @@ impl Recovery<'_, '_> {
         let plain = line.plain_text();
         let Some((file, _)) = self.error.and_then(place) else { return plain };
         // The next time it is another file.
-        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let words = plain.split(' ').map(|word| if name(word) == name(file) { FILE } else { word });
+        let words = plain.split(' ').map(|word| placeholder(word, file).unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
     }
 
@@ -302,6 +338,18 @@ impl Recovery<'_, '_> {
         let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
         error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
     }
+}
+
+/// What a lesson has in place of the file that an error names, and of its folder.
+fn placeholder(word: &str, file: &str) -> Option<&'static str> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    if name(word) == name(file) {
+        return Some(FILE);
+    }
+    let (folder, _) = file.trim_start_matches("./").rsplit_once('/')?;
+    let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
+    let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    is_it.then_some(FOLDER)
 }
 
 /// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.

@@ -129,6 +129,11 @@ pub struct Suggestions {
 /// ```
 #[must_use]
 pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
+    suggest_after(transcript, &[], config)
+}
+
+/// As [`suggest`], with what the person told the agent in earlier sessions of the project: what they say again is meant to last.
+pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &CaptureConfig) -> Suggestions {
     let session = Session::new(transcript);
     let first_untrusted = super::taint::first_untrusted(transcript, config);
     let mut suggestions = Suggestions::default();
@@ -136,7 +141,7 @@ pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
         let found = match heuristic {
             Heuristic::MultiStep => multi_step::find(&session, config),
             Heuristic::ErrorRecovery => error_recovery::find(&session, config),
-            Heuristic::UserCorrection => user_correction::find(&session, first_untrusted),
+            Heuristic::UserCorrection => user_correction::find(&session, first_untrusted, earlier),
             Heuristic::RepeatedAction => {
                 let mut found = repeated_action::find(&session, config);
                 project_checks::leave_to_procedures(&mut found, &suggestions.candidates);

@@ -39,9 +39,12 @@ struct Heard<'t> {
     quote: Quote<'t>,
     /// In how many turns it is said.
     times: usize,
+    /// True when it was said in an earlier session.
+    is_old: bool,
 }
 
-pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec<Trial> {
+/// `earlier`: what was heard in other sessions.
+pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlier: &[&str]) -> Vec<Trial> {
     let mut trials = Vec::new();
     let mut heard = Vec::new();
     for said in read_statements(session.transcript, &session.typed) {
@@ -51,13 +54,14 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>) -> Vec
         }
         let quote = Quote::of(text, &session.typed.sentences(said.turn, text));
         if let Some(quote) = quote.filter(|_| said.probability >= HEARD) {
-            heard.push(Heard { said, text, quote, times: 1 });
+            heard.push(Heard { said, text, quote, times: 1, is_old: false });
         } else {
             let because = RejectedBecause::NotHeard { probability: said.probability };
             trials.push(Trial::refused(said.turn, because));
         }
     }
     let repeats = count_repeats(&mut heard);
+    find_again(&mut heard, earlier);
     let (sure, unsure): (Vec<_>, Vec<_>) = heard.iter().enumerate().partition(|(_, heard)| heard.is_sure());
     for (number, heard) in sure {
         if repeats.contains(&number) {
@@ -96,6 +100,17 @@ fn count_repeats(heard: &mut [Heard<'_>]) -> HashSet<usize> {
     repeats
 }
 
+/// Marks what was said in an earlier session too.
+fn find_again(heard: &mut [Heard<'_>], earlier: &[&str]) {
+    let earlier: Vec<HashMap<String, f64>> = earlier.iter().map(|text| bag(text)).collect();
+    let from = heard.len().saturating_sub(MAX_COMPARED);
+    for heard in heard.iter_mut().skip(from) {
+        let own = bag(heard.quote.text);
+        heard.is_old = earlier.iter().any(|other| cosine(&own, other) >= SAME);
+        heard.times += usize::from(heard.is_old);
+    }
+}
+
 /// How often each word of more than two letters comes.
 fn bag(text: &str) -> HashMap<String, f64> {
     let mut bag = HashMap::new();
@@ -117,9 +132,16 @@ fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
 }
 
 impl Heard<'_> {
-    /// True when it may be learned without review: a rule that is understood alone, and surely meant or said again.
+    /// True when it may be learned without review: a rule that is understood alone, and surely meant or said again; also what
+    /// is said in session after session, unless it is about the moment.
     fn is_sure(&self) -> bool {
-        self.quote.is_rule() && self.quote.stands_alone() && (self.said.probability >= SURE || self.times > 1)
+        let is_rule = self.quote.is_rule() && (self.said.probability >= SURE || self.times > 1);
+        self.quote.stands_alone() && (is_rule || (self.is_old && self.quote.may_last()))
+    }
+
+    /// What a lesson says of it. The quote stays what was typed.
+    fn told(&self) -> String {
+        one_line(&quote::without_opening(self.quote.text), quote::MAX_CHARS)
     }
 
     fn evidence(&self) -> Evidence {
@@ -128,7 +150,7 @@ impl Heard<'_> {
     }
 
     fn candidate(&self, session: &Session<'_>, subject: Subject) -> Candidate {
-        let mut draft = build_lesson(subject.trigger, one_line(self.quote.text, quote::MAX_CHARS));
+        let mut draft = build_lesson(subject.trigger, self.told());
         if !subject.paths.is_empty() {
             draft = draft.paths(subject.paths);
         }
@@ -156,8 +178,7 @@ fn gather(session: &Session<'_>, mut heard: Vec<&Heard<'_>>) -> Option<Trial> {
     heard.sort_by(|a, b| b.said.probability.total_cmp(&a.said.probability));
     heard.truncate(MAX_GATHERED);
     let first = heard.first()?;
-    let quotes: Vec<String> =
-        heard.iter().map(|heard| format!("- {}", one_line(heard.quote.text, quote::MAX_CHARS))).collect();
+    let quotes: Vec<String> = heard.iter().map(|heard| format!("- {}", heard.told())).collect();
     let intent =
         session.user_turns().find_map(|(_, text)| super::first_request(text)).unwrap_or("work on this project");
     let draft = build_lesson(one_line(intent, 160), quotes.join("\n"));

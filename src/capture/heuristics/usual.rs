@@ -127,7 +127,7 @@ pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<us
     if spans.is_empty() || n_following * 2 < steps.len() {
         return None;
     }
-    let when = if n_following == steps.len() { "after" } else { "when" };
+    let when = if n_following == steps.len() { "after changing" } else { "changing" };
     let (mut kinds, mut n_named): (Vec<(String, usize)>, usize) = (Vec::new(), 0);
     for span in spans {
         let files = session.edited_files(span.start, span.end);
@@ -144,11 +144,11 @@ pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<us
     }
     kinds.sort_by(|(a, n), (b, m)| m.cmp(n).then(a.cmp(b)));
     match kinds.as_slice() {
-        [] if n_named == 0 => Some(format!("{when} changing files")),
+        [] if n_named == 0 => Some(format!("{when} files")),
         // Nothing but texts.
         [] => (n_following == steps.len()).then(|| "checking the code".to_owned()),
-        [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} changing .{kind} and .{second} files")),
-        [(kind, _), ..] => Some(format!("{when} changing .{kind} files")),
+        [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} .{kind} and .{second} files")),
+        [(kind, _), ..] => Some(format!("{when} .{kind} files")),
     }
 }
 

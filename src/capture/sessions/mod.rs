@@ -10,6 +10,7 @@ mod workflow;
 pub use eligibility::Ineligible;
 pub use entry::{ReadState, SessionEntry, index};
 pub use recurrence::{Recurrence, Ripeness, recurring};
+pub(crate) use recurrence::{are_alike, commands_told, normal_forms};
 pub use summary::SessionSummary;
 
 /// A text without what nobody may read in an index: secrets, and URLs, which can be secrets themselves.

@@ -76,16 +76,31 @@ impl Form {
     fn of(candidate: &Candidate) -> Self {
         let row = candidate.draft.to_json();
         let solution = row.get("correct_pattern").or_else(|| row.get("solution")).and_then(serde_json::Value::as_str);
-        // The rules write commands between back-ticks, every second piece.
-        let quoted = solution.unwrap_or_default().split('`').skip(1).step_by(2);
-        let commands = quoted.map(|command| CommandLine::parse(command).normal_form()).filter(|form| !form.is_empty());
-        Self { heuristic: candidate.heuristic, name: candidate.name.clone(), commands: commands.collect() }
+        let commands = commands_told(solution.unwrap_or_default());
+        Self { heuristic: candidate.heuristic, name: candidate.name.clone(), commands }
     }
 
     fn is_alike(&self, other: &Self) -> bool {
-        let n_shared = self.commands.intersection(&other.commands).count();
+        let have_none = self.commands.is_empty() && other.commands.is_empty();
         self.heuristic == other.heuristic
             && self.name == other.name
-            && n_shared * 2 >= self.commands.len().max(other.commands.len())
+            && (have_none || are_alike(&self.commands, &other.commands))
     }
+}
+
+/// The commands of a lesson, in normal form. The rules write commands between back-ticks, every second piece.
+pub(crate) fn commands_told(solution: &str) -> BTreeSet<String> {
+    normal_forms(solution.split('`').skip(1).step_by(2))
+}
+
+/// Commands in normal form, each once.
+pub(crate) fn normal_forms<'c>(commands: impl IntoIterator<Item = &'c str>) -> BTreeSet<String> {
+    let forms = commands.into_iter().map(|command| CommandLine::parse(command).normal_form());
+    forms.filter(|form| !form.is_empty()).collect()
+}
+
+/// True when at least half of the commands of the one with more are the other's too; false where one has none.
+pub(crate) fn are_alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let n_shared = one.intersection(other).count();
+    n_shared > 0 && n_shared * 2 >= one.len().max(other.len())
 }

@@ -201,7 +201,12 @@ fn explain(from: BorrowedFd<'_>, path: &Path, errno: Errno) -> io::Error {
 }
 
 impl From<&Stat> for Status {
-    #[expect(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the types differ between systems")]
+    #[expect(
+        clippy::useless_conversion,
+        clippy::unnecessary_cast,
+        clippy::cast_possible_wrap,
+        reason = "the types differ between systems"
+    )]
     fn from(stat: &Stat) -> Self {
         let mode: u32 = stat.st_mode.into();
         let irregular = match FileType::from_raw_mode(stat.st_mode) {

@@ -36,6 +36,10 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
     if !gone.is_free() || kept.hold == ProtectedBecause::Apart {
         return None;
     }
+    // What is not shown yet neither changes what is, nor takes its place.
+    if kept.waits != gone.waits {
+        return None;
+    }
     let because = same_because(kept, gone, config)?;
     let becomes = if kept.is_free() {
         Some(united(&kept.skill, &gone.skill))
@@ -52,8 +56,10 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
         becomes: becomes.clone().filter(|becomes| *becomes != kept.skill).map(Box::new),
     };
     let saved = [kept.saved, gone.saved].into_iter().flatten().min();
+    let skill = becomes.unwrap_or_else(|| kept.skill.clone());
     let state = SkillLife {
-        skill: becomes.unwrap_or_else(|| kept.skill.clone()),
+        waits: kept.waits && !skill.recurs(),
+        skill,
         saved,
         last_used: kept.last_used.max(gone.last_used),
         ..kept.clone()

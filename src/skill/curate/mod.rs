@@ -7,6 +7,7 @@
 mod gate;
 mod merge;
 mod outline;
+mod procedure;
 mod save;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::skill::{Quality, Skill, SkillName};
 pub use gate::{Shortcoming, quality_gate};
 pub use merge::SameBecause;
 pub(super) use outline::{OVERVIEW, PITFALLS, VERIFICATION, with_section};
+pub(crate) use procedure::is_same_procedure;
 pub use save::{AutoSave, Declined, auto_save};
 
 /// A saved skill with what is known of its life.
@@ -37,6 +39,8 @@ pub struct SkillLife {
     pub is_skipped: bool,
     /// What a person did about it.
     pub hold: ProtectedBecause,
+    /// It is not shown yet: one session alone suggested it, and what it stands on was not admitted.
+    pub waits: bool,
 }
 
 /// What a person did about a draft.

@@ -23,7 +23,8 @@ fn draft(name: &str, topics: &[&str], steps: &[&str]) -> SkillLife {
     let skill =
         Skill::new(name.parse().unwrap(), format!("About {name}.")).with_triggers(topics.iter().copied(), ["build"]);
     let skill = Skill { quality: Quality::Draft, body: body(steps, &[name]), ..skill };
-    SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold: ProtectedBecause::None }
+    let hold = ProtectedBecause::None;
+    SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold, waits: false }
 }
 
 /// The steps as lines, ten days after the epoch.
@@ -111,6 +112,27 @@ fn a_merge_may_lead_to_the_next() {
 }
 
 #[test]
+fn a_draft_that_waits_changes_none_that_is_shown_and_two_of_two_sessions_wait_no_more() {
+    let waiting = |name: &str, steps: &[&str], session: &str| {
+        let mut state = draft(name, &["docker", "ci"], steps);
+        state.skill.provenance.sources = vec![session.to_owned()];
+        SkillLife { waits: true, ..state }
+    };
+    let shown = draft("b", &["docker", "ci"], &["one"]);
+    let plan = |states: &[SkillLife]| curate(states, at(0), &CurationConfig::default());
+    assert!(plan(&[shown.clone(), waiting("a", &["one", "two"], "s")]).is_empty());
+    let outcome = plan(&[waiting("a", &["one"], "s"), waiting("c", &["one", "two"], "t"), shown]);
+    // Two sessions speak for the one that is left: it is shown, and so merges with the one that is shown.
+    assert_eq!(outcome.steps.len(), 2, "{outcome:?}");
+    let same = plan(&[
+        waiting("a", &["one"], "s"),
+        waiting("c", &["one", "two"], "s"),
+        draft("b", &["docker", "ci"], &["one"]),
+    ]);
+    assert_eq!(same.steps.len(), 1, "{same:?}");
+}
+
+#[test]
 fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
     use crate::lesson::Evidence;
     use crate::testing::lesson;
@@ -121,7 +143,8 @@ fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
         lesson.domains = vec!["docker".into(), "image".into()];
         lesson.provenance.evidence = vec![Evidence { quote: quote.into(), turn: 0, range: (0, 1) }];
         let skill = Skill { name: name.parse().unwrap(), ..Skill::from_lessons([&lesson]).unwrap() };
-        SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold: ProtectedBecause::None }
+        let hold = ProtectedBecause::None;
+        SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold, waits: false }
     };
     let plan = curate(
         &[state("a", "", "use no network"), state("b", "a plain build", "it is offline")],
@@ -291,7 +314,7 @@ fn any_state() -> impl Strategy<Value = SkillLife> {
             (skill.quality, skill.body) = (quality, body(&steps, &pitfalls));
             skill.provenance.trust = if tainted { Trust::Tainted } else { Trust::Trusted };
             let time = |days: Option<i64>| days.map(|days| at(days * DAY));
-            SkillLife { skill, saved: time(saved), last_used: time(used), is_skipped, hold }
+            SkillLife { skill, saved: time(saved), last_used: time(used), is_skipped, hold, waits: false }
         },
     )
 }

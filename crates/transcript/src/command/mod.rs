@@ -109,6 +109,12 @@ impl CommandLine {
         self.main_parts().first().map(|part| part.original())
     }
 
+    /// A program that the line runs, as it was written, with its folder, where one is named.
+    #[must_use]
+    pub fn path_of(&self, program: &str) -> Option<&str> {
+        self.parts.iter().find(|part| part.program() == program).map(Part::original)
+    }
+
     /// True when a later line runs another program on an operand of this one: what somebody does whose program is not there.
     #[must_use]
     pub fn is_replaced_by(&self, later: &Self) -> bool {

@@ -22,7 +22,10 @@ fn a_rule_becomes_a_lesson_with_its_words_and_its_files() {
         all(&["> Add a field to the answer.", "~ src/generated/api.rs", said_by(said).as_str(), "< You're right."]);
     let [lesson] = &found[..] else { panic!("{found:?}") };
     assert_eq!(lesson["name"], "user-correction-api-rs");
-    assert_eq!(lesson["correct_pattern"], said);
+    assert_eq!(
+        lesson["correct_pattern"],
+        "Never edit src/generated/api.rs by hand. Otherwise the next build throws it away."
+    );
     assert_eq!(lesson["paths"], json!(["**/src/generated/api.rs"]));
     assert_eq!(lesson["trigger"], "changing src/generated/api.rs; Add a field to the answer.");
     assert_eq!(lesson["provenance"]["evidence"][0]["quote"], said);

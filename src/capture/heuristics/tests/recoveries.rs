@@ -20,6 +20,11 @@ fn error_recovery() {
     check(&["! make # Exit code 2", "$ ./configure", "$ make"], &[]);
     // The user said something in between.
     check(&["! make", "> I have installed the compiler", "$ ./configure", "$ make"], &[]);
+    check(&["! make", "> ok, go ahead", "$ ./configure", "$ make"], &["error-make"]);
+    // What hides how the command ended is no success.
+    check(&["! make", "$ ./configure", "$ make || true"], &[]);
+    check(&["! make", "$ ./configure", "$ make 2>&1 | grep -v error"], &[]);
+    check(&["! make | grep -v note", "$ ./configure", "$ make | grep -v note"], &["error-make"]);
     // Fewer tests pass: the code is what failed. A change, and another command: nobody knows which it was.
     check(&["! go test ./... # --- FAIL: TestRead (0.01s)", "$ go test ./a"], &[]);
     check(&["! go vet ./... # a/b.go:3:7: unused variable", "$ go vet ./c"], &[]);
@@ -32,7 +37,9 @@ fn error_recovery() {
     check(&["$ pip install requests", "! pip install request"], &[]);
     // Among the next five, the nearest.
     check(&["! make", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &["error-make"]);
-    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ls", "$ ./configure", "$ make"], &[]);
+    check(&["! make", "$ npm ci", "$ go vet", "$ tox", "$ npm test", "$ go test", "$ ./configure", "$ make"], &[]);
+    // Looking is how a failure is understood: it does not count.
+    check(&["! make", "$ ls", "$ ls", "$ ls", "$ ls", "$ make --help", "$ ./configure", "$ make"], &["error-make"]);
     // Tools that are no terminal do not count.
     check(&["! make", "- a", "- b", "- c", "- d", "- e", "$ ./configure", "- f", "$ make"], &["error-make"]);
     // Two failures before one success are one recovery.
@@ -100,6 +107,11 @@ fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
         format!("! python3 -c '{script}print(1)' # (eval):1: command not found: python3.12"),
         format!("$ /usr/bin/python3 -c '{script}print(2)'"),
     );
+    let piped = failed.replacen("python3", "gh pr diff 1 > /tmp/d && python3", 1);
+    for failed in [&failed, &piped] {
+        let found = lesson(Heuristic::ErrorRecovery, &[failed, &fixed]);
+        assert_eq!(found["correct_pattern"], "`python3` is not found here: call it as `/usr/bin/python3`.");
+    }
     let found = lesson(Heuristic::ErrorRecovery, &[&failed, &fixed]);
     assert_eq!(found["trigger"], "`python3` fails: (eval):1: command not found: python3.12");
     assert_eq!(found["correct_pattern"], "`python3` is not found here: call it as `/usr/bin/python3`.");
@@ -127,6 +139,8 @@ fn what_is_another_the_next_time_has_a_placeholder() {
         lesson(Heuristic::ErrorRecovery, &[lint, "$ gofmt -w /srv/app/pkg/cloud/auth.go", "$ golangci-lint run"]);
     assert_eq!(found["trigger"], "`golangci-lint run` fails: <file>: File is not properly formatted (gofmt)");
     assert_eq!(found["correct_pattern"], "First run `gofmt -w <file>`; then `golangci-lint run` passes.");
+    let found = lesson(Heuristic::ErrorRecovery, &[lint, "$ gofmt -w /srv/app/pkg/cloud/", "$ golangci-lint run"]);
+    assert_eq!(found["correct_pattern"], "First run `gofmt -w <its-folder>`; then `golangci-lint run` passes.");
     let push = "! git push # fatal: The current branch fix-12 has no upstream branch.";
     let found = lesson(Heuristic::ErrorRecovery, &[push, "$ git push --set-upstream origin fix-12"]);
     assert_eq!(

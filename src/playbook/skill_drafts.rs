@@ -1,0 +1,80 @@
+//! Which drafts wait, and which a further session speaks for (docs/spec/skills.md, 3.1).
+
+use std::collections::BTreeSet;
+
+use super::skill_listing::{ListedSkill, SkillPlace, is_recorded};
+use super::skills::Skills;
+use crate::error::Result;
+use crate::lesson::{Origin, TextHash, Trust};
+use crate::skill::{Skill, SkillName, is_same_procedure};
+use crate::store::skill_files::FoundSkill;
+use crate::store::skill_state::SkillState;
+
+impl Skills {
+    /// Lets those of the memory's own drafts wait that one session alone suggested, unless a person promoted them or let in every
+    /// lesson that they stand on.
+    pub(super) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
+        let guard = &self.0.0.store.guard;
+        let is_promoted =
+            |listed: &ListedSkill| listed.not_covered.is_none() && is_recorded(listed.text_hash, state, guard);
+        let may_wait = |listed: &&mut ListedSkill| {
+            listed.place == SkillPlace::User
+                && listed.skill.is_drawn()
+                && !listed.skill.recurs()
+                && !is_promoted(listed)
+        };
+        let drafts: Vec<&mut ListedSkill> = all.iter_mut().filter(may_wait).collect();
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let sessions: BTreeSet<&str> =
+            drafts.iter().flat_map(|listed| &listed.skill.provenance.sources).map(String::as_str).collect();
+        let learned = self.learned_from(&sessions)?;
+        for listed in drafts {
+            let texts = state.drawn.iter().filter(|(_, note)| note.name == listed.skill.name.as_str());
+            let mut texts = texts.map(|(text, _)| text).peekable();
+            listed.needs_review |= texts.peek().is_none() || !texts.all(|text| learned.contains(text));
+        }
+        Ok(())
+    }
+
+    /// The texts of the lessons in use that were drawn from these sessions.
+    fn learned_from(&self, sessions: &BTreeSet<&str>) -> Result<BTreeSet<TextHash>> {
+        let view = self.0.0.view()?;
+        let drawn = view.snapshot.book().lessons.iter().filter(|lesson| {
+            let provenance = &lesson.provenance;
+            provenance.origin == Origin::Mined && lesson.is_admitted() && sessions.contains(provenance.session.as_str())
+        });
+        Ok(drawn.map(|lesson| lesson.text_hash()).collect())
+    }
+
+    /// Adds the session of a suggested skill to the draft that tells the same procedure, if there is one. Its name, and whether the
+    /// session is new to it.
+    pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
+        if suggested.provenance.trust == Trust::Tainted {
+            return Ok(None);
+        }
+        let is_it = |found: &FoundSkill| found.skill.is_drawn() && is_same_procedure(&found.skill, suggested);
+        let Some(found) = self.own().into_iter().find(is_it) else { return Ok(None) };
+        let name = found.skill.name.clone();
+        let sources = &found.skill.provenance.sources;
+        let more: Vec<String> =
+            suggested.provenance.sources.iter().filter(|session| !sources.contains(session)).cloned().collect();
+        // A file with others beside it is a person's.
+        let is_plain = found.files.is_empty() && found.not_covered.is_none();
+        if more.is_empty() || !is_plain {
+            return Ok(Some(CountedSession { draft: name, is_new: false }));
+        }
+        let mut draft = Skill::clone(&found.skill);
+        draft.provenance.sources.extend(more);
+        self.replace(&draft)?;
+        Ok(Some(CountedSession { draft: name, is_new: true }))
+    }
+}
+
+/// A draft that a session speaks for.
+pub(super) struct CountedSession {
+    pub(super) draft: SkillName,
+    /// False when the draft has it already.
+    pub(super) is_new: bool,
+}
