@@ -1,6 +1,7 @@
 //! What unit tests share: instants, lessons, and disks that fail.
 
 pub(crate) mod faults;
+pub(crate) mod mutated;
 pub(crate) mod random;
 
 use chrono::{DateTime, FixedOffset};

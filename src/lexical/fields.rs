@@ -111,7 +111,7 @@ impl FieldIndex {
         for gram in document.words.grams.iter() {
             let is_gram = |known: &GramCount| known.gram.cmp(&gram);
             match self.grams.find_mut(is_gram) {
-                Some(known) => known.count += 1,
+                Some(known) => known.count = known.count.saturating_add(1),
                 None => drop(self.grams.put(GramCount { gram, count: 1 }, is_gram)),
             }
         }
@@ -127,7 +127,7 @@ impl FieldIndex {
         for gram in document.words.grams.iter() {
             let is_gram = |known: &GramCount| known.gram.cmp(&gram);
             let Some(known) = self.grams.find_mut(is_gram) else { continue };
-            known.count -= 1;
+            known.count = known.count.saturating_sub(1);
             if known.count == 0 {
                 self.grams.take(is_gram);
             }
@@ -195,10 +195,11 @@ impl WordQuery {
         Self { total_idf: terms.iter().map(|(_, idf)| idf).sum(), terms, grams: WantedGrams::of(grams.collect()) }
     }
 
-    /// The score of each document of an index, by its number; numbers without a document have zeros.
-    pub(crate) fn scores(&self, index: &FieldIndex) -> Vec<WordScore> {
+    /// The score of each document of an index, by its number; numbers without a document have zeros. Only numbers below `n_numbers` are
+    /// looked at: a damaged file does not decide how much memory this takes.
+    pub(crate) fn scores(&self, index: &FieldIndex, n_numbers: usize) -> Vec<WordScore> {
         let n_rows = index.documents.iter().next_back().map_or(0, |last| last.row as usize + 1);
-        let mut scores = vec![WordScore::default(); n_rows];
+        let mut scores = vec![WordScore::default(); n_rows.min(n_numbers)];
         let unit = MAX_WEIGHT / f32::from(u16::MAX);
         for (term, idf) in &self.terms {
             let share = idf / self.total_idf;
@@ -355,6 +356,18 @@ mod tests {
         assert_eq!(DocumentWords::from_rows(terms, [&grams[..], &grams[..1]].concat()), None);
     }
 
+    #[test]
+    fn counts_of_a_file_that_cannot_be_are_counted_on() {
+        let mut index = index(&[["apple", "pear"], ["apple", ""]]);
+        let wrong = |count: u32| index.grams.iter().map(move |known| GramCount { count, ..*known }).collect();
+        let [none, all] = [0, u32::MAX].map(|count| SortedBlocks::from_sorted(wrong(count)));
+        index.grams = all;
+        index.put(2, words(&[field("apple", 3.0)]));
+        index.grams = none;
+        index.take(0);
+        assert_eq!((index.len(), index.grams.len()), (2, 0));
+    }
+
     fn check(found: f32, expected: f32) {
         assert!((found - expected).abs() < 1e-3, "{found} is not {expected}");
     }
@@ -363,7 +376,7 @@ mod tests {
     fn scores_are_those_worked_out_by_hand() {
         let index = index(&[["apple pear", "plum"], ["plum plum cherry fig", ""], ["fig", ""]]);
         let query = WordQuery::new("apple plums", &[&index]);
-        let scores = query.scores(&index);
+        let scores = query.scores(&index, 9);
         // "apple": n = 1 of 3, idf = ln(1 + 2.5/1.5) = 0.98083; "plum": n = 2, idf = ln(1 + 1.5/2.5) = 0.47000.
         // Row 0: apple in a head of 2 terms, tf = 3; 3·2.2/(1.2 + 3) = 1.57143. Plum in a body of one term: norm 0.75,
         // tf = 1.33333; 1.33333·2.2/2.53333 = 1.15789.
@@ -378,17 +391,17 @@ mod tests {
     #[test]
     fn an_unknown_word_weighs_at_most_like_the_rarest_known_one() {
         let one = index(&[["apple", "pear"]]);
-        check(WordQuery::new("apple zeppelin", &[&one]).scores(&one)[0].mass, 0.5);
+        check(WordQuery::new("apple zeppelin", &[&one]).scores(&one, 9)[0].mass, 0.5);
         let none = FieldIndex::default();
-        assert!(WordQuery::new("apple", &[&none]).scores(&none).is_empty());
-        assert!(WordQuery::new("", &[]).scores(&one)[0].mass.abs() < 1e-6);
+        assert!(WordQuery::new("apple", &[&none]).scores(&none, 9).is_empty());
+        assert!(WordQuery::new("", &[]).scores(&one, 9)[0].mass.abs() < 1e-6);
     }
 
     #[test]
     fn rarity_is_counted_over_all_indexes_together() {
         let (one, other) = (index(&[["apple", ""]]), index(&[["apple", ""], ["pear", ""]]));
-        let alone = WordQuery::new("apple", &[&one]).scores(&one)[0].words;
-        let together = WordQuery::new("apple", &[&one, &other]).scores(&one)[0].words;
+        let alone = WordQuery::new("apple", &[&one]).scores(&one, 9)[0].words;
+        let together = WordQuery::new("apple", &[&one, &other]).scores(&one, 9)[0].words;
         // One of one: ln(1 + 0.5/1.5); two of three: ln(1 + 1.5/2.5).
         check(together / alone, 0.47 / 0.287_68);
     }
@@ -397,7 +410,7 @@ mod tests {
     fn another_spelling_shares_grams() {
         let index = index(&[["reserializing", ""], ["deployment", ""]]);
         let query = WordQuery::new("serialise", &[&index]);
-        assert!(query.scores(&index).iter().all(|score| score.words.abs() < 1e-6));
+        assert!(query.scores(&index, 9).iter().all(|score| score.words.abs() < 1e-6));
         assert!(query.grams(&index, 0) > 1.0 && query.grams(&index, 1).abs() < 1e-6);
         assert!(query.grams(&index, 7).abs() < 1e-6, "no such document");
     }

@@ -65,7 +65,8 @@ fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
     for block in 0..n_blocks {
         let field = |nth: usize| number(bytes, 1 + block * 3 + nth);
         let (n_rows, last, end) = (field(0)?, rows.checked_add(field(1)?)?, rows.checked_add(field(2)?)?);
-        if n_rows == 0 || !(start <= last && last <= end && end <= bytes.len()) {
+        // A row takes a byte at least.
+        if n_rows == 0 || !(start <= last && last < end && end <= bytes.len() && n_rows - 1 <= last - start) {
             return None;
         }
         extents.push(Extent { n_rows, start, last, end });
@@ -95,13 +96,14 @@ impl<T: StoredRow> SortedBlocks<T> {
     }
 
     /// What [`SortedBlocks::to_bytes`] gave. Only the last row of each block is decoded; None where a table or such a row makes no
-    /// sense. Rows in between that make none are left out.
+    /// sense. Of the others, those from the first on that makes none are left out.
     pub(crate) fn from_bytes(bytes: &StoredBytes) -> Option<Self> {
         let mut sorted = Self::default();
         for Extent { n_rows, start, last, end } in extents(bytes.as_ref().as_ref())? {
-            let (row, _) = decode(bytes.as_ref().as_ref().get(last..end)?)?;
-            let held = Arc::clone(bytes);
-            let decode = move || rows_of(held.as_ref().as_ref().get(start..end).unwrap_or_default(), n_rows);
+            let (row, _) = decode::<T>(bytes.as_ref().as_ref().get(last..end)?)?;
+            let (held, kept) = (Arc::clone(bytes), row.clone());
+            let decode =
+                move || rows_of(held.as_ref().as_ref().get(start..last).unwrap_or_default(), n_rows, kept.clone());
             let block = StoredBlock { n_rows, last: row, decode: Box::new(decode), rows: OnceLock::new() };
             sorted.blocks.push(Block::Stored(Arc::new(block)));
             sorted.len += n_rows;
@@ -110,12 +112,14 @@ impl<T: StoredRow> SortedBlocks<T> {
     }
 }
 
-fn rows_of<T: StoredRow>(mut bytes: &[u8], n_rows: usize) -> Vec<T> {
-    let mut rows = Vec::with_capacity(n_rows.min(bytes.len()));
-    while let Some((row, rest)) = decode(bytes).filter(|_| rows.len() < n_rows) {
+/// The rows before the last, and the last.
+fn rows_of<T: StoredRow>(mut bytes: &[u8], n_rows: usize, last: T) -> Vec<T> {
+    let mut rows = Vec::with_capacity(n_rows.min(bytes.len() + 1));
+    while let Some((row, rest)) = decode(bytes).filter(|_| rows.len() + 1 < n_rows) {
         rows.push(row);
         bytes = rest;
     }
+    rows.push(last);
     if rows.len() < n_rows {
         tracing::error!(missing = n_rows - rows.len(), "stored rows cannot be decoded");
     }
@@ -176,6 +180,28 @@ mod tests {
         let is_decoded =
             |block: &&Block<(u32, u32)>| matches!(block, Block::Stored(stored) if stored.rows.get().is_some());
         assert_eq!(loaded.blocks.iter().filter(is_decoded).count(), 1);
+    }
+
+    #[test]
+    fn a_table_of_more_rows_than_bytes_is_not_believed() {
+        let whole = sorted(0..300).to_bytes();
+        for n_rows in [0, 100_000, u64::MAX] {
+            let mut forged = whole.clone();
+            forged[8..16].copy_from_slice(&n_rows.to_le_bytes());
+            assert!(load(forged).is_none(), "{n_rows}");
+        }
+    }
+
+    #[test]
+    fn a_block_ends_with_its_last_row_whatever_is_before_it() {
+        let whole = sorted(0..300);
+        let first_row = 8 + 3 * 24;
+        let mut damaged = whole.to_bytes();
+        damaged[first_row + 4..first_row + 12].fill(0xff);
+        let loaded = load(damaged).unwrap();
+        let keys: Vec<u32> = loaded.iter().map(|row| row.0).collect();
+        assert_eq!(keys, (99..300).map(|key| key * 2).collect::<Vec<_>>());
+        assert_eq!((loaded.iter().next_back(), loaded.len()), (whole.iter().next_back(), 300));
     }
 
     proptest! {

@@ -25,7 +25,16 @@ impl<T: Clone> IdMap<T> {
     }
 
     pub(crate) fn number(&self, id: LessonId) -> Option<u32> {
-        self.numbers.find(|row| row.0.cmp(&id)).map(|row| row.1)
+        self.numbers.find(|row| row.0.cmp(&id)).map(|row| row.1).filter(|number| self.is_number(*number))
+    }
+
+    /// Numbers that are in use or were. Only a damaged file leads to others.
+    pub(super) fn n_numbers(&self) -> usize {
+        self.numbers.len() + self.free.len()
+    }
+
+    pub(super) fn is_number(&self, number: u32) -> bool {
+        (number as usize) < self.n_numbers()
     }
 
     pub(crate) fn get(&self, number: u32) -> Option<&T> {
@@ -45,7 +54,8 @@ impl<T: Clone> IdMap<T> {
 
     /// Removes a row and frees its number.
     pub(crate) fn take(&mut self, id: LessonId) -> Option<u32> {
-        let (_, number) = self.numbers.take(|row| row.0.cmp(&id))?;
+        let number = self.number(id)?;
+        self.numbers.take(|row| row.0.cmp(&id));
         self.rows.take(|row| row.0.cmp(&number));
         self.free.push(number);
         Some(number)
@@ -71,14 +81,36 @@ impl IdMap<LessonId> {
     }
 
     pub(super) fn read(pieces: &mut StoredPieces<'_>) -> Option<Self> {
-        Some(Self { numbers: pieces.rows()?, rows: pieces.rows()?, free: pieces.value()? })
+        let stored = Self { numbers: pieces.rows()?, rows: pieces.rows()?, free: pieces.value()? };
+        let is_whole = stored.numbers.len() == stored.rows.len();
+        (is_whole && stored.free.iter().all(|number| stored.is_number(*number))).then_some(stored)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sorted_blocks::StoredBytes;
     use crate::testing::lesson;
+
+    fn read(numbers: &[(LessonId, u32)], free: &[u32]) -> Option<IdMap<LessonId>> {
+        let mut pieces = Pieces::default();
+        pieces.push_rows(&SortedBlocks::of(numbers.to_vec()));
+        pieces.push_rows(&SortedBlocks::of(numbers.iter().map(|row| (row.1, row.0)).collect()));
+        pieces.push_value(free.to_vec());
+        let stored = pieces.0.into_iter().map(|parts| std::sync::Arc::new(parts.concat()) as StoredBytes);
+        IdMap::read(&mut StoredPieces(&mut stored.collect::<Vec<_>>().into_iter()))
+    }
+
+    #[test]
+    fn a_file_does_not_lead_to_numbers_that_take_memory() {
+        let [a, b] = ["a", "b"].map(|trigger| lesson(trigger, "s").id);
+        assert_eq!(read(&[(a, 0), (b, 2)], &[1]).unwrap().number(b), Some(2));
+        assert!(read(&[(a, 0)], &[u32::MAX]).is_none());
+        let mut forged = read(&[(a, 0), (b, u32::MAX)], &[1]).unwrap();
+        assert_eq!((forged.number(b), forged.take(b)), (None, None));
+        assert_eq!([forged.put(b, b), forged.put(a, a)], [1, 0]);
+    }
 
     #[test]
     fn numbers_stay_and_are_used_again() {

@@ -188,6 +188,10 @@ impl RealmIndex {
     fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
         let ids = IdMap::read(pieces)?;
         let keys: Vec<Option<u32>> = pieces.value()?;
+        // The index takes memory by the largest.
+        if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
+            return None;
+        }
         let mut sections: BTreeMap<Part, Bytes> = BTreeMap::from([(Part::Head, pieces.next()?)]);
         for place in pieces.value::<Vec<u64>>()? {
             let part = Part::ALL.get(usize::try_from(place).ok()?)?;
@@ -239,6 +243,26 @@ mod tests {
 
     fn ids(found: &(Vec<Near>, IndexKind)) -> Vec<LessonId> {
         found.0.iter().map(|near| near.id).collect()
+    }
+
+    #[test]
+    fn a_file_does_not_lead_to_keys_that_take_memory() {
+        let mut vectors = RealmVectors::new(IndexConfig::default());
+        vectors.put(&realm("here"), id(1), Some(&unit(&[1.0, 1.0])));
+        let read = |key: u32| {
+            let mut pieces = Pieces::default();
+            assert!(vectors.write(&mut pieces));
+            let keys = bincode::encode_to_vec(vec![Some(key)], crate::sorted_blocks::codec()).unwrap();
+            let place = pieces.0.iter().position(|parts| parts.concat().len() == keys.len()).unwrap();
+            pieces.0[place] = vec![keys.into()];
+            let stored: Vec<_> = pieces
+                .0
+                .into_iter()
+                .map(|parts| Arc::new(parts.concat()) as crate::sorted_blocks::StoredBytes)
+                .collect();
+            RealmVectors::read(&IndexConfig::default(), &mut StoredPieces(&mut stored.into_iter()))
+        };
+        assert!(read(0).is_some() && read(1).is_none() && read(u32::MAX).is_none());
     }
 
     #[test]

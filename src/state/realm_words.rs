@@ -94,7 +94,11 @@ impl RealmWords {
         let query = WordQuery::new(text, &indexes);
         let realms = in_sight
             .into_iter()
-            .map(|(realm, index)| ScoredRealm { realm, index, scores: query.scores(&index.index) })
+            .map(|(realm, index)| ScoredRealm {
+                realm,
+                index,
+                scores: query.scores(&index.index, index.ids.n_numbers()),
+            })
             .collect();
         ScoredWords { query, realms }
     }
@@ -215,4 +219,33 @@ fn fields(lesson: &Lesson) -> Vec<Field<'_>> {
 
 fn has_same_fields(one: &Lesson, other: &Lesson) -> bool {
     one.realm == other.realm && fields(one) == fields(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sorted_blocks::StoredBytes;
+    use crate::testing::lesson;
+
+    #[test]
+    fn a_file_does_not_lead_to_numbers_that_take_memory() {
+        let lessons: LessonsByTime = [Arc::new(lesson("parsing export", "rename it"))].into_iter().collect();
+        let read = |number: u32| {
+            let mut pieces = Pieces::default();
+            let mut words = RealmWords::of(&lessons);
+            for index in Arc::make_mut(&mut words.realms).values_mut() {
+                let document = DocumentWords::of(&[], &mut WordHashes::default());
+                Arc::make_mut(index).index = FieldIndex::of([(number, document)]);
+            }
+            words.write(&mut pieces);
+            let stored: Vec<StoredBytes> =
+                pieces.0.into_iter().map(|parts| Arc::new(parts.concat()) as StoredBytes).collect();
+            RealmWords::read(&lessons, &mut StoredPieces(&mut stored.into_iter()))
+        };
+        for number in [0, 1, u32::MAX] {
+            let words = read(number).unwrap();
+            let scored = words.scored("export", &Realm::default());
+            assert_eq!(scored.realms.iter().map(|realm| realm.scores.len()).sum::<usize>(), 1, "{number}");
+        }
+    }
 }

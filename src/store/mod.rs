@@ -14,6 +14,8 @@ pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
 mod forget;
+#[cfg(test)]
+mod fuzz;
 pub(crate) mod inbox;
 pub(crate) mod inbox_targets;
 pub(crate) mod memory_vectors;

@@ -22,7 +22,7 @@ use crate::trust::Standing;
 pub(super) const RECALL: &str = "recall.bin";
 
 /// The kind of its sections. It is raised whenever a lesson, a word or a vector is encoded in another way.
-const FORMAT: u32 = 0x7265_0001;
+pub(super) const FORMAT: u32 = 0x7265_0001;
 
 /// A memory of fewer lessons is read about as fast from its playbook file.
 pub(crate) const MIN_STORED_LESSONS: usize = 200;
@@ -41,7 +41,7 @@ type FileFields = (Place, [u8; 16], Vec<u8>, bool, bool);
 type LogFields = (u64, u64, u64, bool);
 
 /// The model of the vectors, and what the file was written for.
-type Head = (Option<[u8; 16]>, FileFields, LogFields);
+pub(super) type Head = (Option<[u8; 16]>, FileFields, LogFields);
 
 /// The file as far as it was read.
 pub(crate) struct RecallFile {
@@ -67,7 +67,7 @@ fn place(stamp: &Stamp) -> Option<Place> {
     Some((stamp.inode, stamp.length, stamp.changed?, (since.as_secs(), since.subsec_nanos())))
 }
 
-fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
+pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
     let section = sections.next().filter(|section| section.label().kind == FORMAT)?;
     section.checked().map(|view| Arc::new(view) as StoredBytes)
 }
@@ -86,7 +86,9 @@ impl RecallFile {
         }))
     }
 
-    fn read(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<(Head, StoredBytes, LessonsByTime)> {
+    pub(super) fn read(
+        sections: &mut std::vec::IntoIter<UncheckedSection>,
+    ) -> Option<(Head, StoredBytes, LessonsByTime)> {
         let mut pieces = std::iter::from_fn(|| checked(sections));
         let mut pieces = StoredPieces(&mut pieces);
         Some((pieces.value()?, pieces.next()?, LessonsByTime::read(&mut pieces)?))
@@ -168,6 +170,21 @@ fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> 
     rows.into_iter().flatten().filter_map(|row| row.get("id")?.as_str()?.parse().ok()).collect()
 }
 
+/// The file as bytes.
+pub(super) fn to_bytes(head: Head, others: Vec<u8>, lessons: &LessonsByTime, recall: &StoredRecall) -> Vec<u8> {
+    let mut pieces = Pieces::default();
+    pieces.push_value(head);
+    pieces.push(others);
+    lessons.write(&mut pieces);
+    recall.write(&mut pieces);
+    let mut writer = SectionWriter::behind(0);
+    for (row, parts) in (0..).zip(&pieces.0) {
+        let label = Label { kind: FORMAT, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
+        writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    }
+    writer.into_bytes()
+}
+
 impl Store {
     /// The file, and the state of the folder where it can be made of it. Damage costs time and nothing else.
     pub(super) fn stored_state(&self) -> (Option<RecallFile>, Option<Snapshot>) {
@@ -210,18 +227,9 @@ impl Store {
         let file = (place, *version.content.as_bytes(), version.start.clone(), is_settled, version.is_ours);
         let log = (log.inode, commits.length, committed.generation, *is_logged);
         let head: Head = (model.map(|model| *model.as_bytes()), file, log);
-        let mut pieces = Pieces::default();
-        pieces.push_value(head);
-        pieces.push(self.written(playbook_file::render(&others, 0))?);
-        committed.book.lessons.write(&mut pieces);
-        recall.write(&mut pieces);
-        let mut writer = SectionWriter::behind(0);
-        for (row, parts) in (0..).zip(&pieces.0) {
-            let label = Label { kind: FORMAT, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
-            writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
-        }
+        let others = self.written(playbook_file::render(&others, 0))?;
         let temporary = Folder::temporary("recall");
-        self.files().create(&temporary, &writer.into_bytes())?;
+        self.files().create(&temporary, &to_bytes(head, others, &committed.book.lessons, recall))?;
         self.files().rename(temporary, RECALL)
     }
 

@@ -141,6 +141,16 @@ fn missing_of(extents: &[Extent], length: u64) -> u64 {
     n_bytes + end.saturating_sub(length)
 }
 
+/// Whatever the record says, what is missing is of what was appended.
+#[cfg(test)]
+pub(super) fn fuzz_extents(bytes: &[u8]) {
+    let extents = read_extents(bytes);
+    let written: Vec<u8> = extents.iter().flat_map(|extent| extent.line()).collect();
+    assert_eq!(read_extents(&written), extents);
+    let most = extents.iter().map(|extent| extent.to).max().unwrap_or_default();
+    assert!(missing_of(&extents, 0) >= missing_of(&extents, most));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -188,6 +188,28 @@ fn parse(text: &[u8]) -> Option<Payload<Document>> {
     serde_json::from_slice(&object).ok()
 }
 
+/// What is read is written as it was read, and up to where it is whole it is all there.
+#[cfg(test)]
+pub(in crate::store) fn fuzz_documents(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let sealed = text.lines().flat_map(|line| {
+        let rest = line.get(PREFIX.len() + 8 + SEPARATOR.len()..).unwrap_or(line).as_bytes();
+        let crc = format!("{:08x}", crc32fast::hash(rest));
+        [PREFIX, crc.as_bytes(), SEPARATOR, rest, b"\n"].concat()
+    });
+    for bytes in [bytes, &sealed.collect::<Vec<u8>>()] {
+        let lines = read(bytes);
+        assert!(lines.whole <= bytes.len());
+        assert!(lines.changes.starts_with(&read(bytes.get(..lines.whole).unwrap()).changes));
+        let changes: Vec<Change> = lines.changes.into_iter().map(|logged| logged.change).collect();
+        let (written, lengths) = batch(&changes).unwrap();
+        let again = read(&written);
+        assert_eq!(again.changes.iter().map(|logged| logged.n_bytes).collect::<Vec<_>>(), lengths);
+        assert_eq!(again.changes.into_iter().map(|logged| logged.change).collect::<Vec<_>>(), changes);
+        assert!(again.broken.is_empty() && again.whole == written.len());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,8 @@
 //! and cuts off what a dead writer left unfinished. A removed document's text stays in the file until it is compacted.
 
 mod line;
+#[cfg(test)]
+pub(super) use line::fuzz_documents;
 
 use std::path::PathBuf;
 use std::sync::Arc;

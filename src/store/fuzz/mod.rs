@@ -1,0 +1,185 @@
+//! Bodies for fuzzing, one per parser: what is read and written again is read as the same. The tests run them on changed fixtures.
+
+mod recall;
+mod texts;
+
+use std::collections::BTreeSet;
+
+use chrono::DateTime;
+use serde_json::Value;
+
+use super::commit_log::CommitLog;
+use super::documents::fuzz_documents;
+use super::playbook_file::{self, Mark, PlaybookFile};
+use super::usage::{Event, UsageLog};
+use super::{archive, checksum, salvage, vectors};
+use crate::ManualClock;
+use crate::config::FeedbackConfig;
+use crate::hash::TextHash;
+use crate::state::Book;
+
+fn clock() -> ManualClock {
+    ManualClock::new(DateTime::UNIX_EPOCH.fixed_offset())
+}
+
+/// The lines with checksums that are right, so that what is in them is looked at.
+fn resealed(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.lines().map(|line| {
+        let open = line.split_once(",\"crc\":\"").map_or(line, |(open, _)| open);
+        checksum::seal_line(&format!("{}}}", open.trim_end_matches('}'))) + "\n"
+    });
+    lines.collect::<String>().into_bytes()
+}
+
+fn fuzz_playbook_file(bytes: &[u8]) {
+    let text = salvage::decode(bytes);
+    let mended = salvage::mend(&text);
+    if let Ok(value) = serde_json::from_str::<Value>(&text) {
+        assert_eq!(serde_json::from_str::<Value>(&mended).unwrap(), value, "mending changed what was whole");
+    }
+    let n_rows = salvage::rows(&text).values().filter_map(Value::as_array).map(Vec::len).sum::<usize>();
+    assert!(n_rows <= text.matches('{').count());
+    let parse = |bytes: &[u8]| playbook_file::parse(bytes, &clock(), &|_| true);
+    let Ok(parsed) = parse(bytes) else { return };
+    let file = PlaybookFile { is_unmarked: false, ..parsed.file };
+    let rendered = playbook_file::render(&file, 7).unwrap();
+    let again = parse(&rendered).unwrap();
+    assert!(again.seals.is_whole(), "{:?}", again.seals);
+    assert_eq!(again.file, file);
+    assert_eq!(playbook_file::render(&again.file, 7).unwrap(), rendered);
+}
+
+fn fuzz_commit_log(bytes: &[u8]) {
+    for bytes in [bytes, &resealed(bytes)] {
+        let Some(log) = CommitLog::parse(bytes) else { continue };
+        let length = usize::try_from(log.end.length).unwrap();
+        let whole = bytes.get(..length).unwrap();
+        assert!(whole.ends_with(b"\n"));
+        let again = CommitLog::parse(whole).unwrap();
+        assert_eq!((again.end, again.base, again.records.len()), (log.end.clone(), log.base, log.records.len()));
+        let generations: Vec<u64> = log.records.iter().map(|record| record.generation).collect();
+        assert!(generations.is_sorted_by(|one, next| one < next), "{generations:?}");
+        for is_edited in [false, true] {
+            if let Some(mut state) = log.first_state()
+                && log.advance(&mut state, is_edited)
+                && let Some(last) = generations.last()
+            {
+                assert!(state["generation"] == *last || state["generation"].as_u64() > Some(*last));
+            }
+        }
+    }
+}
+
+fn fuzz_usage(bytes: &[u8]) {
+    let read = |bytes: &[u8]| {
+        let (mut log, mut book) = (UsageLog::default(), Book::default());
+        log.read(Mark::default(), bytes, Mark::default(), &mut book, &FeedbackConfig::default());
+        (log, book)
+    };
+    for bytes in [bytes, &resealed(bytes)] {
+        let (log, book) = read(bytes);
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let is_whole = |line: &&[u8]| checksum::check_line(line) != checksum::Seal::Broken;
+        // The last one has no end.
+        let n_lines = bytes.split(|byte| *byte == b'\n').count() - 1;
+        let events = lines.take(n_lines).filter(is_whole).filter_map(|line| serde_json::from_slice(line).ok());
+        let written: Vec<u8> = events.flat_map(|event: Event| event.line()).collect();
+        let (again, same_book) = read(&written);
+        assert_eq!((again.n_unreadable, again.is_torn), (0, false));
+        assert_eq!(same_book, book);
+        let told = |mut log: UsageLog| {
+            (log.end, log.n_unreadable, log.is_torn) = (Mark::default(), 0, false);
+            format!("{log:?}")
+        };
+        assert_eq!(told(again), told(log));
+    }
+}
+
+fn fuzz_extents(bytes: &[u8]) {
+    super::usage_files::fuzz_extents(bytes);
+    super::usage_files::fuzz_extents(&resealed(bytes));
+}
+
+fn fuzz_archive(bytes: &[u8]) {
+    for bytes in [bytes, &resealed(bytes)] {
+        let changes = archive::parse(bytes, &clock());
+        let written = archive::render(&changes);
+        assert_eq!(archive::parse(&written, &clock()), changes);
+        assert_eq!(archive::count_broken(&written), 0);
+        let n_lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+        assert_eq!(changes.len() + archive::count_broken(bytes), n_lines);
+        let all = archive::shortened(bytes, u64::MAX, DateTime::UNIX_EPOCH.fixed_offset());
+        assert!(all.len() <= bytes.len());
+        assert!(archive::whole_length(bytes) <= bytes.len() as u64);
+        if let Some(edit) = changes.first().and_then(|change| change.edits.first()) {
+            let without = archive::parse(&archive::without(bytes, edit.id), &clock());
+            assert!(without.iter().flat_map(|change| &change.edits).all(|other| other.id != edit.id));
+        }
+    }
+}
+
+fn fuzz_vectors(bytes: &[u8]) {
+    let (n_records, n_broken) = vectors::count(bytes);
+    assert!(n_broken <= n_records + 1);
+    let mut cache = vectors::VectorCache::default();
+    cache.read(bytes, TextHash::of(&["a model"]));
+    assert!(cache.read_to <= bytes.len() as u64);
+    let none = vectors::compacted(bytes, &BTreeSet::new());
+    assert_eq!(vectors::count(&none), (0, 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::mutated::{check, fixture};
+
+    fn folder(name: &str) -> Vec<u8> {
+        fixture(&format!("formats/playbook/{name}"))
+    }
+
+    /// Files of a memory as this version writes them.
+    fn present(name: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = crate::Playbook::builder(folder.path()).without_embedder().open().unwrap();
+        for number in 0..4 {
+            playbook.learn_lesson(crate::build_lesson(format!("t{number}r"), format!("s{number}"))).unwrap();
+        }
+        let receipt = playbook.get_playbook_context("t1r").unwrap().receipt.unwrap();
+        playbook.record_outcome(receipt, crate::Feedback::Helpful).unwrap();
+        playbook.remove_by_trigger("t2r").unwrap();
+        playbook.record_helpful_retrieval("t3r").unwrap();
+        std::fs::read(folder.path().join(name)).unwrap()
+    }
+
+    #[test]
+    fn a_playbook_file_that_is_read_is_written_as_it_was_read() {
+        check(&[folder("skills_playbook.json"), present("skills_playbook.json")], fuzz_playbook_file);
+    }
+
+    #[test]
+    fn a_log_of_commits_that_is_read_is_in_order() {
+        check(&[present("playbook.log")], fuzz_commit_log);
+    }
+
+    #[test]
+    fn usage_that_is_read_is_written_as_it_was_read() {
+        check(&[folder("usage.0.jsonl"), present("usage.0.jsonl")], fuzz_usage);
+        check(&[present("usage.0.extents")], fuzz_extents);
+    }
+
+    #[test]
+    fn an_archive_that_is_read_is_written_as_it_was_read() {
+        check(&[folder("archive.jsonl"), present("archive.jsonl")], fuzz_archive);
+    }
+
+    #[test]
+    fn documents_that_are_read_are_written_as_they_were_read() {
+        check(&[fixture("formats/documents/documents.jsonl")], fuzz_documents);
+    }
+
+    #[test]
+    fn caches_are_read_or_not() {
+        check(&[folder("vectors.bin")], fuzz_vectors);
+    }
+}
