@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use super::disk::{Disk, Stamp};
 use super::edits::BESIDE;
+use super::held::HeldFile;
 use super::mapped::Mapped;
 use super::root::{At, Root};
 use super::{Entry, Links, Name, TEMPORARY};
@@ -165,6 +166,14 @@ impl Directory {
         self.run("read", name, |disk, at| match disk.map(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             map => map.map(Some),
+        })
+    }
+
+    /// The file, to be read while it is held; none when there is none.
+    pub(crate) fn hold(&self, name: impl Into<Name>) -> Result<Option<HeldFile>> {
+        self.run("read", name, |disk, at| match disk.hold(at) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            held => held.map(Some),
         })
     }
 

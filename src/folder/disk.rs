@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::entry::Entry;
+use super::held::HeldFile;
 use super::lock::{Lock, Locked, Waiter};
 use super::mapped::Mapped;
 use super::no_follow::{OpenFor, Status};
@@ -51,6 +52,8 @@ pub(crate) trait Disk: Send + Sync {
     fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>>;
     /// The file as memory. For files that are only appended to or replaced.
     fn map(&self, at: At<'_>) -> io::Result<Mapped>;
+    /// The file, to be read while it is held; `NotFound` when there is none.
+    fn hold(&self, at: At<'_>) -> io::Result<HeldFile>;
     /// Of a file or a directory; none when there is nothing.
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
     /// Of whatever is there, a link too; none when there is nothing.
@@ -129,6 +132,10 @@ impl Disk for RealDisk {
 
     fn map(&self, at: At<'_>) -> io::Result<Mapped> {
         Mapped::of(&at.file(OpenFor::Reading)?)
+    }
+
+    fn hold(&self, at: At<'_>) -> io::Result<HeldFile> {
+        at.file(OpenFor::Reading).map(HeldFile::of)
     }
 
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {

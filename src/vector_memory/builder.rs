@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
 use adage_index::IndexConfig;
@@ -54,7 +54,8 @@ impl VectorMemoryBuilder {
         self
     }
 
-    /// Opens the memory. All documents are read; no vector is, and no model is loaded.
+    /// Opens the memory. No vector is read, and no model is loaded; documents are read when they are asked for, where the folder has
+    /// the cache that says where they are.
     ///
     /// # Errors
     /// [`Error::Config`](super::Error::Config) when a setting of the index is out of range;
@@ -64,14 +65,23 @@ impl VectorMemoryBuilder {
         let log = DocumentLog {
             folder: Folder::open(&self.folder, self.disk, self.access)?.with_lock_timeout(self.lock_timeout),
         };
+        let (view, stored_to) = match log.open_stored() {
+            Some(opened) => {
+                let mut view = View::over(opened.documents, self.index);
+                view.apply(opened.changes, opened.mark);
+                (view, opened.stored_to)
+            }
+            None => (View::new(self.index), 0),
+        };
         let mut inner = Inner {
             log,
             embedder: self.embedder,
-            view: RwLock::new(Arc::new(View::new(self.index))),
+            view: RwLock::new(Arc::new(view)),
             writer: Mutex::new(()),
             embedding: Mutex::default(),
             unsaved: Mutex::default(),
             n_stored: AtomicUsize::new(0),
+            stored_to: AtomicU64::new(stored_to),
             recovery: None,
         };
         let view = inner.view()?;

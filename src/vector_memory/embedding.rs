@@ -56,7 +56,7 @@ impl Inner {
         }
         let mut mark = self.embedding.lock();
         let mut view = self.read_vectors(&mut mark)?;
-        let missing = texts(&view);
+        let missing = texts(&view)?;
         if missing.len() > BATCH {
             tracing::info!(texts = missing.len(), "embedding documents that have no vector of this model yet");
         }
@@ -86,6 +86,9 @@ impl Inner {
             }
             None => view,
         };
+        if view.missing.is_empty() {
+            return Ok(view);
+        }
         let wanted = view.missing_texts();
         let found = memory_vectors::vectors(&sections, model, |text| wanted.contains(text));
         if found.is_empty() {
@@ -101,9 +104,10 @@ impl Inner {
         let mut texts = BTreeMap::new();
         for document in documents {
             let text = document.text_hash();
-            let is_known = view.shelf.key(&document.id).is_some_and(|key| {
-                !view.missing.contains(key) && view.shelf.at(key).is_some_and(|placed| placed.text == text)
-            });
+            let is_known = view
+                .shelf
+                .key(&document.id)
+                .is_some_and(|key| !view.missing.contains(key) && view.shelf.text(key) == Some(text));
             if !is_known {
                 texts.insert(text, document.text.as_str());
             }
@@ -133,7 +137,7 @@ impl Inner {
 }
 
 /// The texts without a vector, each with one of its documents.
-fn texts(view: &View) -> BTreeMap<TextHash, Arc<Document>> {
-    let placed = view.missing.iter().filter_map(|key| view.shelf.at(key));
-    placed.map(|placed| (placed.text, Arc::clone(&placed.document))).collect()
+fn texts(view: &View) -> Result<BTreeMap<TextHash, Arc<Document>>> {
+    let missing = view.shelf.documents(Some(&view.missing))?;
+    Ok(missing.into_iter().filter_map(|(key, document)| Some((view.shelf.text(key)?, document))).collect())
 }

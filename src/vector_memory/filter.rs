@@ -1,6 +1,6 @@
 //! Which documents are meant, by their metadata.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use adage_index::KeySet;
 
@@ -87,31 +87,30 @@ impl Filter {
     }
 
     /// The keys of the documents that are meant; none for all of them.
-    pub(super) fn keys<'s>(&self, documents: &'s Shelf) -> Option<Cow<'s, KeySet>> {
+    pub(super) fn keys(&self, documents: &Shelf) -> Option<Arc<KeySet>> {
         (self.0 != Node::All).then(|| keys(&self.0, documents))
     }
 }
 
-fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
-    let found = |keys: Option<&'s KeySet>| keys.map_or_else(Cow::default, Cow::Borrowed);
+fn keys(node: &Node, shelf: &Shelf) -> Arc<KeySet> {
     match node {
-        Node::All => Cow::Borrowed(&shelf.live),
-        Node::Has(field) => found(shelf.with_field(field)),
+        Node::All => Arc::new(shelf.live.clone()),
+        Node::Has(field) => shelf.with_field(field).unwrap_or_default(),
         Node::OneOf(field, values) => match values.as_slice() {
-            [value] => found(shelf.with_value(field, value)),
+            [value] => shelf.with_value(field, value).unwrap_or_default(),
             values => {
                 let sets = values.iter().filter_map(|value| shelf.with_value(field, value));
-                Cow::Owned(sets.fold(KeySet::default(), |all, keys| all.union(keys)))
+                Arc::new(sets.fold(KeySet::default(), |all, keys| all.union(&keys)))
             }
         },
-        Node::Not(node) => Cow::Owned(shelf.live.minus(&keys(node, shelf))),
-        Node::Or(nodes) => Cow::Owned(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
+        Node::Not(node) => Arc::new(shelf.live.minus(&keys(node, shelf))),
+        Node::Or(nodes) => Arc::new(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
         Node::And(nodes) => {
             // The smallest first: what is left of it bounds the work of the others.
-            let mut sets: Vec<Cow<'s, KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
+            let mut sets: Vec<Arc<KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
             sets.sort_by_key(|keys| keys.len());
-            let sets = sets.into_iter().reduce(|all, keys| Cow::Owned(all.intersect(&keys)));
-            sets.unwrap_or(Cow::Borrowed(&shelf.live))
+            let sets = sets.into_iter().reduce(|all, keys| Arc::new(all.intersect(&keys)));
+            sets.unwrap_or_else(|| Arc::new(shelf.live.clone()))
         }
     }
 }
@@ -120,7 +119,7 @@ fn keys<'s>(node: &Node, shelf: &'s Shelf) -> Cow<'s, KeySet> {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use std::sync::Arc;
+    use crate::store::documents::Place;
 
     #[test]
     fn filters_mean_what_they_say() {
@@ -129,7 +128,7 @@ mod tests {
         let b = Document::new("b", "t").with("type", "note");
         let c = Document::new("c", "t").with("type", "skill").with("lang", "en");
         for document in [a, b, c, Document::new("d", "t"), Document::new("gone", "t").with("type", "note")] {
-            shelf.put(Arc::new(document), 1);
+            shelf.put(Arc::new(document), Place { at: 0, n_bytes: 1 });
         }
         shelf.remove("gone");
         let check = |filter: Filter, expected: &[u32]| {

@@ -109,12 +109,22 @@ impl Inner {
             }
         }
         let vectors = vectors(embedder, lookups)?;
-        let (mut view, _) = self.settle(embedder)?;
-        if is_outdated(&view, lookups, &vectors) {
-            self.change(View::forget_vectors);
-            (view, _) = self.settle(embedder)?;
+        loop {
+            let (mut view, _) = self.settle(embedder)?;
+            if is_outdated(&view, lookups, &vectors) {
+                self.change(View::forget_vectors);
+                (view, _) = self.settle(embedder)?;
+            }
+            let found: Vec<Found> = lookups
+                .iter()
+                .zip(&vectors)
+                .map(|(lookup, vector)| answer(&view, lookup, vector))
+                .collect::<Result<_>>()?;
+            // Of a document whose line turned out damaged there is nothing to show.
+            if !view.shelf.is_damaged() {
+                return Ok(found);
+            }
         }
-        lookups.iter().zip(&vectors).map(|(lookup, vector)| answer(&view, lookup, vector)).collect()
     }
 }
 
@@ -146,8 +156,8 @@ fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
     let answer = view.index.search(vector, lookup.limit, among)?;
     let near = answer.neighbours.into_iter().filter(|neighbour| neighbour.distance <= lookup.max_distance);
     let hits = near.filter_map(|neighbour| {
-        let document = Arc::clone(&view.shelf.at(neighbour.key)?.document);
-        Some(Hit { document, distance: neighbour.distance })
+        let distance = neighbour.distance;
+        view.shelf.document(neighbour.key).map(|found| found.map(|document| Hit { document, distance })).transpose()
     });
-    Ok(Found { hits: hits.collect(), by: answer.by })
+    Ok(Found { hits: hits.collect::<Result<_, _>>()?, by: answer.by })
 }

@@ -24,6 +24,7 @@ mod filter;
 mod lookup;
 mod shards;
 mod shelf;
+mod stored_shelf;
 mod view;
 mod writing;
 
@@ -32,7 +33,7 @@ mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use adage_index::UnitVector;
 use parking_lot::{Mutex, RwLock};
@@ -87,13 +88,16 @@ struct Inner {
     unsaved: Mutex<Vec<(TextHash, UnitVector)>>,
     /// Rows of the index that the folder's file begins with, as far as this handle knows.
     n_stored: AtomicUsize,
+    /// How far the cache of where documents are goes in the log, in bytes, as far as this handle knows.
+    stored_to: AtomicU64,
     recovery: Option<MemoryRecovery>,
 }
 
 impl VectorMemory {
     /// Opens the memory in a folder, with the bundled embedder where the crate has it. The folder is made if there is none.
     ///
-    /// All documents are read; no vector is, and no model is loaded before the first embedding.
+    /// No vector is read, and no model is loaded before the first embedding; documents are read when they are asked for, where the
+    /// folder has the cache that says where they are.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read. Broken lines are no error: see
@@ -124,7 +128,7 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, id: &str) -> Result<Option<Arc<Document>>> {
-        Ok(self.0.view()?.shelf.get(id).map(|placed| Arc::clone(&placed.document)))
+        self.0.read(|view| Ok(view.shelf.get(id)?))
     }
 
     /// The documents that are meant, in the order of their ids.
@@ -132,14 +136,8 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn documents(&self, filter: &Filter) -> Result<Vec<Arc<Document>>> {
-        let view = self.0.view()?;
-        let mut documents: Vec<Arc<Document>> = match filter.keys(&view.shelf) {
-            None => view.shelf.iter().map(|(_, placed)| Arc::clone(&placed.document)).collect(),
-            Some(keys) => {
-                let placed = keys.iter().filter_map(|key| view.shelf.at(key));
-                placed.map(|placed| Arc::clone(&placed.document)).collect()
-            }
-        };
+        let found = self.0.read(|view| Ok(view.shelf.documents(filter.keys(&view.shelf).as_deref())?))?;
+        let mut documents: Vec<Arc<Document>> = found.into_iter().map(|(_, document)| document).collect();
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(documents)
     }
@@ -159,7 +157,12 @@ impl Inner {
     fn view(&self) -> Result<Arc<View>> {
         loop {
             let base = Arc::clone(&self.view.read());
-            let Some(news) = self.log.look(&base.mark)? else { return Ok(base) };
+            let news = if base.shelf.is_damaged() {
+                self.log.read_again()?
+            } else {
+                let Some(news) = self.log.look(&base.mark)? else { return Ok(base) };
+                news
+            };
             let mut next = View::clone(&base);
             match news {
                 News::More(changes, mark) => next.apply(changes, mark),
@@ -167,6 +170,17 @@ impl Inner {
             }
             if let Some(view) = self.show(&base, next) {
                 return Ok(view);
+            }
+        }
+    }
+
+    /// What `read` makes of the newest state; once more where a line turned out damaged, without the documents that are lost.
+    fn read<T>(&self, read: impl Fn(&View) -> Result<T>) -> Result<T> {
+        loop {
+            let view = self.view()?;
+            let value = read(&view)?;
+            if !view.shelf.is_damaged() {
+                return Ok(value);
             }
         }
     }

@@ -6,108 +6,207 @@ use std::sync::Arc;
 use adage_index::KeySet;
 
 use super::shards::Shards;
+use super::stored_shelf::StoredShelf;
 use crate::document::Document;
+use crate::error::folder::Result;
 use crate::lesson::TextHash;
+use crate::store::documents::{Described, Place, StoredDocuments};
 
 /// Documents of a block: what a change of one document copies.
 const BLOCK: usize = 256;
 
 /// A document in its place.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub(super) document: Arc<Document>,
-    pub(super) text: TextHash,
-    /// What its line in the log takes, in bytes.
-    pub(super) n_bytes: usize,
+struct Placed {
+    document: Arc<Document>,
+    text: TextHash,
+    place: Place,
 }
 
-/// A field and a value, as one string: the length of the field keeps apart what a mere concatenation would not.
-fn posting(field: &str, value: &str) -> String {
-    format!("{}:{field}{value}", field.len())
+/// What is under a key.
+#[derive(Clone, Debug, Default)]
+enum Slot {
+    /// What is stored under it, if anything.
+    #[default]
+    AsStored,
+    Free,
+    Held(Placed),
 }
 
-/// The documents. A clone shares what it does not change.
+/// The name of a field and a value.
+fn value_name(field: &str, value: &str) -> TextHash {
+    TextHash::of(&[field, value])
+}
+
+/// The name of a field, whatever its value.
+fn field_name(field: &str) -> TextHash {
+    TextHash::of(&[field])
+}
+
+fn id_hash(id: &str) -> TextHash {
+    TextHash::of(&[id])
+}
+
+/// The names of all that a document's metadata says.
+fn names(document: &Document) -> impl Iterator<Item = TextHash> {
+    document.metadata.iter().flat_map(|(field, value)| [value_name(field, value), field_name(field)])
+}
+
+/// The documents: those of the log's beginning where that is stored, and over them what changed since. A clone shares what it does
+/// not change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shelf {
-    blocks: Vec<Arc<Vec<Option<Placed>>>>,
-    ids: Shards<Arc<str>, u32>,
+    stored: Option<Arc<StoredShelf>>,
+    blocks: Vec<Option<Arc<Vec<Slot>>>>,
+    /// By the hash of the id; without the stored ones that are as they were.
+    ids: Shards<TextHash, u32>,
     pub(super) live: KeySet,
-    /// Keys below the end of the blocks that no document has.
+    /// Keys below the end that no document has.
     free: KeySet,
-    with_value: Shards<String, Arc<KeySet>>,
-    with_field: Shards<String, Arc<KeySet>>,
+    /// Documents by what their metadata says; without the sets that are as they are stored.
+    named: Shards<TextHash, Arc<KeySet>>,
     /// What the lines of all documents take in the log, in bytes.
     pub(super) n_bytes: u64,
 }
 
 impl Shelf {
+    /// Stored documents, under the keys that they are stored under.
+    pub(super) fn over(stored: StoredDocuments) -> Self {
+        let (live, n_bytes) = ((0..stored.len()).collect(), stored.n_bytes());
+        Self { stored: Some(Arc::new(StoredShelf::new(stored))), live, n_bytes, ..Self::default() }
+    }
+
+    /// True when a stored document turned out damaged: the log is to be read again.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.stored.as_ref().is_some_and(|shelf| shelf.stored.is_damaged())
+    }
+
     pub(super) fn key(&self, id: &str) -> Option<u32> {
-        self.ids.get(id).copied()
+        let id = id_hash(id);
+        self.ids.get(&id).copied().or_else(|| {
+            let key = self.stored.as_ref()?.stored.find(&id)?;
+            self.as_stored(key).map(|_| key)
+        })
     }
 
-    pub(super) fn at(&self, key: u32) -> Option<&Placed> {
-        self.blocks.get(key as usize / BLOCK)?.get(key as usize % BLOCK)?.as_ref()
+    fn slot(&self, key: u32) -> &Slot {
+        let block = self.blocks.get(key as usize / BLOCK).and_then(Option::as_ref);
+        block.and_then(|block| block.get(key as usize % BLOCK)).unwrap_or(&Slot::AsStored)
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<&Placed> {
-        self.at(self.key(id)?)
+    /// The stored documents, where what is under the key is as they say.
+    fn as_stored(&self, key: u32) -> Option<&StoredShelf> {
+        matches!(self.slot(key), Slot::AsStored).then_some(self.stored.as_deref()?)
     }
 
-    /// The documents in the order of their keys.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Placed)> {
-        self.live.iter().filter_map(|key| Some((key, self.at(key)?)))
+    /// The hash of a document's text.
+    pub(super) fn text(&self, key: u32) -> Option<TextHash> {
+        match self.slot(key) {
+            Slot::AsStored => self.stored.as_ref()?.stored.text(key),
+            Slot::Free => None,
+            Slot::Held(placed) => Some(placed.text),
+        }
+    }
+
+    /// Reads a document from the log where it has not been read yet. None where there is none, or where its line is damaged:
+    /// [`is_damaged`](Self::is_damaged) says so.
+    pub(super) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
+        match self.slot(key) {
+            Slot::AsStored => self.stored.as_ref().map_or(Ok(None), |stored| stored.document(key)),
+            Slot::Free => Ok(None),
+            Slot::Held(placed) => Ok(Some(Arc::clone(&placed.document))),
+        }
+    }
+
+    /// As [`document`](Self::document), by id.
+    pub(super) fn get(&self, id: &str) -> Result<Option<Arc<Document>>> {
+        self.key(id).map_or(Ok(None), |key| self.document(key))
+    }
+
+    /// The documents that are meant, all of them where no keys are given, in the order of their keys; without damaged ones.
+    pub(super) fn documents(&self, keys: Option<&KeySet>) -> Result<Vec<(u32, Arc<Document>)>> {
+        let found =
+            keys.unwrap_or(&self.live).iter().map(|key| Ok(self.document(key)?.map(|document| (key, document))));
+        found.filter_map(Result::transpose).collect()
     }
 
     /// The hashes of all texts.
     pub(super) fn texts(&self) -> BTreeSet<TextHash> {
-        self.iter().map(|(_, placed)| placed.text).collect()
+        self.live.iter().filter_map(|key| self.text(key)).collect()
     }
 
-    pub(super) fn with_value(&self, field: &str, value: &str) -> Option<&KeySet> {
-        self.with_value.get(&posting(field, value)).map(Arc::as_ref)
+    /// What is to be stored of all documents, in the order of their keys.
+    pub(super) fn describe(&self) -> impl Iterator<Item = Described> {
+        self.live.iter().filter_map(|key| match self.slot(key) {
+            Slot::AsStored => self.stored.as_ref()?.stored.describe(key),
+            Slot::Free => None,
+            Slot::Held(Placed { document, text, place }) => {
+                let names = names(document).collect();
+                Some(Described { id: id_hash(&document.id), text: *text, place: *place, names })
+            }
+        })
     }
 
-    pub(super) fn with_field(&self, field: &str) -> Option<&KeySet> {
-        self.with_field.get(field).map(Arc::as_ref)
+    pub(super) fn with_value(&self, field: &str, value: &str) -> Option<Arc<KeySet>> {
+        self.with_name(&value_name(field, value))
+    }
+
+    pub(super) fn with_field(&self, field: &str) -> Option<Arc<KeySet>> {
+        self.with_name(&field_name(field))
+    }
+
+    fn with_name(&self, name: &TextHash) -> Option<Arc<KeySet>> {
+        self.named.get(name).cloned().or_else(|| self.stored.as_ref()?.with_name(name))
     }
 
     /// Puts a document in the place of the one with its id, or in a free one; its key.
-    pub(super) fn put(&mut self, document: Arc<Document>, n_bytes: usize) -> u32 {
-        let text = document.text_hash();
+    pub(super) fn put(&mut self, document: Arc<Document>, place: Place) -> u32 {
         let old = self.key(&document.id);
-        if let Some(key) = old {
-            self.take(key);
-        }
         let key = old.or_else(|| self.free.iter().next()).unwrap_or_else(|| self.end());
-        if old.is_none() {
-            self.free.remove(key);
-            self.live.insert(key);
-            self.ids.insert(document.id.as_str().into(), key);
-        }
-        for (field, value) in &document.metadata {
-            file(&mut self.with_value, posting(field, value), key);
-            file(&mut self.with_field, field.clone(), key);
-        }
-        self.n_bytes += n_bytes as u64;
-        self.set(key, Placed { document, text, n_bytes });
+        self.put_at(key, document, place);
         key
+    }
+
+    /// Puts a document under a key: that of its id, or one that no document has.
+    fn put_at(&mut self, key: u32, document: Arc<Document>, place: Place) {
+        self.take(key);
+        self.free.remove(key);
+        self.live.insert(key);
+        self.ids.insert(id_hash(&document.id), key);
+        for name in names(&document) {
+            self.rename(name, |keys| keys.insert(key));
+        }
+        self.n_bytes += place.n_bytes as u64;
+        let text = document.text_hash();
+        self.set(key, Slot::Held(Placed { document, text, place }));
     }
 
     /// Takes a document out; the key it had.
     pub(super) fn remove(&mut self, id: &str) -> Option<u32> {
-        let key = self.ids.remove(id)?;
+        let key = self.key(id)?;
+        self.ids.remove(&id_hash(id));
         self.take(key);
         self.live.remove(key);
         self.free.insert(key);
         Some(key)
     }
 
-    /// Notes what a document's line takes in another log.
-    pub(super) fn set_length(&mut self, key: u32, n_bytes: usize) {
-        if let Some(placed) = self.at(key).filter(|placed| placed.n_bytes != n_bytes).cloned() {
-            self.n_bytes = self.n_bytes - placed.n_bytes as u64 + n_bytes as u64;
-            self.set(key, Placed { n_bytes, ..placed });
+    /// A shelf of these documents alone, each under the key that its id has here, or under one that no document has. They are
+    /// held in memory.
+    pub(super) fn with_documents(&self, documents: Vec<(Arc<Document>, Place)>) -> Self {
+        let mut next = Self::default();
+        let (kept, new): (Vec<_>, Vec<_>) = documents
+            .into_iter()
+            .map(|(document, place)| (self.key(&document.id), document, place))
+            .partition(|(key, ..)| key.is_some());
+        for (key, document, place) in kept {
+            next.put_at(key.unwrap_or_default(), document, place);
         }
+        next.free = (0..self.end()).filter(|key| !next.live.contains(*key)).collect();
+        for (_, document, place) in new {
+            next.put(document, place);
+        }
+        next
     }
 
     /// The first key that no document ever had. At 100 bytes a document, 400 GiB come before the last one.
@@ -116,40 +215,43 @@ impl Shelf {
         u32::try_from(n_keys).unwrap_or(u32::MAX)
     }
 
-    fn slot(&mut self, key: u32) -> Option<&mut Option<Placed>> {
-        let (block, slot) = (key as usize / BLOCK, key as usize % BLOCK);
-        while self.blocks.len() <= block {
-            self.blocks.push(Arc::new(vec![None; BLOCK]));
+    fn set(&mut self, key: u32, slot: Slot) {
+        let (block, place) = (key as usize / BLOCK, key as usize % BLOCK);
+        if self.blocks.len() <= block {
+            self.blocks.resize(block + 1, None);
         }
-        self.blocks.get_mut(block).and_then(|block| Arc::make_mut(block).get_mut(slot))
-    }
-
-    fn set(&mut self, key: u32, placed: Placed) {
-        if let Some(slot) = self.slot(key) {
-            *slot = Some(placed);
+        let Some(block) = self.blocks.get_mut(block) else { return };
+        let block = block.get_or_insert_with(|| Arc::new(vec![Slot::AsStored; BLOCK]));
+        if let Some(old) = Arc::make_mut(block).get_mut(place) {
+            *old = slot;
         }
     }
 
     fn take(&mut self, key: u32) {
-        let Some(placed) = self.slot(key).and_then(Option::take) else { return };
-        self.n_bytes -= placed.n_bytes as u64;
-        for (field, value) in &placed.document.metadata {
-            unfile(&mut self.with_value, posting(field, value), key);
-            unfile(&mut self.with_field, field.clone(), key);
+        let (names, place) = match self.slot(key) {
+            Slot::AsStored => match self.stored.as_ref().and_then(|shelf| shelf.stored.describe(key)) {
+                Some(described) => (described.names, described.place),
+                None => return,
+            },
+            Slot::Free => return,
+            Slot::Held(placed) => (names(&placed.document).collect(), placed.place),
+        };
+        self.n_bytes -= place.n_bytes as u64;
+        self.set(key, Slot::Free);
+        for name in names {
+            self.rename(name, |keys| keys.remove(key));
         }
     }
-}
 
-fn file(postings: &mut Shards<String, Arc<KeySet>>, name: String, key: u32) {
-    let mut keys = postings.remove(&name).unwrap_or_default();
-    Arc::make_mut(&mut keys).insert(key);
-    postings.insert(name, keys);
-}
-
-fn unfile(postings: &mut Shards<String, Arc<KeySet>>, name: String, key: u32) {
-    let Some(mut keys) = postings.remove(&name) else { return };
-    Arc::make_mut(&mut keys).remove(key);
-    if !keys.is_empty() {
-        postings.insert(name, keys);
+    /// Changes the set of a name. One that becomes empty stays, where another one is stored.
+    fn rename(&mut self, name: TextHash, change: impl FnOnce(&mut KeySet) -> bool) {
+        let held = self.named.remove(&name);
+        let stored = self.stored.as_ref().and_then(|shelf| shelf.with_name(&name));
+        let is_stored = stored.is_some();
+        let mut keys = held.or(stored).unwrap_or_default();
+        change(Arc::make_mut(&mut keys));
+        if is_stored || !keys.is_empty() {
+            self.named.insert(name, keys);
+        }
     }
 }

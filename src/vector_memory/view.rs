@@ -1,13 +1,12 @@
 //! The state that queries look at: never changed, only replaced.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
 
 use super::shelf::Shelf;
 use crate::lesson::TextHash;
-use crate::store::documents::{Change, LogMark, Logged};
+use crate::store::documents::{Change, LogMark, Logged, StoredDocuments};
 use crate::store::memory_vectors::StoredIndex;
 
 /// Vectors by the texts they were made of.
@@ -30,15 +29,21 @@ impl View {
         Self { mark: LogMark::default(), shelf: Shelf::default(), index, missing: KeySet::default(), config }
     }
 
+    /// The documents as they are stored.
+    pub(super) fn over(stored: StoredDocuments, config: IndexConfig) -> Self {
+        let shelf = Shelf::over(stored);
+        Self { missing: shelf.live.clone(), shelf, ..Self::new(config) }
+    }
+
     /// Takes in what the log says next.
     pub(super) fn apply(&mut self, changes: Vec<Logged>, mark: LogMark) {
-        for Logged { change, n_bytes } in changes {
+        for Logged { change, place } in changes {
             match change {
                 Change::Put(document) => {
-                    let text = self.shelf.get(&document.id).map(|placed| placed.text);
-                    let key = self.shelf.put(document, n_bytes);
+                    let text = self.shelf.key(&document.id).and_then(|key| self.shelf.text(key));
+                    let key = self.shelf.put(document, place);
                     // A text that stays keeps its vector.
-                    if text.is_none() || text != self.shelf.at(key).map(|placed| placed.text) {
+                    if text.is_none() || text != self.shelf.text(key) {
                         self.index.remove(key);
                         self.missing.insert(key);
                     }
@@ -54,29 +59,29 @@ impl View {
         self.mark = mark;
     }
 
-    /// Takes in all that another log says. Documents that are in both keep their keys and vectors.
+    /// Takes in all that another log says. Documents that are in both keep their keys, and their vectors where the text is the same.
     pub(super) fn replace(&mut self, changes: Vec<Logged>, mark: LogMark) {
         let mut documents = BTreeMap::new();
-        for Logged { change, n_bytes } in changes {
+        for Logged { change, place } in changes {
             match change {
-                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, n_bytes))),
+                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, place))),
                 Change::Remove(id) => drop(documents.remove(&id)),
             }
         }
-        let gone = self.shelf.iter().filter(|(_, placed)| !documents.contains_key(&placed.document.id));
-        let mut next: Vec<Logged> =
-            gone.map(|(_, placed)| Logged { change: Change::Remove(placed.document.id.clone()), n_bytes: 0 }).collect();
-        for (id, (document, n_bytes)) in documents {
-            match self.shelf.key(&id).filter(|key| self.has(*key, &document)) {
-                Some(key) => self.shelf.set_length(key, n_bytes),
-                None => next.push(Logged { change: Change::Put(document), n_bytes }),
+        let before = self.shelf.clone();
+        self.shelf = before.with_documents(documents.into_values().collect());
+        for key in before.live.union(&self.shelf.live).iter() {
+            let text = self.shelf.text(key);
+            if text != before.text(key) {
+                self.index.remove(key);
+                if text.is_some() {
+                    self.missing.insert(key)
+                } else {
+                    self.missing.remove(key)
+                };
             }
         }
-        self.apply(next, mark);
-    }
-
-    fn has(&self, key: u32, document: &Arc<crate::document::Document>) -> bool {
-        self.shelf.at(key).is_some_and(|placed| placed.document == *document)
+        self.mark = mark;
     }
 
     /// Puts vectors to those of these documents that miss one. Vectors of another dimension than the present ones are
@@ -86,7 +91,7 @@ impl View {
             return;
         }
         let missing = self.missing.intersect(keys);
-        let vector = |key: u32| Some((key, vectors.get(&self.shelf.at(key)?.text)?));
+        let vector = |key: u32| Some((key, vectors.get(&self.shelf.text(key)?)?));
         let rows: Vec<(u32, &UnitVector)> = missing.iter().filter_map(vector).collect();
         let Some((_, first)) = rows.first() else { return };
         let dimension = first.as_slice().len();
@@ -110,22 +115,36 @@ impl View {
         if !self.index.is_empty() {
             return;
         }
-        let mut waiting: HashMap<TextHash, Vec<u32>> = HashMap::new();
-        for key in self.missing.iter() {
-            if let Some(placed) = self.shelf.at(key) {
-                waiting.entry(placed.text).or_default().push(key);
-            }
-        }
-        let keys: Vec<Option<u32>> = stored.texts.iter().map(|text| waiting.get_mut(text)?.pop()).collect();
+        let keys = self.keys_of(&stored.texts);
         if let Some(index) = VectorIndex::from_sections(self.config.clone(), |part| stored.section(part), &keys) {
             self.index = index;
             self.missing = self.missing.minus(&keys.into_iter().flatten().collect());
         }
     }
 
+    /// A document that misses a vector for each of these texts, each document once.
+    fn keys_of(&self, texts: &[TextHash]) -> Vec<Option<u32>> {
+        let has = |key: &u32, text: &TextHash| self.shelf.text(*key).as_ref() == Some(text);
+        // Mostly rows and documents are in one order, so that no text need be looked up.
+        let mut next = self.missing.iter().peekable();
+        let in_order = |text| next.next_if(|key| has(key, text));
+        let mut keys: Vec<Option<u32>> = texts.iter().map(in_order).collect();
+        let left = self.missing.minus(&keys.iter().copied().flatten().collect());
+        let mut waiting: HashMap<TextHash, Vec<u32>> = HashMap::new();
+        for key in left.iter() {
+            if let Some(text) = self.shelf.text(key) {
+                waiting.entry(text).or_default().push(key);
+            }
+        }
+        for (key, text) in keys.iter_mut().zip(texts).filter(|(key, _)| key.is_none()) {
+            *key = waiting.get_mut(text).and_then(Vec::pop);
+        }
+        keys
+    }
+
     /// The text of each row of the index, none where it was removed.
     pub(super) fn texts_by_row(&self) -> Vec<Option<TextHash>> {
-        let text = |key: u32| self.shelf.at(key).map(|placed| placed.text);
+        let text = |key: u32| self.shelf.text(key);
         self.index.stored_keys().into_iter().map(|key| key.and_then(text)).collect()
     }
 
@@ -137,6 +156,6 @@ impl View {
 
     /// The texts that have no vector.
     pub(super) fn missing_texts(&self) -> BTreeSet<TextHash> {
-        self.missing.iter().filter_map(|key| Some(self.shelf.at(key)?.text)).collect()
+        self.missing.iter().filter_map(|key| self.shelf.text(key)).collect()
     }
 }

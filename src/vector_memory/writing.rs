@@ -28,6 +28,13 @@ const MAX_BLOAT: u64 = 2;
 /// The index is stored when it has a graph and grew by more rows than this, and by a quarter, since it was stored last.
 const MIN_UNSTORED: usize = 4_096;
 
+/// Where documents are is stored again when an open would have to read more of the log than this, in bytes …
+const MIN_REPLAYED: u64 = 256 << 10;
+
+/// … and than this share of what is stored; or at the end of a handle more than this.
+const REPLAYED_SHARE: u64 = 16;
+const MIN_REPLAYED_AT_CLOSE: u64 = 64 << 10;
+
 /// Characters of an id that an error shows.
 const SHOWN_ID: usize = 100;
 
@@ -93,10 +100,9 @@ impl VectorMemory {
     /// As for [`remove`](Self::remove), without [`Error::NoSuchDocument`].
     pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
         self.0.write(&Vectors::new(), |view| {
-            let keys = filter.keys(&view.shelf);
-            let keys = keys.as_deref().unwrap_or(&view.shelf.live);
-            let removed = keys.iter().filter_map(|key| view.shelf.at(key));
-            let removed: Vec<Change> = removed.map(|placed| Change::Remove(placed.document.id.clone())).collect();
+            let removed = view.shelf.documents(filter.keys(&view.shelf).as_deref())?;
+            let removed: Vec<Change> =
+                removed.into_iter().map(|(_, document)| Change::Remove(document.id.clone())).collect();
             let n_removed = removed.len();
             Ok((removed, n_removed))
         })
@@ -115,14 +121,16 @@ impl VectorMemory {
     }
 
     /// Writes the vectors anew, so that the next open finds them in one piece: those of the present documents, of whatever
-    /// model. Vectors are written as they are made; this happens by itself when more than half of their file is obsolete.
+    /// model; and where the documents are, so that it need not read them. Vectors are written as they are made; this happens by
+    /// itself when more than half of their file is obsolete.
     ///
     /// # Errors
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`].
     pub fn snapshot(&self) -> Result<()> {
         let turn = self.0.log.folder.turn(&self.0.writer)?;
         let (lock, _) = self.0.begin(&turn)?;
-        self.0.write_vectors(&lock)
+        self.0.write_vectors(&lock)?;
+        self.0.store(&lock)
     }
 }
 
@@ -149,10 +157,13 @@ impl Inner {
         let documents: Vec<Arc<Document>> = documents.into_iter().map(Arc::new).collect();
         self.write(&vectors, |view| {
             documents.iter().try_for_each(|document| check(view, document))?;
-            let is_same = |document: &Arc<Document>| {
-                view.shelf.get(&document.id).is_some_and(|placed| placed.document == *document)
-            };
-            Ok((documents.iter().filter(|document| !is_same(document)).cloned().map(Change::Put).collect(), ()))
+            let mut changed = Vec::with_capacity(documents.len());
+            for document in &documents {
+                if view.shelf.get(&document.id)?.as_ref() != Some(document) {
+                    changed.push(Change::Put(Arc::clone(document)));
+                }
+            }
+            Ok((changed, ()))
         })
     }
 
@@ -165,9 +176,9 @@ impl Inner {
             return Ok(value);
         }
         let mut mark = view.mark.clone();
-        let lengths = self.log.append(&mut mark, &changes, &lock)?;
+        let places = self.log.append(&mut mark, &changes, &lock)?;
         let changes: Vec<Logged> =
-            changes.into_iter().zip(lengths).map(|(change, n_bytes)| Logged { change, n_bytes }).collect();
+            changes.into_iter().zip(places).map(|(change, place)| Logged { change, place }).collect();
         let view = self.change(|next| {
             // A reader may have read the batch already. Should the state be another file's by now, the next look reads it.
             if next.mark.is_at(&view.mark) {
@@ -185,7 +196,7 @@ impl Inner {
         let kept_house = self.save(&lock).and_then(|()| {
             let dead = view.mark.read_to.saturating_sub(view.shelf.n_bytes);
             let is_due = view.mark.read_to > MIN_COMPACTED && dead > view.mark.read_to / 2;
-            if is_due { self.compact(&lock) } else { Ok(()) }
+            if is_due { self.compact(&lock) } else { self.store_when_due(&lock, self.replayed_at_most()) }
         });
         if let Err(error) = kept_house {
             tracing::warn!(%error, "the documents are written; their folder could not be tidied");
@@ -224,21 +235,71 @@ impl Inner {
     }
 
     fn compact(&self, lock: &Lock) -> Result<()> {
-        let view = Arc::clone(&self.view.read());
+        let (view, documents) = self.all_documents(lock)?;
+        // The hashes of removed documents are gone before the new log is in place, even if the process ends between.
+        self.log.drop_stored(lock)?;
+        self.stored_to.store(0, Ordering::Relaxed);
         let mut mark = view.mark.clone();
-        let documents = view.shelf.iter().map(|(_, placed)| placed.document.as_ref());
-        let lengths = self.log.rewrite(&mut mark, documents, lock)?;
-        let keys: Vec<u32> = view.shelf.live.iter().collect();
+        let places = self.log.rewrite(&mut mark, documents.iter().map(AsRef::as_ref), lock)?;
+        let kept: Vec<_> = documents.into_iter().zip(places).collect();
         self.change(|next| {
             if next.mark.is_at(&view.mark) {
-                for (key, n_bytes) in keys.iter().zip(&lengths) {
-                    next.shelf.set_length(*key, *n_bytes);
-                }
+                next.shelf = next.shelf.with_documents(kept.clone());
                 next.mark = mark.clone();
                 next.index.compact();
             }
         });
+        if let Err(error) = self.store(lock) {
+            tracing::warn!(%error, "the log is written; where the documents are could not be stored");
+        }
         Ok(())
+    }
+
+    /// All documents, with the state they are of. Damaged lines that only this shows are kept aside first.
+    fn all_documents(&self, lock: &Lock) -> Result<(Arc<View>, Vec<Arc<Document>>)> {
+        loop {
+            let view = Arc::clone(&self.view.read());
+            let documents = view.shelf.documents(None)?;
+            if !view.shelf.is_damaged() {
+                return Ok((view, documents.into_iter().map(|(_, document)| document).collect()));
+            }
+            self.log.clear_up(&mut self.view()?.mark.clone(), lock)?;
+        }
+    }
+
+    /// Stores where the documents are.
+    fn store(&self, lock: &Lock) -> Result<()> {
+        // Of the log as it is now, even where a reader replaced the state meanwhile.
+        let view = self.view()?;
+        let stored_to = self.log.store(&view.mark, view.shelf.describe(), lock)?;
+        self.stored_to.store(stored_to, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Stores where the documents are, where an open would have to read much.
+    fn store_when_due(&self, lock: &Lock, min_replayed: u64) -> Result<()> {
+        if self.n_unstored_bytes() > min_replayed { self.store(lock) } else { Ok(()) }
+    }
+
+    /// How much of the log an open may have to read line by line while this handle writes, in bytes.
+    fn replayed_at_most(&self) -> u64 {
+        MIN_REPLAYED.max(self.stored_to.load(Ordering::Relaxed) / REPLAYED_SHARE)
+    }
+
+    /// How much of the log an open would have to read line by line, in bytes.
+    fn n_unstored_bytes(&self) -> u64 {
+        self.view.read().mark.read_to.saturating_sub(self.stored_to.load(Ordering::Relaxed))
+    }
+
+    /// At the end of a handle: stores where the documents are, unless somebody writes.
+    fn close(&self) -> Result<()> {
+        if self.n_unstored_bytes() <= MIN_REPLAYED_AT_CLOSE || !self.log.folder.may_write() {
+            return Ok(());
+        }
+        let Some(lock) = self.log.folder.try_lock()? else { return Ok(()) };
+        // Of the log as it is now: another process may have replaced it.
+        self.view()?;
+        self.store_when_due(&lock, MIN_REPLAYED_AT_CLOSE)
     }
 
     /// Appends the vectors that are not saved, and writes the file anew when much of it is obsolete.
@@ -267,7 +328,8 @@ impl Inner {
         let model = self.embedder.as_ref().map(|embedder| embedder.fingerprint());
         let unsaved = std::mem::take(&mut *self.unsaved.lock());
         let own = model.into_iter().flat_map(|model| {
-            let known = view.shelf.iter().filter_map(|(key, placed)| Some((placed.text, view.index.vector(key)?)));
+            let text = |key| Some((view.shelf.text(key)?, view.index.vector(key)?));
+            let known = view.shelf.live.iter().filter_map(text);
             let unsaved = unsaved.iter().map(|(text, vector)| (*text, vector.as_slice()));
             known.chain(unsaved).map(move |(text, row)| (model, text, row))
         });
@@ -275,6 +337,14 @@ impl Inner {
         memory_vectors::rewrite(&self.log.folder, &view.shelf.texts(), index.as_ref(), own, lock)?;
         self.n_stored.store(view.index.len(), Ordering::Relaxed);
         Ok(())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::warn!(%error, "where the documents are could not be stored");
+        }
     }
 }
 

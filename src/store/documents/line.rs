@@ -51,11 +51,32 @@ pub(crate) enum Change {
     Remove(String),
 }
 
-/// A change and what its line takes in the file, in bytes.
+/// Where a line is in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// From where on, in bytes.
+    pub(crate) at: u64,
+    /// Its length with its end, in bytes.
+    pub(crate) n_bytes: usize,
+}
+
+impl Place {
+    /// The places of lines of these lengths that follow each other from `at` on.
+    pub(super) fn in_a_row(mut at: u64, lengths: Vec<usize>) -> Vec<Self> {
+        let next = |n_bytes| {
+            let place = Self { at, n_bytes };
+            at += n_bytes as u64;
+            place
+        };
+        lengths.into_iter().map(next).collect()
+    }
+}
+
+/// A change and where its line is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logged {
     pub(crate) change: Change,
-    pub(crate) n_bytes: usize,
+    pub(crate) place: Place,
 }
 
 fn seal<D: Serialize>(payload: &Payload<D>, bytes: &mut Vec<u8>) -> serde_json::Result<usize> {
@@ -117,9 +138,14 @@ fn is_zeroed(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == 0).nth(1).is_some()
 }
 
-/// Reads lines. A batch at the end that is not complete is left out, whether it was torn or is being written; so is one of which parts
-/// are zeros.
-pub(super) fn read(bytes: &[u8]) -> Lines {
+/// The document of a line; none when it is damaged, or says something else.
+pub(super) fn document(line: &[u8]) -> Option<Document> {
+    parse(line.strip_suffix(b"\n")?)?.put
+}
+
+/// Reads lines, the first of which begins at `base` in the log. A batch at the end that is not complete is left out, whether
+/// it was torn or is being written; so is one of which parts are zeros.
+pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
     let mut lines = Lines::default();
     // Of the batch that is being read: where it began, how many changes were known before it, lines still to come.
     let (mut start, mut n_before, mut n_expected) = (0, 0, 0);
@@ -153,14 +179,14 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
         was_zeroed = payload.is_none() && is_zeroed(text);
         is_torn |= was_zeroed;
         n_expected -= 1;
-        let n_bytes = line.len();
+        let place = Place { at: base + here.start as u64, n_bytes: line.len() };
         match payload {
             Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
             Some(Payload { put: Some(document), header: None, remove: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), n_bytes });
+                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), place });
             }
             Some(Payload { remove: Some(id), header: None, put: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Remove(id), n_bytes });
+                lines.changes.push(Logged { change: Change::Remove(id), place });
             }
             _ => lines.broken.push(here),
         }
@@ -237,14 +263,14 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let bytes = log(&[&[put("a")], &[put("b\n\"\u{1}ü"), Change::Remove("a".to_owned()), put("c")]]);
-        let lines = read(&bytes);
+        let lines = read(&bytes, 0);
         assert_eq!(lines.header, Some(Header { schema_version: 1, log: Uuid::from_u128(7) }));
         assert_eq!(ids(&lines), ["+a", "+b\n\"\u{1}ü", "-a", "+c"]);
         assert!(lines.broken.is_empty());
         assert_eq!(lines.whole, bytes.len());
         let header_length = header(Uuid::nil()).unwrap().len();
         assert!(header_length <= HEADER_BYTES);
-        assert_eq!(lines.changes.iter().map(|logged| logged.n_bytes).sum::<usize>(), bytes.len() - header_length);
+        assert_eq!(lines.changes.iter().map(|logged| logged.place.n_bytes).sum::<usize>(), bytes.len() - header_length);
         let text = String::from_utf8(bytes).unwrap();
         let line = text.lines().nth(1).unwrap();
         assert!(line.ends_with(r#""put":{"id":"a","text":"the text of a","metadata":{"type":"note"}}}"#), "{line}");
@@ -255,11 +281,11 @@ mod tests {
         let first = log(&[&[put("a")]]).len();
         let bytes = log(&[&[put("a")], &[put("b"), put("c"), Change::Remove("a".to_owned())]]);
         for cut in first..bytes.len() {
-            let lines = read(&bytes[..cut]);
+            let lines = read(&bytes[..cut], 0);
             assert_eq!((ids(&lines), lines.whole), (vec!["+a".to_owned()], first), "cut at {cut}");
             assert!(lines.broken.is_empty());
         }
-        assert_eq!(read(&bytes).changes.len(), 4);
+        assert_eq!(read(&bytes, 0).changes.len(), 4);
     }
 
     #[test]
@@ -268,17 +294,17 @@ mod tests {
         let batch = [put("d"), put("e"), Change::Remove("a".to_owned()), put("f"), put("g")];
         let first = log(known).len();
         let bytes = log(&[known[0], known[1], &batch]);
-        let n_before = ids(&read(&bytes[..first])).len();
+        let n_before = ids(&read(&bytes[..first], 0)).len();
         for from in first..bytes.len() - 2 {
             for to in [from + 2, from + 40, from + 130, from + 260, bytes.len()] {
                 let mut zeroed = bytes.clone();
                 let to = to.min(bytes.len());
                 zeroed[from..to].fill(0);
-                let lines = read(&zeroed);
+                let lines = read(&zeroed, 0);
                 assert_eq!((lines.changes.len(), lines.whole), (n_before, first), "{from}..{to}: {:?}", ids(&lines));
                 // What was written after it counts.
                 zeroed.extend(super::batch(&[put("h")]).unwrap().0);
-                assert!(ids(&read(&zeroed)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
+                assert!(ids(&read(&zeroed, 0)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
             }
         }
     }
@@ -286,12 +312,12 @@ mod tests {
     #[test]
     fn a_flipped_bit_costs_the_line_it_is_in_and_is_told() {
         let bytes = log(&[&[put("a")], &[put("b"), put("c")], &[put("d")]]);
-        let whole = ids(&read(&bytes));
+        let whole = ids(&read(&bytes, 0));
         for place in 0..bytes.len() {
             for bit in 0..8 {
                 let mut flipped = bytes.clone();
                 flipped[place] ^= 1 << bit;
-                let lines = read(&flipped);
+                let lines = read(&flipped, 0);
                 let found = ids(&lines);
                 // A newline that is lost joins two lines, and one that appears makes two of one.
                 assert!(

@@ -4,6 +4,8 @@
 //! and cuts off what a dead writer left unfinished. A removed document's text stays in the file until it is compacted.
 
 mod line;
+mod stored;
+
 #[cfg(test)]
 pub(super) use line::fuzz_documents;
 
@@ -18,7 +20,8 @@ use uuid::Uuid;
 use crate::document::Document;
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Folder, Lock, Name, Stamp};
-pub(crate) use line::{Change, Logged};
+pub(crate) use line::{Change, Logged, Place};
+pub(crate) use stored::{Described, StoredDocuments};
 
 /// The log.
 const DOCUMENTS: &str = "documents.jsonl";
@@ -32,6 +35,8 @@ pub(crate) struct LogMark {
     log: Option<Uuid>,
     /// Up to where whole batches were read, in bytes.
     pub(crate) read_to: u64,
+    /// The CRC-32 of the bytes up to there, as they were read or written.
+    checksum: u32,
     /// The version of a program that wrote the log, where that is newer than this one.
     pub(crate) newer: Option<u64>,
     /// True when the stamp alone detects any later change.
@@ -41,9 +46,17 @@ pub(crate) struct LogMark {
 }
 
 impl LogMark {
-    /// True when both stand for the same place in the same file.
+    /// True when both stand for the same place in the same file, with the same lines damaged.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
-        self.is_same_file(other) && self.read_to == other.read_to
+        self.is_same_file(other) && self.read_to == other.read_to && self.n_broken == other.n_broken
+    }
+
+    /// Takes in the bytes behind it.
+    fn advance(&mut self, bytes: &[u8]) {
+        let mut checksum = crc32fast::Hasher::new_with_initial(self.checksum);
+        checksum.update(bytes);
+        self.checksum = checksum.finalize();
+        self.read_to += bytes.len() as u64;
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
@@ -97,14 +110,15 @@ impl DocumentLog {
         }
         // An inode comes back when a file is replaced twice; the name of the log does not.
         let start = files.read_start(DOCUMENTS, line::HEADER_BYTES)?;
-        if line::read(&start).header.map(|header| header.log) != known.log {
+        if line::read(&start, 0).header.map(|header| header.log) != known.log {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
             known.is_settled.store(is_alike && !stamp.is_racy, Ordering::Release);
             return Ok(None);
         }
-        let lines = line::read(&files.read_or_empty(DOCUMENTS, known.read_to)?);
+        let bytes = files.read_or_empty(DOCUMENTS, known.read_to)?;
+        let lines = line::read(&bytes, known.read_to);
         if !lines.broken.is_empty() || known.newer.is_some() {
             // Perhaps this is not where a line begins: somebody else wrote.
             return self.load(stamp).map(Some);
@@ -112,26 +126,35 @@ impl DocumentLog {
         if lines.whole == 0 {
             return Ok(None);
         }
-        let read_to = known.read_to + lines.whole as u64;
-        let mark = LogMark { stamp: Some(stamp), read_to, is_settled: Arc::default(), ..known.clone() };
+        let mut mark = LogMark { stamp: Some(stamp), is_settled: Arc::default(), ..known.clone() };
+        mark.advance(bytes.get(..lines.whole).unwrap_or_default());
         Ok(Some(News::More(lines.changes, mark)))
     }
 
     fn load(&self, stamp: Stamp) -> Result<News> {
-        let lines = line::read(&self.folder.files().read_in_place(DOCUMENTS, 0)?);
+        let bytes = self.folder.files().read_in_place(DOCUMENTS, 0)?;
+        let lines = line::read(&bytes, 0);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
         // Every log begins with its header, so one without is not as it was written, even when it is empty.
         let has_lost_header = lines.header.is_none() && lines.broken.is_empty();
-        let mark = LogMark {
+        let mut mark = LogMark {
             stamp: Some(stamp),
             log: lines.header.map(|header| header.log),
-            read_to: lines.whole as u64,
             // What a newer version wrote need not be readable.
             n_broken: if newer.is_some() { 0 } else { lines.broken.len() + usize::from(has_lost_header) },
             newer,
-            is_settled: Arc::default(),
+            ..LogMark::default()
         };
+        mark.advance(bytes.get(..lines.whole).unwrap_or_default());
         Ok(News::Anew(lines.changes, mark))
+    }
+
+    /// All that the log says now.
+    pub(crate) fn read_again(&self) -> Result<News> {
+        match self.folder.files().stamp(DOCUMENTS)? {
+            Some(stamp) => self.load(stamp),
+            None => Ok(News::Anew(Vec::new(), LogMark::default())),
+        }
     }
 
     /// Tells of lines that cannot be read, for a handle that only reads.
@@ -173,7 +196,7 @@ impl DocumentLog {
             return Ok(None);
         }
         let bytes = files.read_or_empty(DOCUMENTS, 0)?;
-        let mut lines = line::read(&bytes);
+        let mut lines = line::read(&bytes, 0);
         if known.n_broken > 0 && lines.broken.is_empty() {
             // The beginning of the file is missing, and there is nothing of it to keep.
             lines.broken.push(0..0);
@@ -200,19 +223,18 @@ impl DocumentLog {
         self.folder.files().truncate(DOCUMENTS, known.read_to)
     }
 
-    /// Appends a batch and syncs it. The caller holds the lock and has looked. Returns the length of each line.
+    /// Appends a batch and syncs it. The caller holds the lock and has looked. Returns the place of each line.
     ///
     /// # Errors
     /// Nothing happened, or the handle writes no more: then the batch may be there when the folder is opened again.
-    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<usize>> {
+    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<Place>> {
         self.refuse_newer(known)?;
         let files = self.folder.files();
         let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
         let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if known.stamp.is_none() {
             // The first batch comes with the file, so that there is never a file without its first line.
-            self.install(known, lines, lock)?;
-            return Ok(lengths);
+            return Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths));
         }
         if let Err(error) = files.append(DOCUMENTS, &lines) {
             if self.cut(known).is_err() {
@@ -221,39 +243,42 @@ impl DocumentLog {
             return Err(error);
         }
         files.sync(DOCUMENTS)?;
-        known.read_to += lines.len() as u64;
+        let places = Place::in_a_row(known.read_to, lengths);
+        known.advance(&lines);
         // Without a stamp nothing is known, and the next look reads the file again.
         known.is_settled = Arc::default();
         known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
-        Ok(lengths)
+        Ok(places)
     }
 
-    /// Writes a new log of these documents in the place of the old one. Returns the length of each line.
+    /// Writes a new log of these documents in the place of the old one. Returns the place of each line.
     pub(crate) fn rewrite<'d>(
         &self,
         known: &mut LogMark,
         documents: impl Iterator<Item = &'d Document>,
         lock: &Lock,
-    ) -> Result<Vec<usize>> {
+    ) -> Result<Vec<Place>> {
         self.refuse_newer(known)?;
         let mut lines = Vec::new();
         let lengths = line::singly(documents, &mut lines)
             .map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
-        self.install(known, lines, lock)?;
-        Ok(lengths)
+        Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths))
     }
 
-    fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<()> {
+    /// Puts a new log of these lines in the place of the old one; where the first of them begins.
+    fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<u64> {
         let files = self.folder.files();
         let log = Uuid::new_v4();
         let mut bytes = line::header(log).map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
+        let start = bytes.len() as u64;
         bytes.extend(lines);
         let temporary = self.folder.write_temporary("documents", &bytes)?;
         files.rename(temporary, DOCUMENTS)?;
         // The new file is in its place, and perhaps not for good.
         files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
         let stamp = files.stamp(DOCUMENTS).inspect_err(|_| files.stop_writes())?;
-        *known = LogMark { stamp, log: Some(log), read_to: bytes.len() as u64, ..LogMark::default() };
-        Ok(())
+        *known = LogMark { stamp, log: Some(log), ..LogMark::default() };
+        known.advance(&bytes);
+        Ok(start)
     }
 }

@@ -1,0 +1,51 @@
+//! Documents that are read from the log when they are asked for, and kept from then on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use adage_index::KeySet;
+use parking_lot::Mutex;
+
+use crate::document::Document;
+use crate::error::folder::Result;
+use crate::lesson::TextHash;
+use crate::store::documents::StoredDocuments;
+
+/// Documents of a block: room for them is made when the first is read.
+const BLOCK: usize = 256;
+
+type Block = Box<[OnceLock<Arc<Document>>]>;
+
+/// The stored documents, with what was read of them.
+#[derive(Debug)]
+pub(super) struct StoredShelf {
+    pub(super) stored: StoredDocuments,
+    blocks: Vec<OnceLock<Block>>,
+    sets: Mutex<HashMap<TextHash, Arc<KeySet>>>,
+}
+
+impl StoredShelf {
+    pub(super) fn new(stored: StoredDocuments) -> Self {
+        let blocks = (0..(stored.len() as usize).div_ceil(BLOCK)).map(|_| OnceLock::new()).collect();
+        Self { stored, blocks, sets: Mutex::default() }
+    }
+
+    /// None where there is none, or its line is damaged.
+    pub(super) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
+        let Some(block) = self.blocks.get(key as usize / BLOCK) else { return Ok(None) };
+        let block = block.get_or_init(|| (0..BLOCK).map(|_| OnceLock::new()).collect());
+        let Some(slot) = block.get(key as usize % BLOCK) else { return Ok(None) };
+        if let Some(document) = slot.get() {
+            return Ok(Some(Arc::clone(document)));
+        }
+        let read = self.stored.document(key)?;
+        Ok(read.map(|document| Arc::clone(slot.get_or_init(|| document))))
+    }
+
+    /// The keys of which metadata say this.
+    pub(super) fn with_name(&self, name: &TextHash) -> Option<Arc<KeySet>> {
+        let keys = self.stored.with_name(name)?;
+        let mut sets = self.sets.lock();
+        Some(Arc::clone(sets.entry(*name).or_insert_with(|| Arc::new(keys.collect()))))
+    }
+}
