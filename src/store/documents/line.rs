@@ -224,13 +224,13 @@ pub(in crate::store) fn fuzz_documents(bytes: &[u8]) {
         [PREFIX, crc.as_bytes(), SEPARATOR, rest, b"\n"].concat()
     });
     for bytes in [bytes, &sealed.collect::<Vec<u8>>()] {
-        let lines = read(bytes);
+        let lines = read(bytes, 0);
         assert!(lines.whole <= bytes.len());
-        assert!(lines.changes.starts_with(&read(bytes.get(..lines.whole).unwrap()).changes));
+        assert!(lines.changes.starts_with(&read(bytes.get(..lines.whole).unwrap(), 0).changes));
         let changes: Vec<Change> = lines.changes.into_iter().map(|logged| logged.change).collect();
         let (written, lengths) = batch(&changes).unwrap();
-        let again = read(&written);
-        assert_eq!(again.changes.iter().map(|logged| logged.n_bytes).collect::<Vec<_>>(), lengths);
+        let again = read(&written, 0);
+        assert_eq!(again.changes.iter().map(|logged| logged.place.n_bytes).collect::<Vec<_>>(), lengths);
         assert_eq!(again.changes.into_iter().map(|logged| logged.change).collect::<Vec<_>>(), changes);
         assert!(again.broken.is_empty() && again.whole == written.len());
     }
