@@ -69,7 +69,7 @@ fn is_labelled(text: &str, at: &Range<usize>, value: &str) -> bool {
     let sum = |label: &&str| word.strip_prefix(label).is_some_and(|sum| sum.len() >= 20);
     // A hashed name in a list of known hosts.
     let is_host = before.rsplit(char::is_whitespace).next().is_some_and(|word| word.starts_with("|1|"));
-    is_host || SUM_LABELS.iter().any(|label| sum(label))
+    is_host || SUM_LABELS.iter().any(sum)
 }
 
 /// A ULID of this century's first decades: the time is in its first ten characters.
