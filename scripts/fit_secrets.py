@@ -27,7 +27,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(ROOT, "crates/redact/src/score/weights.tsv")
 HELDOUT = os.path.join(ROOT, "crates/redact/tests/heldout")
-AUTHORS = {"first": ["fit", "held"], "second": ["unseen"], "third": ["blind"], "fourth": ["fifth"]}
+AUTHORS = {"first": ["fit", "held"], "second": ["unseen"], "third": ["blind"]}
 
 
 def strings(value, into):
@@ -79,13 +79,6 @@ def write_pairs(data):
 
 
 
-def is_looked_at(family):
-    """The half of the fourth author's families that rules are fitted on, as tests/heldout/main.rs divides them."""
-    value = 0xCBF29CE484222325
-    for byte in family.encode():
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return (value >> 32) % 2 == 0
-
 
 def author_cases():
     """Per author the cases: text, secret or none, family. The lists of rules do not say where their secrets are."""
@@ -93,8 +86,6 @@ def author_cases():
     cases = {}
     for author, files in AUTHORS.items():
         rows = [json.loads(line) for name in files for line in open(f"{HELDOUT}/{name}.jsonl", encoding="utf-8")]
-        if author == "fourth":
-            rows = [row for row in rows if is_looked_at(row["family"])]
         cases[author] = [{"text": decoded(row["text"]), "secret": decoded(row["secret"]) if row["label"] else None, "label": row["label"], "family": row["family"]} for row in rows]
     return cases
 
@@ -387,6 +378,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "pairs":
         write_pairs(sys.argv[2])
     else:
-        model = main(sys.argv[2], os.environ.get("MEASURED", os.path.join(ROOT, "target/debug/examples/measured")))
+        model = main(sys.argv[2], os.path.join(ROOT, "target/debug/examples/measured"))
         if "--write" in sys.argv:
             write(model, float(sys.argv[sys.argv.index("--write") + 1]))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adage::config::CaptureConfig;
 use adage::embed::{EmbedError, Role};
 use adage::heuristics::suggest;
-use adage::redact::Redactor;
+use adage::redact::{Redactor, Secret};
 use adage::transcript::{Format, Reading, TranscriptReader, Turn};
 use adage::{Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, TextHash, build_lesson};
 use ndarray::Array2;
@@ -154,7 +154,10 @@ fn of_1000_ordinary_texts_less_than_one_is_flagged() {
     for tuned in [true, false] {
         let mut flagged = Share::default();
         for (text, _) in texts.iter().filter(|(_, source)| is_tuned_on(source) == tuned) {
-            flagged.add(!Redactor::shared().find(text).is_empty());
+            // Two sessions hold a code that Google gave out for a log-in: it is a secret.
+            let is_login_code =
+                |secret: &Secret<'_>| text.get(secret.range.start..).is_some_and(|rest| rest.starts_with("4/0A"));
+            flagged.add(!Redactor::shared().find(text).iter().all(is_login_code));
         }
         let half = if tuned { "tuned on" } else { "left out" };
         let text = format!("{} of {} ordinary texts {half} flagged", flagged.n_flagged, flagged.n_all);

@@ -4,7 +4,6 @@
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
-mod public;
 mod scored;
 #[cfg(test)]
 mod tests;
@@ -141,7 +140,6 @@ impl Redactor {
             let mut of_part = self.scan(part, &mut places);
             of_part.extend(self.tokens(part));
             of_part.extend(self.scored(part, &places, &of_part));
-            of_part.retain(|(_, at)| !self.is_seen_by_all(part, at));
             found.extend(of_part.into_iter().map(shift));
         }
         self.merge(found)

@@ -186,12 +186,6 @@ impl Skips {
 
     /// A word of the line says that a random value on it is no secret (`sha256`, `commit`).
     pub(crate) fn says_digest(&self, line: &str) -> bool {
-        // An option with its value (`--verify=no`) says nothing of what comes after it.
-        let line = line.rsplit_once("--").map_or(line, |(before, option)| match option.split_once(' ') {
-            Some((option, rest)) if option.contains('=') => rest,
-            _ if before.is_empty() => option,
-            _ => line,
-        });
         let lower = line.to_ascii_lowercase();
         let mut whole = lower.split(|c: char| !c.is_ascii_alphanumeric());
         whole.any(|word| self.lines.contains(word)) || words(line).iter().any(|word| self.lines.contains(word.as_str()))

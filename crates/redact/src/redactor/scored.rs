@@ -41,7 +41,7 @@ impl Redactor {
         let value = text.get(at.clone()).unwrap_or_default();
         // A number may be a code.
         if value.bytes().all(|b| b.is_ascii_digit()) {
-            return !is_pin(value) || is_day(value);
+            return !is_pin(value);
         }
         if self.skips.is_sample(value) || self.skips.stands_in(value) || self.skips.is_made_up(value) {
             return true;
@@ -86,15 +86,6 @@ impl Redactor {
     pub fn traits() -> &'static [(&'static str, u16)] {
         score::traits()
     }
-}
-
-/// A day as eight digits.
-fn is_day(value: &str) -> bool {
-    let number = |at: Range<usize>| value.get(at).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or(0);
-    value.len() == 8
-        && (1990..2040).contains(&number(0..4))
-        && (1..=12).contains(&number(4..6))
-        && (1..=31).contains(&number(6..8))
 }
 
 /// The last word ends like a file's name.

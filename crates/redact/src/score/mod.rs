@@ -14,7 +14,6 @@ use std::ops::Range;
 
 use self::weights::Weights;
 use self::words::Said;
-use crate::shape::looks_random;
 
 /// So many bytes before a word that promises a secret are read.
 const BEFORE: usize = 160;
@@ -119,19 +118,7 @@ fn is_worth(text: &str, value: &str, at: &Range<usize>, said: &[Said]) -> bool {
     let before = said.get(..said.partition_point(|said| said.end <= at.start)).unwrap_or_default();
     let near = before.iter().rev().take_while(|said| at.start - said.end <= near);
     let mut promises = near.filter(|said| said.says.promises());
-    promises.any(|said| {
-        let gap = text.get(said.end..at.start).unwrap_or_default();
-        !gap.is_empty() && !gap.contains('\n') && !is_of_prose(text, value, at)
-    })
-}
-
-/// A small word that can be spoken, between words of a sentence, and none of them is a verb that names a value.
-fn is_of_prose(text: &str, value: &str, at: &Range<usize>) -> bool {
-    let before = text.get(..at.start).and_then(|before| before.strip_suffix(' ')).unwrap_or_default();
-    let word = before.rsplit(' ').next().unwrap_or_default();
-    let joined = word.bytes().last().is_some_and(|b| b.is_ascii_alphabetic()) && !traits::COPULAS.contains(&word);
-    let rest = text.get(at.end..).unwrap_or_default().trim_start_matches([',', '.', ';']);
-    joined && value.bytes().all(|b| b.is_ascii_lowercase()) && !looks_random(value) && rest.starts_with(' ')
+    promises.any(|said| text.get(said.end..at.start).is_some_and(|gap| !gap.is_empty() && !gap.contains('\n')))
 }
 
 /// A word that promises a secret is before a value, and on the same line unless it says so by itself.

@@ -17,7 +17,7 @@ const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 const N_SEPARATORS: u16 = 9;
 /// Words between a name and its value, in several languages.
-pub(super) const COPULAS: [&str; 22] = [
+const COPULAS: [&str; 22] = [
     "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
     "now", "still", "just", "heißt", "are:",
 ];
