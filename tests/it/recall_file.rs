@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use adage::{Config, Feedback, LearnOutcome, Listing, Playbook, Request, build_lesson};
+use adage::{Config, LearnOutcome, Listing, Playbook, Request, build_lesson};
 
 const N_LESSONS: usize = 230;
 
@@ -81,8 +81,7 @@ fn what_changes_afterwards_is_seen() {
         with
     };
     let first = check("stored");
-    let receipt = open(folder.path()).get_playbook_context("parsing export number 17").unwrap().receipt.unwrap();
-    open(folder.path()).record_outcome(receipt, Feedback::Helpful).unwrap();
+    open(folder.path()).record_helpful_retrieval("parsing export number 17").unwrap();
     let counted = check("counted");
     assert_ne!(counted.1, first.1);
     edit(folder.path(), "Rename nothing at all.");
