@@ -197,7 +197,10 @@ impl Round {
         for id in &done.removed {
             assert!(!live.contains_key(id), "{context}: {id} came back");
         }
-        let usage = fs::read_to_string(self.folder.join("usage.0.jsonl")).unwrap_or_default();
+        // What a process left that ended while another one had the lock is in a file of its own until the next commit.
+        let files = fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().path());
+        let is_usage = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "usage" || kind == "jsonl");
+        let usage: String = files.filter(is_usage).map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
         for receipt in &done.receipts {
             let id = receipt.split(' ').next().unwrap_or_default();
             assert!(usage.contains(id), "{context}: nobody has receipt {receipt}");
