@@ -27,15 +27,14 @@ impl StoredFile {
 impl Inner {
     /// The newest lessons, with the indexes that the folder has.
     pub(super) fn recall_view(&self) -> Result<Arc<View>> {
-        let view = self.view()?;
         let mut stored = self.stored_recall.lock();
-        let file = match std::mem::take(&mut *stored) {
-            StoredFile::Unused(file) => file,
-            other => {
-                *stored = other;
-                return Ok(view);
-            }
-        };
+        if !matches!(*stored, StoredFile::Unused(_)) {
+            drop(stored);
+            return self.view();
+        }
+        // Read under the lock: a thread that waited for it gets the view with the indexes, and does not build them again.
+        let view = self.view()?;
+        let StoredFile::Unused(file) = std::mem::take(&mut *stored) else { return Ok(view) };
         let model = self.fingerprint();
         let is_done = file.is_up_to_date && (model.is_none() || file.is_of(model));
         *stored = if is_done { StoredFile::Done } else { StoredFile::Outdated };
