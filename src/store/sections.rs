@@ -82,6 +82,15 @@ pub(crate) struct UncheckedSection {
 }
 
 impl UncheckedSection {
+    /// The section that begins there, all of whose bytes are in the map.
+    fn at(map: &Arc<Mapped>, at: usize) -> std::result::Result<Self, FlawKind> {
+        let header = map.get(at..).and_then(read_header);
+        let (label, length, checksum) = header.ok_or(FlawKind::NoSection)?;
+        let range = at + ALIGN..(at + ALIGN).saturating_add(length);
+        map.get(range.clone()).ok_or(FlawKind::Cut)?;
+        Ok(Self { view: SectionView { label, map: Arc::clone(map), range }, checksum })
+    }
+
     pub(crate) fn label(&self) -> Label {
         self.view.label
     }
@@ -119,20 +128,14 @@ impl Sections {
         }
         let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
         while at < map.len() {
-            let kind = match read_header(map.get(at..).unwrap_or_default()) {
-                Some((label, length, checksum)) => {
-                    let range = at + ALIGN..(at + ALIGN).saturating_add(length);
-                    match map.get(range.clone()).map(|bytes| crc32fast::hash(bytes) == checksum) {
-                        Some(true) => {
-                            at = range.end.next_multiple_of(ALIGN);
-                            sections.sections.push(SectionView { label, map: Arc::clone(&map), range });
-                            continue;
-                        }
-                        Some(false) => FlawKind::Flipped,
-                        None => FlawKind::Cut,
-                    }
+            let section = UncheckedSection::at(&map, at);
+            let kind = match section.and_then(|section| section.checked().ok_or(FlawKind::Flipped)) {
+                Ok(section) => {
+                    at = section.range.end.next_multiple_of(ALIGN);
+                    sections.sections.push(section);
+                    continue;
                 }
-                None => FlawKind::NoSection,
+                Err(kind) => kind,
             };
             // What is no section is one flaw, however long it is.
             if kind != FlawKind::NoSection || flaws.last().is_none_or(|flaw| flaw.kind != kind) {
@@ -150,13 +153,9 @@ impl Sections {
         }
         let Some(map) = files.map(name)?.map(Arc::new) else { return Ok(Vec::new()) };
         let (mut sections, mut at) = (Vec::new(), ALIGN);
-        while let Some((label, length, checksum)) = map.get(at..).and_then(read_header) {
-            let range = at + ALIGN..(at + ALIGN).saturating_add(length);
-            if map.get(range.clone()).is_none() {
-                break;
-            }
-            at = range.end.next_multiple_of(ALIGN);
-            sections.push(UncheckedSection { view: SectionView { label, map: Arc::clone(&map), range }, checksum });
+        while let Ok(section) = UncheckedSection::at(&map, at) {
+            at = section.view.range.end.next_multiple_of(ALIGN);
+            sections.push(section);
         }
         Ok(sections)
     }
