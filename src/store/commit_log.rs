@@ -89,6 +89,11 @@ impl Record {
         Self { generation, keys }
     }
 
+    /// The values of one of its lists.
+    fn list(&self, key: &str) -> impl Iterator<Item = &Value> {
+        self.keys.get(key).and_then(Value::as_array).into_iter().flatten()
+    }
+
     /// Replaces a key of the file; takes it out where there is no value.
     pub(super) fn set(&mut self, key: &str, value: Option<Value>) {
         match value {
@@ -173,8 +178,7 @@ impl CommitLog {
 
     /// The ids of lessons that its commits took out, whether or not they came back.
     pub(super) fn gone(&self) -> BTreeSet<LessonId> {
-        let of_record = |record: &Record| record.keys.get(GONE).and_then(Value::as_array).cloned().unwrap_or_default();
-        let gone = self.records.iter().flat_map(of_record);
+        let gone = self.records.iter().flat_map(|record| record.list(GONE));
         gone.filter_map(|id| id.as_str()?.parse().ok()).collect()
     }
 
@@ -235,9 +239,8 @@ impl CommitLog {
             is_edited && row.as_ref().is_some_and(|row| checksum::take(LESSONS, &mut row.clone()) != Seal::Whole)
         };
         for record in after {
-            let list = |key: &str| record.keys.get(key).and_then(Value::as_array).into_iter().flatten();
-            let new: BTreeSet<&str> = list(NEW).filter_map(Value::as_str).collect();
-            for row in list(LESSONS) {
+            let new: BTreeSet<&str> = record.list(NEW).filter_map(Value::as_str).collect();
+            for row in record.list(LESSONS) {
                 let Some(id) = id_of(row) else { continue };
                 match places.get(&id).and_then(|place| rows.get_mut(*place)) {
                     Some(present) if is_kept(present) => {}
@@ -249,12 +252,12 @@ impl CommitLog {
                     }
                 }
             }
-            for id in list(GONE).filter_map(Value::as_str) {
+            for id in record.list(GONE).filter_map(Value::as_str) {
                 if let Some(row) = places.remove(id).and_then(|place| rows.get_mut(place)) {
                     *row = None;
                 }
             }
-            for key in list(EMPTIED).filter_map(Value::as_str) {
+            for key in record.list(EMPTIED).filter_map(Value::as_str) {
                 keys.remove(key);
             }
             let is_own = |key: &str| ![LESSONS, NEW, GONE, EMPTIED].contains(&key);
@@ -273,7 +276,7 @@ pub(super) fn generation_of(keys: &Map<String, Value>) -> u64 {
     keys.get(GENERATION).and_then(Value::as_u64).unwrap_or_default()
 }
 
-fn id_of(row: &Value) -> Option<String> {
+pub(super) fn id_of(row: &Value) -> Option<String> {
     Some(row.get("id")?.as_str()?.to_owned())
 }
 

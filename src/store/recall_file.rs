@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use adage_index::IndexConfig;
 
-use super::commit_log::{CommitLog, LOG, LogEnd, SMALL_FILE};
+use super::commit_log::{self, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
 use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, playbook_file};
 use crate::error::folder::Result;
@@ -133,7 +133,7 @@ impl RecallFile {
         let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (start, is_ours) = (start.clone(), *is_ours);
-        let version = FileVersion { content, start, is_ours, ..FileVersion::new(Some(stamp), b"") };
+        let version = FileVersion { stamp: Some(stamp), content, start, is_settled: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later }))
     }
@@ -167,7 +167,7 @@ impl RecallFile {
 /// The ids of the lessons in the keys of a playbook file.
 fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> {
     let rows = keys.get(playbook_file::LESSONS).and_then(serde_json::Value::as_array);
-    rows.into_iter().flatten().filter_map(|row| row.get("id")?.as_str()?.parse().ok()).collect()
+    rows.into_iter().flatten().filter_map(|row| commit_log::id_of(row)?.parse().ok()).collect()
 }
 
 /// The file as bytes.
