@@ -68,6 +68,8 @@ pub struct Redactor {
     finder: AhoCorasick,
     /// For each keyword of `finder`: its text and the rules that wait for it.
     keywords: Vec<(String, Vec<usize>)>,
+    /// The rule under whose name values are redacted by their score.
+    scored: Option<usize>,
 }
 
 impl Default for Redactor {
@@ -103,7 +105,8 @@ impl Redactor {
             .ascii_case_insensitive(true)
             .build(keywords.iter().map(|(word, _)| word))
             .expect("a fixed list of keywords");
-        Self { rules, skips: Skips::parse(), finder, keywords }
+        let scored = rules.iter().position(|rule| rule.kind == "scored");
+        Self { rules, skips: Skips::parse(), finder, keywords, scored }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -245,9 +248,7 @@ impl Redactor {
 
     /// What is on the line before a value says that it is a digest, or its name that it is a number or may be seen.
     fn is_named_otherwise(&self, line: &str) -> bool {
-        let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
-        let name = words(name);
+        let name = words(name_at_end(line).1);
         let is_other = name
             .last()
             .is_some_and(|last| self.skips.after.contains(last.as_str()) || self.skips.names.contains(last.as_str()));
@@ -284,8 +285,7 @@ impl Redactor {
         let is_id = rule.check == "unhashed" && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
         let line = line_before(text, word.start);
         let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
-        // The name of a resource has its kind in front (`arn:aws:…:secret:name`).
-        let resource = line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"));
+        let resource = is_in_resource(line);
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
@@ -385,6 +385,18 @@ fn is_local(rest: &str) -> bool {
     let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());
     let host = host.get(..end).unwrap_or_default();
     !host.contains('.') || host.starts_with("127.") || host.starts_with("0.0.0.0")
+}
+
+/// A line without the marks at its end, and the name that it then ends with.
+fn name_at_end(line: &str) -> (&str, &str) {
+    let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
+    (end, name)
+}
+
+/// True within the name of a resource, which has its kind in front (`arn:aws:…:secret:name`).
+fn is_in_resource(line: &str) -> bool {
+    line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"))
 }
 
 /// What is on the line before the identifier at a place, at most 96 bytes.

@@ -6,7 +6,7 @@ use crate::rules::touches;
 use crate::score;
 use crate::shape::{claims_nothing, encodes_a_name, entropy, is_digest, is_pin, repeats_a_group, word_before, words};
 
-use super::{Redactor, line_before};
+use super::{Redactor, is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
 const DATA: usize = 20;
@@ -19,7 +19,7 @@ impl Redactor {
         places: &[Range<usize>],
         found: &[(usize, Range<usize>)],
     ) -> Vec<(usize, Range<usize>)> {
-        let Some(index) = self.rules.iter().position(|rule| rule.kind == "scored") else { return Vec::new() };
+        let Some(index) = self.scored else { return Vec::new() };
         let mut known: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
         known.sort_unstable_by_key(|range| (range.start, range.end));
         // Each ends no earlier than those before it, so that they can be searched by their ends.
@@ -52,12 +52,10 @@ impl Redactor {
             return true;
         }
         let line = line_before(text, at.start);
-        let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
-        // The name of a resource has its kind in front.
-        if line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:")) {
+        if is_in_resource(line) {
             return true;
         }
+        let (end, name) = name_at_end(line);
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         if value.len() >= DATA || is_hex {
             let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());

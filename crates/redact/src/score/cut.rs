@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::form::is_spice;
 use crate::near;
 use crate::rules::touches;
 use crate::shape::is_base64_key;
@@ -161,7 +162,7 @@ fn kind(byte: u8) -> u8 {
         b'a'..=b'z' => LOWER,
         b'A'..=b'Z' => UPPER,
         b'0'..=b'9' => DIGIT,
-        b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~' => SPICE,
+        mark if is_spice(mark) => SPICE,
         0..=b' ' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' => END,
         _ => 0,
     }

@@ -32,13 +32,18 @@ impl Form {
     pub(super) const N: u16 = 19;
 }
 
+/// Marks that passwords have and names do not.
+pub(super) fn is_spice(byte: u8) -> bool {
+    matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~')
+}
+
 /// How many bytes of each kind a value has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) lower: usize,
     pub(super) upper: usize,
     pub(super) digits: usize,
-    /// Marks that passwords have and names do not.
+    /// Marks as [`is_spice`] says.
     pub(super) spice: usize,
     /// Marks between the parts of a name.
     pub(super) joints: usize,
@@ -58,7 +63,7 @@ impl Counts {
                 b'a'..=b'z' => 0,
                 b'A'..=b'Z' => 1,
                 b'0'..=b'9' => 2,
-                b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~' => 3,
+                mark if is_spice(mark) => 3,
                 b'_' | b'-' | b'.' => 4,
                 _ => 5,
             };
