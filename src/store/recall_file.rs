@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use adage_index::IndexConfig;
 
@@ -30,18 +30,83 @@ pub(crate) const MIN_STORED_LESSONS: usize = 200;
 /// A log that grew by more bytes since is worth another file.
 const MAX_LOG_BYTES: u64 = 1 << 18;
 
-/// A file as it was: inode, length, last change by the system, and time.
-type Place = (u64, u64, (i64, i64), (u64, u32));
+/// What the file was written for.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// The model of the vectors.
+    model: Option<TextHash>,
+    playbook: Place,
+    content: TextHash,
+    /// The first bytes of the playbook file.
+    start: Vec<u8>,
+    /// True when the place of the playbook file is proof of its content.
+    is_settled: bool,
+    /// True when this program wrote the playbook file.
+    is_ours: bool,
+    log_inode: u64,
+    log_length: u64,
+    generation: u64,
+    /// True when the log leads to the state.
+    is_logged: bool,
+}
 
-/// The playbook file: its place, content and first bytes, whether its place alone tells that it is the same, and whether this program wrote
-/// it.
-type FileFields = (Place, [u8; 16], Vec<u8>, bool, bool);
+/// A file as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    inode: u64,
+    length: u64,
+    /// The system's time of the last change: seconds and nanoseconds since 1970.
+    changed: (i64, i64),
+    /// The time that programs may set, since 1970.
+    modified: Duration,
+}
 
-/// The log: inode, length and generation, and whether it leads to the state.
-type LogFields = (u64, u64, u64, bool);
+/// A head as it is encoded: the model; the playbook file's place, content, start and flags; the log.
+pub(super) type HeadFields = (Option<[u8; 16]>, (PlaceFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
 
-/// The model of the vectors, and what the file was written for.
-pub(super) type Head = (Option<[u8; 16]>, FileFields, LogFields);
+/// Inode, length, the system's time, and the other one.
+type PlaceFields = (u64, u64, (i64, i64), (u64, u32));
+
+impl Head {
+    fn to_fields(&self) -> HeadFields {
+        let Place { inode, length, changed, modified } = self.playbook;
+        let place = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
+        let playbook = (place, *self.content.as_bytes(), self.start.clone(), self.is_settled, self.is_ours);
+        let log = (self.log_inode, self.log_length, self.generation, self.is_logged);
+        (self.model.map(|model| *model.as_bytes()), playbook, log)
+    }
+
+    pub(super) fn from_fields((model, playbook, log): HeadFields) -> Self {
+        let ((inode, length, changed, (seconds, nanos)), content, start, is_settled, is_ours) = playbook;
+        let (log_inode, log_length, generation, is_logged) = log;
+        let modified = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanos.into()));
+        Self {
+            model: model.map(TextHash::from_bytes),
+            playbook: Place { inode, length, changed, modified },
+            content: TextHash::from_bytes(content),
+            start,
+            is_settled,
+            is_ours,
+            log_inode,
+            log_length,
+            generation,
+            is_logged,
+        }
+    }
+
+    /// True when it takes no reading of a large playbook file to see that it is the same.
+    fn is_quick(&self) -> bool {
+        self.is_settled || self.playbook.length <= SMALL_FILE
+    }
+}
+
+impl Place {
+    /// None where the system does not keep its times.
+    fn of(stamp: &Stamp) -> Option<Self> {
+        let modified = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self { inode: stamp.inode, length: stamp.length, changed: stamp.changed?, modified })
+    }
+}
 
 /// The file as far as it was read.
 pub(crate) struct RecallFile {
@@ -60,11 +125,6 @@ struct StoredState {
     snapshot: Snapshot,
     /// Bytes of the log that came after it.
     n_later: u64,
-}
-
-fn place(stamp: &Stamp) -> Option<Place> {
-    let since = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
-    Some((stamp.inode, stamp.length, stamp.changed?, (since.as_secs(), since.subsec_nanos())))
 }
 
 pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
@@ -91,12 +151,13 @@ impl RecallFile {
     ) -> Option<(Head, StoredBytes, LessonsByTime)> {
         let mut pieces = std::iter::from_fn(|| checked(sections));
         let mut pieces = StoredPieces(&mut pieces);
-        Some((pieces.value()?, pieces.next()?, LessonsByTime::read(&mut pieces)?))
+        let head = Head::from_fields(pieces.value()?);
+        Some((head, pieces.next()?, LessonsByTime::read(&mut pieces)?))
     }
 
     /// True where its vectors are of this model.
     pub(crate) fn is_of(&self, model: Option<TextHash>) -> bool {
-        self.head.0.map(TextHash::from_bytes) == model
+        self.head.model == model
     }
 
     /// The indexes of the lessons in the file; vectors only of this model.
@@ -110,30 +171,31 @@ impl RecallFile {
     /// whole, and only beside the very files that it was written for: the system's times of these cannot be made up, so a file that
     /// somebody else put here is not believed.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
-        let (_, file, (log_inode, log_length, generation, is_logged)) = &self.head;
-        let (file, content, start, is_settled, is_ours) = file;
+        let Head {
+            playbook, content, start, is_settled, is_ours, log_inode, log_length, generation, is_logged, ..
+        } = &self.head;
         let (Some(stamp), Some(log)) = (store.files().stamp(PLAYBOOK)?, store.files().stamp(LOG)?) else {
             return Ok(None);
         };
         let is_same = store.guard.standing() == Standing::Trusted
-            && place(&stamp).as_ref() == Some(file)
+            && Place::of(&stamp).as_ref() == Some(playbook)
             && (*log_inode, true) == (log.inode, *log_length <= log.length);
         if !is_same {
             return Ok(None);
         }
-        let (content, n_later) = (TextHash::from_bytes(*content), log.length - log_length);
+        let n_later = log.length - log_length;
         let is_small = stamp.length <= SMALL_FILE;
         // A commit writes a small file too.
         if ((is_small || !is_logged) && n_later > 0)
-            || ((is_small || !is_settled) && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != content)
+            || ((is_small || !is_settled) && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
         {
             return Ok(None);
         }
         let later = if n_later > 0 { store.files().read_or_empty(LOG, *log_length)? } else { Vec::new() };
         let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
-        let (start, is_ours) = (start.clone(), *is_ours);
-        let version = FileVersion { stamp: Some(stamp), content, start, is_settled: Arc::default(), is_ours };
+        let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
+        let version = FileVersion { stamp, content, start, is_settled: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later }))
     }
@@ -171,9 +233,9 @@ fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> 
 }
 
 /// The file as bytes.
-pub(super) fn to_bytes(head: Head, others: Vec<u8>, lessons: &LessonsByTime, recall: &StoredRecall) -> Vec<u8> {
+pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, recall: &StoredRecall) -> Vec<u8> {
     let mut pieces = Pieces::default();
-    pieces.push_value(head);
+    pieces.push_value(head.to_fields());
     pieces.push(others);
     lessons.write(&mut pieces);
     recall.write(&mut pieces);
@@ -191,9 +253,9 @@ impl Store {
         let read = || -> Result<(Option<RecallFile>, Option<Snapshot>)> {
             let Some(mut file) = RecallFile::open(self)? else { return Ok((None, None)) };
             let state = file.state(self)?;
-            let is_quick = file.head.1.3 || file.head.1.0.1 <= SMALL_FILE;
             file.is_used = state.is_some();
-            file.is_up_to_date = state.as_ref().is_some_and(|state| is_quick && state.n_later <= MAX_LOG_BYTES);
+            file.is_up_to_date =
+                state.as_ref().is_some_and(|state| file.head.is_quick() && state.n_later <= MAX_LOG_BYTES);
             Ok((Some(file), state.map(|state| state.snapshot)))
         };
         read().unwrap_or_else(|error| {
@@ -218,18 +280,26 @@ impl Store {
         let is_newest =
             stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now)) && commits.is_alike(log.as_ref());
         let (Some(stamp), Some(log), true) = (stamp, log, is_newest) else { return Ok(()) };
-        let Some(place) = place(&stamp) else { return Ok(()) };
+        let Some(playbook) = Place::of(&stamp) else { return Ok(()) };
         let others = PlaybookFile {
             book: Arc::new(Book { lessons: LessonsByTime::default(), ..Book::clone(&committed.book) }),
             ..PlaybookFile::clone(committed)
         };
-        let is_settled = !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy);
-        let file = (place, *version.content.as_bytes(), version.start.clone(), is_settled, version.is_ours);
-        let log = (log.inode, commits.length, committed.generation, *is_logged);
-        let head: Head = (model.map(|model| *model.as_bytes()), file, log);
+        let head = Head {
+            model,
+            playbook,
+            content: version.content,
+            start: version.start.clone(),
+            is_settled: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
+            is_ours: version.is_ours,
+            log_inode: log.inode,
+            log_length: commits.length,
+            generation: committed.generation,
+            is_logged: *is_logged,
+        };
         let others = self.written(playbook_file::render(&others, 0))?;
         let temporary = Folder::temporary("recall");
-        self.files().create(&temporary, &to_bytes(head, others, &committed.book.lessons, recall))?;
+        self.files().create(&temporary, &to_bytes(&head, others, &committed.book.lessons, recall))?;
         self.files().rename(temporary, RECALL)
     }
 

@@ -115,8 +115,9 @@ mod tests {
             let Ok(_) = index.vectors(text, N_COMPONENTS, &IndexConfig::default(), known, &vector_of);
         }
         let place = (1, 2, (3, 4), (5, 6));
-        let head: Head = (Some([7; 16]), (place, [8; 16], b"start".to_vec(), true, true), (9, 10, 11, true));
-        to_bytes(head, b"{}".to_vec(), &index.book.lessons, &index.stored().unwrap())
+        let playbook = (place, [8; 16], b"start".to_vec(), true, true);
+        let head = Head::from_fields((Some([7; 16]), playbook, (9, 10, 11, true)));
+        to_bytes(&head, b"{}".to_vec(), &index.book.lessons, &index.stored().unwrap())
     }
 
     #[test]
