@@ -120,7 +120,7 @@ fn measure(size: usize, kind: Option<IndexKind>) -> Result<(), Box<dyn std::erro
         let drafts: Vec<LessonDraft> = (next..next + n).map(draft).collect();
         next += n;
         let (learned, time) = timed(|| playbook.learn_lessons(drafts))?;
-        // Some are told apart from others, which does not matter here.
+        // Some are kept distinct from a near lesson, which does not matter here.
         let is_in_place = |learned: &&LearnOutcome| match learned {
             LearnOutcome::Inserted { evicted, .. } | LearnOutcome::Distinct { evicted, .. } => evicted.len() == 1,
             _ => false,

@@ -11,8 +11,8 @@ use crate::store::skill_files::FoundSkill;
 use crate::store::skill_state::SkillState;
 
 impl Skills {
-    /// Lets those of the memory's own drafts wait that one session alone suggested, unless a person promoted them or let in every
-    /// lesson that they stand on.
+    /// Marks as awaiting review those of the memory's own drafts that only one session suggested, unless a person promoted them or
+    /// every lesson that they were drawn from is in use.
     pub(super) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
         let guard = &self.0.0.store.guard;
         let is_promoted =

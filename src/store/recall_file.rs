@@ -167,9 +167,9 @@ impl RecallFile {
         RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
     }
 
-    /// The state of the folder, if this file is of it, or of one that its log goes on from. Only where the user trusts the folder as a
-    /// whole, and only beside the very files that it was written for: the system's times of these cannot be made up, so a file that
-    /// somebody else put here is not believed.
+    /// The state of the folder, if this file holds it or a state that the log continues. Only in a folder that the user trusts as a whole,
+    /// and only with the playbook file and the log that it was written for: no program can set the system's time of a file's last
+    /// change, so a file that somebody else put here does not match.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
         let Head {
             playbook, content, start, is_settled, is_ours, log_inode, log_length, generation, is_logged, ..

@@ -79,7 +79,7 @@ impl UsageFiles<'_> {
         }
         let to = self.0.append(Self::name(segment), lines)?;
         let extent = Extent { from: to.saturating_sub(lines.len() as u64), to };
-        // The counts are written; that nobody would notice their loss is no reason to write them again.
+        // The counts are written. Without a record a later loss of them goes unnoticed, but writing them again would count them twice.
         if let Err(error) = self.0.append(Self::name_of_extents(segment), &extent.line()) {
             tracing::warn!(%error, "what is appended to a usage file is not on record");
         }

@@ -56,7 +56,7 @@ pub(crate) fn check(seeds: &[Vec<u8>], body: fn(&[u8])) {
 fn run(bytes: &[u8], body: fn(&[u8])) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(bytes))) {
         let path = std::env::temp_dir().join(format!("adage-fuzz-{:08x}", crc32fast::hash(bytes)));
-        #[allow(clippy::disallowed_methods, reason = "the input that failed is kept for whoever looks at it")]
+        #[allow(clippy::disallowed_methods, reason = "the failing input is kept for debugging")]
         std::fs::write(&path, bytes).unwrap();
         let start = bytes.get(..2_000).unwrap_or(bytes).escape_ascii();
         let shown = format!("the input is {}, and begins with {start}", path.display());

@@ -166,7 +166,7 @@ impl Report {
     }
 }
 
-/// Stops whoever holds the lock, again and again, as long as there is time.
+/// Stops the process that holds the lock, repeatedly, until the time is over.
 fn stop_holders(workers: &[Child], folder: &Path, time: Duration) -> Result<Vec<Stop>, Failure> {
     let end = Instant::now() + time;
     let (mut random, mut stops) = (Random(6), Vec::new());

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::{Failure, Random};
 
-/// What a process is told by its first argument when it is one of these.
+/// The first argument of such a process.
 pub(crate) const ARGUMENT: &str = "--worker";
 /// How many threads each process has.
 pub(crate) const N_THREADS: usize = 64;

@@ -39,7 +39,7 @@ pub struct SkillLife {
     pub is_skipped: bool,
     /// What a person did about it.
     pub hold: ProtectedBecause,
-    /// It is not shown yet: one session alone suggested it, and what it stands on was not admitted.
+    /// It is not shown yet: only one session suggested it, and a lesson that it was drawn from is not in use.
     pub waits: bool,
 }
 

@@ -24,7 +24,7 @@ impl Says {
     pub(super) const ALL: [Self; 7] =
         [Self::Password, Self::Strong, Self::Weak, Self::User, Self::Digest, Self::Public, Self::Meta];
 
-    /// A value beside the word may be a secret.
+    /// A value near the word may be a secret.
     pub(super) fn promises(self) -> bool {
         matches!(self, Self::Password | Self::Strong | Self::Weak)
     }

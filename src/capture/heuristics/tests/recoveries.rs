@@ -21,7 +21,7 @@ fn error_recovery() {
     // The user said something in between.
     check(&["! make", "> I have installed the compiler", "$ ./configure", "$ make"], &[]);
     check(&["! make", "> ok, go ahead", "$ ./configure", "$ make"], &["error-make"]);
-    // What hides how the command ended is no success.
+    // A command line that hides its exit status is not a success.
     check(&["! make", "$ ./configure", "$ make || true"], &[]);
     check(&["! make", "$ ./configure", "$ make 2>&1 | grep -v error"], &[]);
     check(&["! make | grep -v note", "$ ./configure", "$ make | grep -v note"], &["error-make"]);
