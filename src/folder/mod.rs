@@ -18,7 +18,7 @@ mod root;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -64,8 +64,6 @@ pub(crate) struct Folder {
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
     waiter: Waiter,
-    /// How often this handle has had the lock: what its threads see of each other's progress.
-    n_locked: AtomicU64,
 }
 
 /// The turn of one thread of a handle, and how long it may still wait for the folder's lock.
@@ -90,7 +88,6 @@ impl Folder {
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
             waiter: Waiter::default(),
-            n_locked: AtomicU64::new(0),
         })
     }
 
@@ -170,10 +167,7 @@ impl Folder {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
         match self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, patience))? {
-            Locked::Taken(lock) => {
-                self.n_locked.fetch_add(1, Ordering::AcqRel);
-                Ok(lock)
-            }
+            Locked::Taken(lock) => Ok(lock),
             Locked::Held(holder) => Err(self.locked(holder)),
         }
     }
@@ -182,32 +176,22 @@ impl Folder {
         FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
     }
 
-    /// Waits for the turn of this thread among those of the handle: for as long as each of them gets the lock within its time.
+    /// Waits for the turn of this thread among those of the handle; what is left of its time is for the folder's lock.
     ///
     /// # Errors
     /// `Locked`.
     pub(crate) fn turn<'a>(&self, writer: &'a Mutex<()>) -> Result<Turn<'a>> {
-        loop {
-            let n_locked = self.n_locked.load(Ordering::Acquire);
-            let since = lock::now();
-            if let Some(guard) = writer.try_lock_for(self.lock_timeout) {
-                let has_progress = self.n_locked.load(Ordering::Acquire) != n_locked;
-                let waited = if has_progress { Duration::ZERO } else { since.elapsed() };
-                return Ok(Turn { _one_at_a_time: guard, patience: self.lock_timeout.saturating_sub(waited) });
-            }
-            if self.n_locked.load(Ordering::Acquire) == n_locked {
-                // Whoever has the turn waits for the lock too, or works under it.
-                let own = Holder { pid: std::process::id(), name: None };
-                let holder = match self
-                    .directory
-                    .run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?
-                {
-                    Locked::Held(holder) => holder,
-                    Locked::Taken(_) => Some(own),
-                };
-                return Err(self.locked(holder));
-            }
+        let since = lock::now();
+        if let Some(guard) = writer.try_lock_for(self.lock_timeout) {
+            return Ok(Turn { _one_at_a_time: guard, patience: self.lock_timeout.saturating_sub(since.elapsed()) });
         }
+        // Whoever has the turn waits for the lock too, or works under it.
+        let locked =
+            self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?;
+        Err(self.locked(match locked {
+            Locked::Held(holder) => holder,
+            Locked::Taken(_) => Some(Holder { pid: std::process::id(), name: None }),
+        }))
     }
 
     /// The folder's lock; none while somebody else holds it.
