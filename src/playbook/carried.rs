@@ -31,6 +31,9 @@ impl Playbook {
             fresh.follow(lessons, &vector_of);
             dedup.check_against(&fresh, lessons, &vector_of);
         }
+        let (counted, fresh) = (self.0.recount().unwrap(), self.0.store.reload().unwrap());
+        assert_eq!(counted.snapshot.log, fresh.log);
+        assert_same(&counted.snapshot.file, &fresh.file);
     }
 }
 

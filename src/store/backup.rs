@@ -81,7 +81,7 @@ impl Store {
         let (snapshot, files) = loop {
             round += 1;
             let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
-            let snapshot = self.load()?;
+            let snapshot = self.load(None)?;
             let mut files = Vec::new();
             self.collect(&Name::TOP, &mut files)?;
             if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {

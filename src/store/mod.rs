@@ -215,7 +215,7 @@ impl Store {
             tracing::warn!(%error, "old records of edits could not be removed");
         }
         let (recall_file, stored) = store.stored_state();
-        let loaded = stored.map_or_else(|| store.load(), Ok);
+        let loaded = stored.map_or_else(|| store.load(None), Ok);
         let (snapshot, recovery) = match loaded {
             Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
             loaded => (loaded?, None),
@@ -231,7 +231,7 @@ impl Store {
             (before, now) => before.is_none() && now.is_none(),
         };
         let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
-        if is_same { Ok(None) } else { self.load_or_recover_missing().map(Some) }
+        if is_same { Ok(None) } else { self.load_or_recover_missing(known).map(Some) }
     }
 
     /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at
@@ -251,7 +251,7 @@ impl Store {
 
     /// The present state, read whatever is known of it.
     pub(crate) fn reload(&self) -> Result<Snapshot> {
-        self.load()
+        self.load(None)
     }
 
     /// The present state with every event that was appended since.
@@ -401,7 +401,7 @@ impl Store {
         };
         let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
         if !is_same || known.is_provisional {
-            return match self.load() {
+            return match self.load(Some(known)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
                 }
@@ -433,22 +433,24 @@ impl Store {
         self.guard.admits(|| lesson.admission_hash())
     }
 
-    /// Reads the state. Who does not hold the lock may read one file before a commit and another after it: what cannot be right is
-    /// read again while the files change.
-    fn load(&self) -> Result<Snapshot> {
+    /// Reads the state; the usage only from where an earlier one ends. Who does not hold the lock may read one file before a commit and
+    /// another after it: what cannot be right is read again while the files change.
+    fn load(&self, known: Option<&Snapshot>) -> Result<Snapshot> {
+        let load = || self.with_usage(self.load_committed()?, known);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
-            let loaded = self.load_once();
+            let loaded = load();
             let Err(FolderError::Unreadable { .. }) = loaded else { return loaded };
             let now = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
             if before.iter().zip(&now).all(|(before, now)| is_alike(before.as_ref(), now.as_ref())) {
                 return loaded;
             }
         }
-        self.load_once()
+        load()
     }
 
-    fn load_once(&self) -> Result<Snapshot> {
+    /// The state without the usage after it.
+    fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh()?;
         // Before the file: what a commit writes in between is then newer than the log, and not older.
         let log = self.log_bytes()?;
@@ -497,16 +499,15 @@ impl Store {
         }
         let is_logged = is_known && log.leads_to(file.generation);
         let file = if file.is_unmarked { self.mark(file)? } else { file };
-        let snapshot = Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) };
-        self.with_usage(snapshot)
+        Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
     }
 
     /// The state that the log of commits leads to, where it has all of it.
-    fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Result<Option<Snapshot>> {
-        let Some(file) = self.logged(log) else { return Ok(None) };
+    fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Option<Snapshot> {
+        let file = self.logged(log)?;
         let is_logged = log.leads_to(file.generation);
         let snapshot = Snapshot::new(file, version.clone(), None);
-        self.with_usage(Snapshot { commits: log.end.clone(), is_logged, ..snapshot }).map(Some)
+        Some(Snapshot { commits: log.end.clone(), is_logged, ..snapshot })
     }
 
     /// The playbook file that the log of commits leads to, where it has all of it.
@@ -540,7 +541,7 @@ impl Store {
         // The first commit did not come to write it.
         if log.generation() == 1
             && !self.has_backup()?
-            && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))?
+            && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))
         {
             return Ok(snapshot);
         }
@@ -550,12 +551,12 @@ impl Store {
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
         let snapshot = Snapshot::new(file, FileVersion::new(None, b""), None);
-        self.with_usage(Snapshot { commits: log.end.clone(), ..snapshot })
+        Ok(Snapshot { commits: log.end.clone(), ..snapshot })
     }
 
     /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
-    fn load_or_recover_missing(&self) -> Result<Snapshot> {
-        match self.load() {
+    fn load_or_recover_missing(&self, known: &Snapshot) -> Result<Snapshot> {
+        match self.load(Some(known)) {
             Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }
@@ -602,14 +603,23 @@ impl Store {
         Ok(log.generation() > 0 || self.has_backup()?)
     }
 
-    fn with_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
-        snapshot.log = UsageLog::default();
+    /// A state with the usage after it. What an earlier state read of the segments is not read again.
+    fn with_usage(&self, mut snapshot: Snapshot, known: Option<&Snapshot>) -> Result<Snapshot> {
+        let folded = snapshot.file.usage;
+        let known = known.filter(|known| !known.is_provisional && known.log.end <= folded);
+        snapshot.log = match known {
+            Some(known) if self.usage_files().goes_on_from(&known.log)? => known.log.clone(),
+            _ => UsageLog::default(),
+        };
+        let from = snapshot.log.end;
         for segment in self.usage_files().segments()? {
-            if segment < snapshot.file.usage.segment {
-                self.read_segment(&mut snapshot, Mark { segment, offset: 0 })?;
+            if (from.segment..folded.segment).contains(&segment) {
+                let offset = if segment == from.segment { from.offset } else { 0 };
+                self.read_segment(&mut snapshot, Mark { segment, offset })?;
             }
         }
-        snapshot.log.end = Mark { segment: snapshot.file.usage.segment, offset: 0 };
+        let start = Mark { segment: folded.segment, offset: 0 };
+        snapshot.log.end = from.max(start);
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }

@@ -197,7 +197,7 @@ impl RecallFile {
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_settled: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
-        Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later }))
+        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, None)?, n_later }))
     }
 
     /// The playbook file after the commits that the log has since.

@@ -52,7 +52,7 @@ impl Store {
                 false
             }
         };
-        let recovered = match self.load() {
+        let recovered = match self.load(None) {
             Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
@@ -97,12 +97,12 @@ impl Store {
             "the playbook file was broken"
         );
         let snapshot = if is_writable {
-            self.load()?
+            self.load(None)?
         } else {
             let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
             let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
             let commits = self.read_log()?.end;
-            self.with_usage(Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) })?
+            self.with_usage(Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) }, None)?
         };
         Ok((snapshot, Some(recovery)))
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::embed::HashingEmbedder;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::testing::at;
-use crate::testing::faults::{Fault, FaultyDisk, UnsyncedDisk};
+use crate::testing::faults::{CountingDisk, Fault, FaultyDisk, UnsyncedDisk};
 use crate::{
     Config, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson,
 };
@@ -197,4 +197,41 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
     assert!(matches!(learn(), Err(Error::Folder(FolderError::Io { action: "sync", .. }))));
     assert!(matches!(learn(), Err(Error::Folder(FolderError::WritesStopped { .. }))));
     assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
+}
+
+#[test]
+fn usage_that_was_read_is_not_read_again_after_a_commit_of_somebody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::default();
+    let (one, other) =
+        (open(folder.path(), Box::new(disk.clone())).unwrap(), open(folder.path(), Box::new(RealDisk)).unwrap());
+    other.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
+    while !folder.path().join("usage.1.jsonl").exists() {
+        for _ in 0..100 {
+            other.get_playbook_context(FIRST).unwrap();
+        }
+        // A commit begins another file where one is full.
+        other.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
+    }
+    let n_read = || {
+        disk.take()
+            .iter()
+            .filter(|(operation, path)| operation.starts_with("read") && path.ends_with("usage.0.jsonl"))
+            .count()
+    };
+    let retrievals = |playbook: &Playbook| {
+        let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+        lessons.iter().map(|lesson| lesson.retrievals).max().unwrap()
+    };
+    let shown = retrievals(&one);
+    assert!(shown >= 100);
+    assert!(n_read() > 0);
+    other.get_playbook_context(FIRST).unwrap();
+    for number in 1..4 {
+        other.learn_lesson(build_lesson(SECOND, format!("in {number} steps"))).unwrap();
+        assert_eq!(retrievals(&one), shown + 1);
+        let n_read = n_read();
+        // The first time it ends there.
+        assert!(n_read <= usize::from(number == 1), "{n_read} times after commit {number}");
+    }
 }

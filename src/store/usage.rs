@@ -93,6 +93,8 @@ impl Receipt {
 pub(crate) struct UsageLog {
     /// Up to where the segments were read.
     pub(crate) end: Mark,
+    /// Where the last line begins that was read, and its hash: segments that have it there are those that were read.
+    pub(crate) last_line: Option<(Mark, TextHash)>,
     receipts: BTreeMap<ReceiptId, Arc<Receipt>>,
     /// Blind credits that an explicit outcome overruled.
     overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
@@ -112,6 +114,7 @@ impl UsageLog {
     /// Reads what a segment holds from `offset` on. Events from `mark` on move the book; earlier ones are in it already.
     pub(crate) fn read(&mut self, at: Mark, bytes: &[u8], mark: Mark, book: &mut Book, config: &FeedbackConfig) {
         let mut offset = at.offset;
+        let mut last_line = None;
         self.is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let [text @ .., b'\n'] = line else { break };
@@ -120,6 +123,7 @@ impl UsageLog {
             if text.is_empty() {
                 continue;
             }
+            last_line = Some((here, text));
             let event = serde_json::from_slice::<Event>(text);
             match event {
                 Ok(event) if checksum::check_line(text) != Seal::Broken => {
@@ -133,6 +137,9 @@ impl UsageLog {
             }
         }
         self.end = Mark { segment: at.segment, offset };
+        if let Some((here, text)) = last_line {
+            self.last_line = Some((here, TextHash::of(&[text])));
+        }
     }
 
     /// Reads lines that are in no segment yet. Those of a receipt that is known are in one meanwhile.

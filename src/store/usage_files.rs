@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, Seal};
 use super::playbook_file::Mark;
+use super::usage::UsageLog;
 use super::{archive, is_missing};
 use crate::error::folder::Result;
 use crate::folder::{Directory, Name};
+use crate::hash::TextHash;
 
 /// The segments of the usage log in a folder.
 #[derive(Clone, Copy)]
@@ -53,6 +55,13 @@ impl UsageFiles<'_> {
     /// The segment from a mark on, nothing when there is none.
     pub(super) fn read(self, from: Mark) -> Result<Vec<u8>> {
         self.0.read_in_place(Self::name(from.segment), from.offset)
+    }
+
+    /// Whether these segments are the ones whose events are in the log, as far as they are there.
+    pub(super) fn goes_on_from(self, log: &UsageLog) -> Result<bool> {
+        let Some((at, hash)) = &log.last_line else { return Ok(false) };
+        let bytes = self.read(*at)?;
+        Ok(bytes.split(|byte| *byte == b'\n').next().is_some_and(|line| TextHash::of(&[line]) == *hash))
     }
 
     /// The end of the last segment's whole lines; none without a segment.

@@ -89,7 +89,7 @@ fn fuzz_usage(bytes: &[u8]) {
         assert_eq!((again.n_unreadable, again.is_torn), (0, false));
         assert_eq!(same_book, book);
         let told = |mut log: UsageLog| {
-            (log.end, log.n_unreadable, log.is_torn) = (Mark::default(), 0, false);
+            (log.end, log.last_line, log.n_unreadable, log.is_torn) = (Mark::default(), None, 0, false);
             format!("{log:?}")
         };
         assert_eq!(told(again), told(log));
