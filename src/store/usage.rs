@@ -24,7 +24,7 @@ pub(crate) type Text = (LessonId, TextHash);
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, try_from = "Fields")]
 pub(crate) enum Event {
     /// Lessons were shown.
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
@@ -35,9 +35,38 @@ pub(crate) enum Event {
         credit: Vec<Text>,
         verdict: Feedback,
         at: DateTime<FixedOffset>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         since: Option<DateTime<FixedOffset>>,
     },
+}
+
+/// The fields of all events: which of them are there says which event it is.
+#[derive(Deserialize)]
+struct Fields {
+    receipt: Option<ReceiptId>,
+    shown: Option<Vec<Text>>,
+    outcome: Option<ReceiptId>,
+    credit: Option<Vec<Text>>,
+    verdict: Option<Feedback>,
+    at: DateTime<FixedOffset>,
+    since: Option<DateTime<FixedOffset>>,
+}
+
+impl TryFrom<Fields> for Event {
+    type Error = &'static str;
+
+    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
+        let Fields { receipt, shown, outcome, credit, verdict, at, since } = fields;
+        if let (Some(receipt), Some(shown)) = (receipt, shown) {
+            return Ok(Self::Shown { receipt, shown, at });
+        }
+        let verdict = verdict.ok_or("an outcome has a verdict")?;
+        match (outcome, credit) {
+            (Some(outcome), _) => Ok(Self::Settled { outcome, verdict, at }),
+            (None, Some(credit)) => Ok(Self::Credited { credit, verdict, at, since }),
+            (None, None) => Err("no receipt, outcome or credit"),
+        }
+    }
 }
 
 impl Event {
