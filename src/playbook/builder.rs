@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::own_config::own_config;
+use super::reads::Reads;
 use super::skill_matching::SkillMatcher;
 use super::stored_recall::StoredFile;
 use super::{Inner, Playbook, SkillPlace, View};
@@ -166,6 +167,7 @@ impl PlaybookBuilder {
             clock,
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
+            reads: Reads::default(),
             stored_recall: Mutex::new(StoredFile::of(recall_file)),
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),

@@ -38,6 +38,7 @@ mod pool;
 mod promotion;
 mod proposing;
 mod reading;
+mod reads;
 mod removal;
 mod retrieval;
 pub(crate) mod session_files;
@@ -70,6 +71,7 @@ use crate::store::skill_shelf::SkillShelf;
 use crate::store::{Snapshot, Store, VectorCache};
 
 use inbox::{Inbox, Notice, Proposal};
+use reads::Reads;
 use session_run::SessionRun;
 use sessions::NotDue;
 use skill_listing::SkillPlace;
@@ -124,6 +126,8 @@ struct Inner {
     embedder: Option<Arc<dyn Embedder>>,
     /// The newest state this handle knows, prepared for questions.
     view: RwLock<Arc<View>>,
+    /// One thread at a time reads what others committed.
+    reads: Reads,
     /// What the folder has for the first recall.
     stored_recall: Mutex<StoredFile>,
     vectors: RwLock<VectorCache>,
@@ -222,6 +226,11 @@ impl Inner {
     /// The newest lessons. Counts may lag behind: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
+        if let Ok(true) = self.store.is_current(&view.snapshot) {
+            return Ok(view);
+        }
+        let Some(_reading) = self.reads.begin(self.reads.n_begun()) else { return Ok(Arc::clone(&self.view.read())) };
+        let view = Arc::clone(&self.view.read());
         match self.store.refresh(&view.snapshot) {
             Ok(None) => Ok(view),
             Ok(Some(newer)) => Ok(self.show(newer)),
@@ -244,6 +253,7 @@ impl Inner {
     /// The newest lessons with every count.
     fn recount(&self) -> Result<Arc<View>> {
         self.flush()?;
+        let _reading = self.reads.begin_own();
         let view = Arc::clone(&self.view.read());
         let snapshot = self.store.refresh_usage(&view.snapshot)?;
         let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file) && snapshot.log.end == view.snapshot.log.end;

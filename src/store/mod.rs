@@ -225,13 +225,17 @@ impl Store {
 
     /// The present state: `known` itself when nothing changed, a newer one otherwise.
     pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
+        if self.is_current(known)? { Ok(None) } else { self.load_or_recover_missing(known).map(Some) }
+    }
+
+    /// True where nothing was committed or edited since.
+    pub(crate) fn is_current(&self, known: &Snapshot) -> Result<bool> {
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
-        if is_same { Ok(None) } else { self.load_or_recover_missing(known).map(Some) }
+        Ok(is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref()))
     }
 
     /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at

@@ -1,0 +1,53 @@
+//! Reads of the folder by the threads of a handle, one after the other: where many of them find a commit at once, one reads it for all.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+
+#[derive(Default)]
+pub(super) struct Reads {
+    one_at_a_time: Mutex<()>,
+    n_begun: AtomicU64,
+}
+
+impl Reads {
+    /// How many reads began until now.
+    pub(super) fn n_begun(&self) -> u64 {
+        self.n_begun.load(Ordering::Acquire)
+    }
+
+    /// Waits for the turn to read; none where a read is over that began after the first `n_begun`: it has found what there was then.
+    pub(super) fn begin(&self, n_begun: u64) -> Option<MutexGuard<'_, ()>> {
+        let turn = self.one_at_a_time.lock();
+        if self.n_begun() > n_begun {
+            return None;
+        }
+        self.n_begun.fetch_add(1, Ordering::AcqRel);
+        Some(turn)
+    }
+
+    /// Waits for the turn to read, whoever read meanwhile.
+    pub(super) fn begin_own(&self) -> MutexGuard<'_, ()> {
+        let turn = self.one_at_a_time.lock();
+        self.n_begun.fetch_add(1, Ordering::AcqRel);
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_threads_that_wait_one_reads_for_all() {
+        let reads = Reads::default();
+        let arrived = reads.n_begun();
+        drop(reads.begin(arrived).unwrap());
+        assert!(reads.begin(arrived).is_none());
+        let later = reads.n_begun();
+        drop(reads.begin_own());
+        assert!(reads.begin(later).is_none());
+        // What began before it came may have missed something.
+        assert!(reads.begin(reads.n_begun()).is_some());
+    }
+}
