@@ -71,6 +71,11 @@ impl Inner {
         Ok((view, missing.len()))
     }
 
+    /// Takes in the index and the vectors of the folder, which a handle that was not asked anything does not know.
+    pub(super) fn take_in_vectors(&self) -> Result<()> {
+        self.read_vectors(&mut self.embedding.lock()).map(drop)
+    }
+
     /// Takes in what the folder has of the missing vectors.
     fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
         let view = self.view()?;

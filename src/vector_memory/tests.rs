@@ -262,6 +262,25 @@ fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
 }
 
 #[test]
+fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = Counting::named("m");
+    let memory = open_with_graph(folder.path(), &embedder);
+    memory.add_all((0..1_100).map(numbered)).unwrap();
+    memory.snapshot().unwrap();
+    let (expected, _) = nearest(&memory);
+    let stored = || fs::metadata(folder.path().join("vectors.bin")).unwrap().len();
+    let with_graph = stored();
+    for call in [VectorMemory::snapshot, VectorMemory::compact] {
+        call(&open_with_graph(folder.path(), &embedder)).unwrap();
+        assert_eq!(stored(), with_graph);
+        embedder.take();
+        let again = open_with_graph(folder.path(), &embedder);
+        assert_eq!(nearest(&again), (expected.clone(), IndexKind::Graph));
+    }
+}
+
+#[test]
 fn a_broken_section_of_a_stored_index_costs_time_only() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");

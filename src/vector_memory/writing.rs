@@ -114,6 +114,7 @@ impl VectorMemory {
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`]. The
     /// documents are then as before, and purged or not.
     pub fn compact(&self) -> Result<()> {
+        self.0.take_in_vectors()?;
         let turn = self.0.log.folder.turn(&self.0.writer)?;
         let (lock, _) = self.0.begin(&turn)?;
         self.0.compact(&lock)?;
@@ -127,6 +128,7 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`].
     pub fn snapshot(&self) -> Result<()> {
+        self.0.take_in_vectors()?;
         let turn = self.0.log.folder.turn(&self.0.writer)?;
         let (lock, _) = self.0.begin(&turn)?;
         self.0.write_vectors(&lock)?;
