@@ -256,7 +256,9 @@ impl Inner {
         let _reading = self.reads.begin_own();
         let view = Arc::clone(&self.view.read());
         let snapshot = self.store.refresh_usage(&view.snapshot)?;
-        let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file) && snapshot.log.end == view.snapshot.log.end;
+        let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file)
+            && snapshot.log.end == view.snapshot.log.end
+            && snapshot.log.is_partial == view.snapshot.log.is_partial;
         Ok(if is_same { view } else { self.show(snapshot) })
     }
 

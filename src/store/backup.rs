@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
+use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
@@ -81,7 +81,7 @@ impl Store {
         let (snapshot, files) = loop {
             round += 1;
             let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
-            let snapshot = self.load(None)?;
+            let snapshot = self.load(UsageFrom::Start)?;
             let mut files = Vec::new();
             self.collect(&Name::TOP, &mut files)?;
             if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {

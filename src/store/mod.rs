@@ -106,6 +106,17 @@ impl FileVersion {
     }
 }
 
+/// From where on the usage is read that a state is shown with.
+#[derive(Clone, Copy)]
+enum UsageFrom<'a> {
+    /// All of it.
+    Start,
+    /// What the segment has that was open at the last commit: earlier ones have receipts alone, which a recall does without.
+    Open,
+    /// What was appended since an earlier state.
+    End(&'a Snapshot),
+}
+
 impl Snapshot {
     fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
         let file = Arc::new(file);
@@ -215,7 +226,7 @@ impl Store {
             tracing::warn!(%error, "old records of edits could not be removed");
         }
         let (recall_file, stored) = store.stored_state();
-        let loaded = stored.map_or_else(|| store.load(None), Ok);
+        let loaded = stored.map_or_else(|| store.load(UsageFrom::Open), Ok);
         let (snapshot, recovery) = match loaded {
             Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
             loaded => (loaded?, None),
@@ -255,15 +266,13 @@ impl Store {
 
     /// The present state, read whatever is known of it.
     pub(crate) fn reload(&self) -> Result<Snapshot> {
-        self.load(None)
+        self.load(UsageFrom::Start)
     }
 
     /// The present state with every event that was appended since.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
-        let mut snapshot = match self.refresh(known)? {
-            Some(newer) => newer,
-            None => known.clone(),
-        };
+        let newest = self.refresh(known)?.unwrap_or_else(|| known.clone());
+        let mut snapshot = self.with_all_usage(newest)?;
         self.read_usage(&mut snapshot)?;
         self.read_spilled(&mut snapshot)?;
         Ok(snapshot)
@@ -405,14 +414,14 @@ impl Store {
         };
         let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
         if !is_same || known.is_provisional {
-            return match self.load(Some(known)) {
+            return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
         }
-        let mut snapshot = known.clone();
+        let mut snapshot = self.with_all_usage(known.clone())?;
         // As old as it is by now, it need not be read the next time.
         snapshot.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
@@ -437,10 +446,10 @@ impl Store {
         self.guard.admits(|| lesson.admission_hash())
     }
 
-    /// Reads the state; the usage only from where an earlier one ends. Who does not hold the lock may read one file before a commit and
+    /// Reads the state. Who does not hold the lock may read one file before a commit and
     /// another after it: what cannot be right is read again while the files change.
-    fn load(&self, known: Option<&Snapshot>) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_committed()?, known);
+    fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
+        let load = || self.with_usage(self.load_committed()?, usage);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -560,7 +569,7 @@ impl Store {
 
     /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
     fn load_or_recover_missing(&self, known: &Snapshot) -> Result<Snapshot> {
-        match self.load(Some(known)) {
+        match self.load(UsageFrom::End(known)) {
             Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }
@@ -607,25 +616,38 @@ impl Store {
         Ok(log.generation() > 0 || self.has_backup()?)
     }
 
-    /// A state with the usage after it. What an earlier state read of the segments is not read again.
-    fn with_usage(&self, mut snapshot: Snapshot, known: Option<&Snapshot>) -> Result<Snapshot> {
+    /// A state with the usage after it.
+    fn with_usage(&self, snapshot: Snapshot, from: UsageFrom<'_>) -> Result<Snapshot> {
         let folded = snapshot.file.usage;
-        let known = known.filter(|known| !known.is_provisional && known.log.end <= folded);
-        snapshot.log = match known {
-            Some(known) if self.usage_files().goes_on_from(&known.log)? => known.log.clone(),
-            _ => UsageLog::default(),
+        let start = Mark { segment: folded.segment, offset: 0 };
+        let log = match from {
+            UsageFrom::Start => UsageLog::default(),
+            UsageFrom::Open => UsageLog::from_segment(folded.segment),
+            UsageFrom::End(known) if !known.is_provisional && known.log.end <= folded => {
+                if self.usage_files().goes_on_from(&known.log)? { known.log.clone() } else { UsageLog::default() }
+            }
+            UsageFrom::End(_) => UsageLog::default(),
         };
-        let from = snapshot.log.end;
+        let from = log.end;
+        let mut with_usage = Snapshot { log, ..snapshot.clone() };
         for segment in self.usage_files().segments()? {
             if (from.segment..folded.segment).contains(&segment) {
                 let offset = if segment == from.segment { from.offset } else { 0 };
-                self.read_segment(&mut snapshot, Mark { segment, offset })?;
+                self.read_segment(&mut with_usage, Mark { segment, offset })?;
             }
         }
-        let start = Mark { segment: folded.segment, offset: 0 };
-        snapshot.log.end = from.max(start);
-        self.read_usage(&mut snapshot)?;
-        Ok(snapshot)
+        with_usage.log.end = from.max(start);
+        self.read_usage(&mut with_usage)?;
+        if with_usage.log.needs_earlier { self.with_usage(snapshot, UsageFrom::Start) } else { Ok(with_usage) }
+    }
+
+    /// The same state with the receipts of all segments.
+    fn with_all_usage(&self, snapshot: Snapshot) -> Result<Snapshot> {
+        if !snapshot.log.is_partial {
+            return Ok(snapshot);
+        }
+        let file = Arc::clone(&snapshot.committed);
+        self.with_usage(Snapshot { file, ..snapshot }, UsageFrom::Start)
     }
 
     /// Reads the events after the last one that was read.

@@ -9,7 +9,7 @@ use adage_index::IndexConfig;
 
 use super::commit_log::{self, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
-use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, playbook_file};
+use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
@@ -197,7 +197,7 @@ impl RecallFile {
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_settled: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
-        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, None)?, n_later }))
+        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
 
     /// The playbook file after the commits that the log has since.

@@ -11,7 +11,7 @@ use super::checksum::Seal;
 use super::combine::{Found, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
-use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, salvage};
+use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
 use crate::lesson::TextHash;
@@ -52,7 +52,7 @@ impl Store {
                 false
             }
         };
-        let recovered = match self.load(None) {
+        let recovered = match self.load(UsageFrom::Start) {
             Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
@@ -97,12 +97,15 @@ impl Store {
             "the playbook file was broken"
         );
         let snapshot = if is_writable {
-            self.load(None)?
+            self.load(UsageFrom::Start)?
         } else {
             let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
             let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
             let commits = self.read_log()?.end;
-            self.with_usage(Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) }, None)?
+            self.with_usage(
+                Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) },
+                UsageFrom::Start,
+            )?
         };
         Ok((snapshot, Some(recovery)))
     }

@@ -11,7 +11,8 @@ use crate::folder::disk::{Disk, RealDisk};
 use crate::testing::at;
 use crate::testing::faults::{CountingDisk, Fault, FaultyDisk, UnsyncedDisk};
 use crate::{
-    Config, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, Request, Result, build_lesson,
+    Config, Credited, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, ReceiptId, Request,
+    Result, build_lesson,
 };
 
 const FIRST: &str = "parse a csv export with quoted commas";
@@ -199,39 +200,67 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
     assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
 }
 
+/// A handle whose operations are counted.
+fn open_counted(folder: &Path) -> (Playbook, CountingDisk) {
+    let disk = CountingDisk::default();
+    (open(folder, Box::new(disk.clone())).unwrap(), disk)
+}
+
+/// How often the first usage file was read since the last look.
+fn n_reads_of_first_usage(disk: &CountingDisk) -> usize {
+    let is_read = |(operation, path): &&(&str, std::path::PathBuf)| {
+        operation.starts_with("read") && path.ends_with("usage.0.jsonl")
+    };
+    disk.take().iter().filter(is_read).count()
+}
+
+/// Shows a lesson until one usage file is full and another one begun; the first receipt.
+fn fill_first_usage(playbook: &Playbook) -> ReceiptId {
+    playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
+    let receipt = playbook.get_playbook_context(FIRST).unwrap().receipt.unwrap();
+    while !playbook.folder().join("usage.1.jsonl").exists() {
+        for _ in 0..100 {
+            playbook.get_playbook_context(FIRST).unwrap();
+        }
+        // A commit begins another file where one is full.
+        playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
+    }
+    playbook.get_playbook_context(FIRST).unwrap();
+    receipt
+}
+
+fn most_counts(playbook: &Playbook) -> (u64, u64) {
+    let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
+    lessons.iter().map(|lesson| (lesson.retrievals, lesson.helpful_retrievals)).max().unwrap()
+}
+
 #[test]
 fn usage_that_was_read_is_not_read_again_after_a_commit_of_somebody_else() {
     let folder = tempfile::tempdir().unwrap();
-    let disk = CountingDisk::default();
-    let (one, other) =
-        (open(folder.path(), Box::new(disk.clone())).unwrap(), open(folder.path(), Box::new(RealDisk)).unwrap());
-    other.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
-    while !folder.path().join("usage.1.jsonl").exists() {
-        for _ in 0..100 {
-            other.get_playbook_context(FIRST).unwrap();
-        }
-        // A commit begins another file where one is full.
-        other.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
-    }
-    let n_read = || {
-        disk.take()
-            .iter()
-            .filter(|(operation, path)| operation.starts_with("read") && path.ends_with("usage.0.jsonl"))
-            .count()
-    };
-    let retrievals = |playbook: &Playbook| {
-        let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
-        lessons.iter().map(|lesson| lesson.retrievals).max().unwrap()
-    };
-    let shown = retrievals(&one);
-    assert!(shown >= 100);
-    assert!(n_read() > 0);
-    other.get_playbook_context(FIRST).unwrap();
+    let (one, disk) = open_counted(folder.path());
+    let other = open(folder.path(), Box::new(RealDisk)).unwrap();
+    fill_first_usage(&other);
+    let shown = most_counts(&one);
+    assert!(shown.0 >= 100 && n_reads_of_first_usage(&disk) > 0);
     for number in 1..4 {
         other.learn_lesson(build_lesson(SECOND, format!("in {number} steps"))).unwrap();
-        assert_eq!(retrievals(&one), shown + 1);
-        let n_read = n_read();
-        // The first time it ends there.
-        assert!(n_read <= usize::from(number == 1), "{n_read} times after commit {number}");
+        assert_eq!(most_counts(&one), shown);
+        assert_eq!(n_reads_of_first_usage(&disk), 0, "after commit {number}");
     }
+}
+
+#[test]
+fn a_recall_reads_no_receipts_that_a_commit_has_counted_unless_one_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let receipt = fill_first_usage(&open(folder.path(), Box::new(RealDisk)).unwrap());
+    let (playbook, disk) = open_counted(folder.path());
+    let known = most_counts(&open(folder.path(), Box::new(RealDisk)).unwrap());
+    playbook.get_playbook_context(Request::about(FIRST).peek()).unwrap();
+    assert_eq!(n_reads_of_first_usage(&disk), 0);
+    assert!(matches!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), Credited::Recorded { .. }));
+    assert_eq!(most_counts(&playbook), (known.0, known.1 + 1));
+    let (again, disk) = open_counted(folder.path());
+    assert!(n_reads_of_first_usage(&disk) > 0, "it is not known what the outcome is about");
+    assert_eq!(most_counts(&again), (known.0, known.1 + 1));
+    assert!(matches!(again.record_outcome(receipt, Feedback::Harmful).unwrap(), Credited::AlreadyRecorded { .. }));
 }

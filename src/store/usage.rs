@@ -133,9 +133,18 @@ pub(crate) struct UsageLog {
     pub(crate) n_unreadable: usize,
     /// True when the last line has no end.
     pub(crate) is_torn: bool,
+    /// True when there may be earlier segments that were not read.
+    pub(crate) is_partial: bool,
+    /// True when such a segment may have what an event is about.
+    pub(super) needs_earlier: bool,
 }
 
 impl UsageLog {
+    /// A log of this segment and those after it.
+    pub(super) fn from_segment(segment: u64) -> Self {
+        Self { end: Mark { segment, offset: 0 }, is_partial: segment > 0, ..Self::default() }
+    }
+
     pub(crate) fn receipt(&self, receipt: ReceiptId) -> Option<&Receipt> {
         self.receipts.get(&receipt).map(Arc::as_ref)
     }
@@ -186,6 +195,13 @@ impl UsageLog {
     }
 
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
+        self.needs_earlier |= self.is_partial
+            && book.is_some()
+            && match &event {
+                Event::Shown { .. } => false,
+                Event::Settled { outcome, .. } => !self.receipts.contains_key(outcome),
+                Event::Credited { .. } => true,
+            };
         match event {
             Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}
             Event::Shown { receipt, shown, at } => {
