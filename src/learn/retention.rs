@@ -30,16 +30,22 @@ pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backi
     let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
     let excess = (n_others + 1).saturating_sub(config.capacity);
     let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
-    let others = ranks.up_to(backing).map(|rank| rank.id).filter(|id| *id != head.id);
     let victims: Vec<LessonId> = if ranking.ages() {
-        let mut aged: Vec<(bool, f64, LessonId)> = others
-            .filter_map(|id| book.get(id))
-            .map(|lesson| (lesson.verified, book.utility(config.utility, lesson), lesson.id))
-            .collect();
-        aged.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        aged.into_iter().take(excess).map(|(_, _, id)| id).collect()
+        let recalls = book.recalls(&head.realm);
+        let others = ranks.in_any_order(backing).filter(|rank| rank.id != head.id);
+        let mut aged: Vec<_> = others.map(|rank| (rank.verified, rank.aged(recalls), rank.id)).collect();
+        let by_worth = |a: &(bool, f64, LessonId), b: &(bool, f64, LessonId)| {
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
+        };
+        // Those of least worth first: only they have to be in order.
+        if excess < aged.len() {
+            aged.select_nth_unstable_by(excess, by_worth);
+            aged.truncate(excess);
+        }
+        aged.sort_by(by_worth);
+        aged.into_iter().map(|(_, _, id)| id).collect()
     } else {
-        others.take(excess).collect()
+        ranks.up_to(backing).map(|rank| rank.id).filter(|id| *id != head.id).take(excess).collect()
     };
     if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
@@ -258,7 +264,7 @@ mod tests {
         for lesson in &lessons {
             ranking.leave(lesson);
         }
-        assert!(ranking.realms().is_empty());
+        assert!(ranking.told().0.is_empty());
     }
 
     #[test]

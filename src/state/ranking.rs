@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::utility;
+use super::utility::{self, Counts};
 use crate::config::UtilityPolicy;
 use crate::lesson::{Backing, Lesson, LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
@@ -31,9 +31,30 @@ pub(crate) struct Ranks {
 /// Unverified before verified, then lower utility first, then earlier id first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rank {
-    verified: bool,
+    pub(crate) verified: bool,
     utility: f64,
     pub(crate) id: LessonId,
+    uses: Uses,
+}
+
+/// What the value of a lesson that ages with recalls is made of. It does not count for the order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Uses {
+    retrievals: u64,
+    helpful: u64,
+    harmful: u64,
+    learned_at_recall: u64,
+    shown_at_recall: u64,
+}
+
+impl Rank {
+    /// What it is worth after so many recalls of its realm, under [`UtilityPolicy::Aging`].
+    pub(crate) fn aged(&self, recalls: u64) -> f64 {
+        let Uses { retrievals, helpful, harmful, learned_at_recall, shown_at_recall } = self.uses;
+        let since_learned = recalls.saturating_sub(learned_at_recall);
+        let since_shown = recalls.saturating_sub(shown_at_recall);
+        utility::aging(&Counts { retrievals, helpful, harmful, since_learned, since_shown, ..Counts::default() })
+    }
 }
 
 impl Ord for Rank {
@@ -89,7 +110,14 @@ impl Ranking {
 
     pub(crate) fn rank(&self, lesson: &Lesson) -> Rank {
         let utility = if self.ages() { 0.0 } else { utility::under(self.policy, lesson, 0) };
-        Rank { verified: lesson.verified, utility, id: lesson.id }
+        let uses = Uses {
+            retrievals: lesson.retrievals,
+            helpful: lesson.helpful_retrievals,
+            harmful: lesson.harmful_retrievals,
+            learned_at_recall: lesson.learned_at_recall,
+            shown_at_recall: lesson.shown_at_recall,
+        };
+        Rank { verified: lesson.verified, utility, id: lesson.id, uses }
     }
 
     /// Whether the order has to be computed when it is asked for.
@@ -97,9 +125,11 @@ impl Ranking {
         matches!(self.policy, UtilityPolicy::Aging)
     }
 
+    /// The realms, and what is known of each lesson beside its place.
     #[cfg(test)]
-    pub(crate) fn realms(&self) -> &BTreeMap<Realm, Ranks> {
-        &self.realms
+    pub(crate) fn told(&self) -> (&BTreeMap<Realm, Ranks>, Vec<String>) {
+        let ranks = self.realms.values().flat_map(|ranks| ranks.in_any_order(Backing::ByHand));
+        (&self.realms, ranks.map(|rank| format!("{rank:?}")).collect())
     }
 }
 
@@ -112,11 +142,18 @@ impl Ranks {
         self.with(lesson.backing()).find(|other| other.cmp(rank)).is_some()
     }
 
-    /// Those of at most this backing, in the order in which they are evicted.
+    /// Those of at most this backing.
+    pub(crate) fn in_any_order(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
+        Self::kinds(backing).flat_map(|kind| self.with(kind).iter())
+    }
+
+    fn kinds(backing: Backing) -> impl Iterator<Item = Backing> {
+        [Backing::Nobody, Backing::Checked, Backing::ByHand].into_iter().filter(move |kind| *kind <= backing)
+    }
+
+    /// The same, in the order in which they are evicted.
     pub(crate) fn up_to(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
-        let kinds =
-            [Backing::Nobody, Backing::Checked, Backing::ByHand].into_iter().filter(move |kind| *kind <= backing);
-        let mut sorted: Vec<_> = kinds.map(|kind| self.with(kind).iter().peekable()).collect();
+        let mut sorted: Vec<_> = Self::kinds(backing).map(|kind| self.with(kind).iter().peekable()).collect();
         std::iter::from_fn(move || {
             let least =
                 sorted.iter_mut().filter_map(|ranks| Some((*ranks.peek()?, ranks))).min_by_key(|(rank, _)| *rank);
