@@ -29,7 +29,7 @@ const EXIT: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
 /// Signs of a failure within a line.
-const SIGNS: [&str; 12] = [
+const SIGNS: [&str; 13] = [
     // rustc's `error[E0308]:`, Python's `TypeError:`, `make: *** … Error 2`, Maven's `[ERROR]`, yarn's `error …`
     r"\b\w*(?:error|exception)(?:\[\w+\])?:",
     r"^\s*(?:\[error\]|error\s+[^\s:=0-9]|e: )|\*\*\* .*\berror \d|\bnpm err!",
@@ -44,13 +44,15 @@ const SIGNS: [&str; 12] = [
     // Not the seconds before a log's level: `12:04:14 ERROR`.
     r"(?:^|[^\w:.])[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
+    // Elixir and Erlang: `** (RuntimeError) no such key`.
+    r"^\s*\*\* \([A-Z][\w.]*\) ",
 ];
 
 /// A test runner's word for a test, a package or all of it.
 const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
 
-/// A test runner's word that all of it went well.
-const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*)$";
+/// A test runner's word that all of it went well: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
+const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:\d+ \w+, )*\d+ (?:tests?|examples?), 0 failures.*|=+ \d+ passed\b.* in .*|Tests: +\d+ passed, \d+ total)$";
 
 /// A sign that says there was none.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
@@ -122,6 +124,19 @@ pub fn tells_of_failure(output: &str) -> bool {
         found.is_some_and(|found| found.get(1).is_none_or(|code| !code.as_str().trim_start_matches('0').is_empty()))
     };
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
+}
+
+/// True when an output reads like that of a command that failed: what is known of a call of whose status nothing is said.
+///
+/// ```
+/// use adage_transcript::outcome::reads_as_failed;
+///
+/// assert!(reads_as_failed("go: cannot write multiple packages to non-directory app"));
+/// assert!(!reads_as_failed("error: made by a test\ntest result: ok. 3 passed; 0 failed"));
+/// ```
+#[must_use]
+pub fn reads_as_failed(output: &str) -> bool {
+    status_of(output, Said::NothingOfCommand) == Status::Failed
 }
 
 /// True for a test runner's line that a test, a package or all of it failed.
@@ -217,6 +232,7 @@ mod tests {
             "thread 'main' panicked at src/main.rs:2:5:",
             "the program exited with code 3",
             "error Command \"etil\" not found.",
+            "     ** (RuntimeError) the endpoint has no :secret",
         ] {
             assert_eq!(status_of(line, Said::NothingOfCommand), Status::Failed, "{line}");
             assert_eq!(error_line(&format!("first\n{line}\r\nlast")), Some(line));
@@ -272,6 +288,10 @@ mod tests {
             ("    --- FAIL: TestRead/empty (0.00s)\nFAIL\nok  \texample.org/y\t0.2s", Status::Failed),
             ("Error: no such key\n--- PASS: TestMissing (0.00s)\nPASS\nok  \texample.org/x\t0.312s", Status::Succeeded),
             ("error: told by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
+            ("error: told by a test\n2 doctests, 58 tests, 0 failures", Status::Succeeded),
+            ("KeyError: told by a test\n===== 5 passed in 0.12s =====", Status::Succeeded),
+            ("Error: told by a test\nTests:       12 passed, 12 total", Status::Succeeded),
+            ("error: told by a test\n58 tests, 1 failure", Status::Failed),
             ("ok  \texample.org/x\t(cached)\nmain.go: error: unused", Status::Failed),
             ("2026/01/01 10:00:14 ERROR cannot happen", Status::Succeeded),
         ] {
