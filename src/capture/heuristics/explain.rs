@@ -152,6 +152,8 @@ pub enum RejectedBecause {
     },
     /// An earlier turn says the same.
     SaidBefore,
+    /// It is about the moment, or not understood by whoever was not there.
+    OfTheMoment,
     /// The session is too short.
     FewCalls {
         /// How many terminal calls it has.
