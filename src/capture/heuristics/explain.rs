@@ -105,6 +105,16 @@ pub enum RejectedBecause {
         /// How many different things they do.
         n_actions: usize,
     },
+    /// It ran between edits and came once: how the code was written, not how something is done.
+    OnlyOnce {
+        /// Edits from its first command to its last.
+        n_edits: usize,
+    },
+    /// One of its commands passed only after a formatter that it lacks.
+    StepLeftOut {
+        /// Where the command failed.
+        turn: usize,
+    },
     /// No related command succeeded in time.
     NothingRelated {
         /// How many terminal calls followed within the window.

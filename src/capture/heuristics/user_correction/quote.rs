@@ -108,7 +108,9 @@ impl<'t> Quote<'t> {
     }
 }
 
-fn stands_alone(text: &str) -> bool {
+fn stands_alone(quote: &str) -> bool {
+    // "Hmm" names nothing.
+    let text = &without_opening(quote);
     let is_short = text.is_ascii() && text.unicode_words().count() < MIN_WORDS - 3;
     let lower = text.to_lowercase();
     let is_vague = lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
@@ -323,5 +325,7 @@ mod tests {
         ] {
             assert!(!is_rule(once), "{once}");
         }
+        // "Hmm" names nothing that "that" could point at.
+        assert!(!quote("Hmm, I don't love that file name.").unwrap().stands_alone());
     }
 }
