@@ -29,7 +29,7 @@ const EXIT: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
 /// Signs of a failure within a line.
-const SIGNS: [&str; 13] = [
+const SIGNS: [&str; 12] = [
     // rustc's `error[E0308]:`, Python's `TypeError:`, `make: *** … Error 2`, Maven's `[ERROR]`, yarn's `error …`
     r"\b\w*(?:error|exception)(?:\[\w+\])?:",
     r"^\s*(?:\[error\]|error\s+[^\s:=0-9]|e: )|\*\*\* .*\berror \d|\bnpm err!",
@@ -44,8 +44,6 @@ const SIGNS: [&str; 13] = [
     // Not the seconds before a log's level: `12:04:14 ERROR`.
     r"(?:^|[^\w:.])[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
-    // Elixir and Erlang: `** (RuntimeError) no such key`.
-    r"^\s*\*\* \([A-Z][\w.]*\) ",
 ];
 
 /// A test runner's word for a test, a package or all of it.
@@ -232,7 +230,6 @@ mod tests {
             "thread 'main' panicked at src/main.rs:2:5:",
             "the program exited with code 3",
             "error Command \"etil\" not found.",
-            "     ** (RuntimeError) the endpoint has no :secret",
         ] {
             assert_eq!(status_of(line, Said::NothingOfCommand), Status::Failed, "{line}");
             assert_eq!(error_line(&format!("first\n{line}\r\nlast")), Some(line));

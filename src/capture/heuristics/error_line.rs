@@ -6,7 +6,9 @@ use adage_transcript::outcome;
 /// wrong; else, of few lines, the first that is a sentence. Those are told here only: the same lines stand in the output of
 /// commands that went well. None where there is nothing but an exit code or a count of errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
-    let tells = |line: &&str| !is_bare(line) && (blames_the_command(line) || has_place(line));
+    // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
+    let tells =
+        |line: &&str| !is_bare(line) && (line.starts_with("** (") || blames_the_command(line) || has_place(line));
     let signs = || output.lines().filter_map(outcome::error_line).map(str::trim);
     let told = signs().find(|line| !is_bare(line) && !line.starts_with("Traceback ("));
     told.or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
@@ -147,6 +149,7 @@ mod tests {
             ("usage: git stash list [<options>]", Some("usage: git stash list [<options>]")),
             ("(eval):1: no matches found: --include=*.go", Some("(eval):1: no matches found: --include=*.go")),
             ("Exit code 2\nUsage: npm <command>", Some("Usage: npm <command>")),
+            ("1) test it\n   ** (RuntimeError) no port\n3 tests, 1 failure", Some("** (RuntimeError) no port")),
             // A code, a count and a verdict say nothing.
             ("Exit code 2\n", None),
             ("FAIL\n12 tests, 12 failures", None),
