@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use adage_transcript::command::{ChangedFiles, Effect, Purpose, Step};
 use adage_transcript::{CommandLine, Status, ToolCall, Transcript, outcome};
 
-use super::error_line::{has_place, never_ran};
+use super::error_line::{absent_program, blames_the_command, has_place, never_ran};
 use super::request;
 use crate::capture::pasted::Typed;
 
@@ -65,14 +65,30 @@ fn ended(call: &ToolCall, line: &CommandLine, steps: &[Step]) -> Status {
     if never_ran(output) || call.status != Status::Succeeded {
         return if never_ran(output) { Status::Unknown } else { call.status };
     }
-    // The status of `go build | head` is that of `head`. What only looks prints errors of others.
-    if line.effect() == Effect::Acts && line.hides_status() && outcome::reads_as_failed(output) {
+    // The status of `go build | head` is that of `head`. What only looks prints errors of others, and fails with its own.
+    let has_failed = || match line.effect() {
+        Effect::Acts => outcome::reads_as_failed(output),
+        Effect::Looks => opens_with_own_error(line, output),
+    };
+    if line.hides_status() && has_failed() {
         return Status::Failed;
     }
     // A place in a file is what a build complains about.
     let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks);
     let is_hidden = is_check && line.text().contains('|') && output.lines().any(has_place);
     if is_hidden || outcome::tells_of_failure(output) { Status::Unknown } else { Status::Succeeded }
+}
+
+/// True for an output that begins with what a program of the line, or the shell, says of how it was written.
+fn opens_with_own_error(line: &CommandLine, output: &str) -> bool {
+    const SHELLS: [&str; 4] = ["(eval)", "zsh", "bash", "sh"];
+    let first = output.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let name = first.split(':').next().unwrap_or_default();
+    let is_own = match absent_program(first) {
+        Some(absent) => line.programs().any(|program| program == absent),
+        None => SHELLS.contains(&name) || line.programs().any(|program| program == name),
+    };
+    is_own && blames_the_command(first)
 }
 
 /// A call that changed something: a command that acts, or an edit.

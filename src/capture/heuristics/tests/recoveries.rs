@@ -95,6 +95,13 @@ fn a_pipe_does_not_hide_that_a_command_failed() {
     // Tests that pass print errors, and so does what only looks.
     check(&["$ make | tail -3 # error: of a test\n3 tests, 0 failures", "$ ./configure", "$ make | tail -3"], &[]);
     check(&["$ cat log | head # error: unknown option x", "$ cat -v log | head"], &[]);
+    // It fails with its own errors and the shell's, which come first.
+    let absent = "$ tree src/web | head -20 # (eval):1: command not found: tree";
+    check(&[absent, "$ find src/web -type d | head -20"], &["error-tree"]);
+    let flag = "$ sed -n 2p x | cat -A | head -3 # cat: illegal option -- A\nusage: cat [-belnstuv]";
+    check(&[flag, "$ sed -n 2p x | cat -vet | head -3"], &["error-cat"]);
+    check(&["$ cat log | head # (eval):1: command not found: tree", "$ cat -v log | head"], &[]);
+    check(&["$ cat log | head # one\ncat: illegal option -- A", "$ cat -v log | head"], &[]);
     // Its own status is believed.
     check(&["$ make # error: none of our business", "$ ./configure", "$ make"], &[]);
 }
