@@ -99,6 +99,11 @@ pub(super) fn absent_program(line: &str) -> Option<&str> {
     name.split_whitespace().next()
 }
 
+/// The pattern that zsh found no file for: `(eval):1: no matches found: --include=*.go`.
+pub(super) fn unmatched(line: &str) -> Option<&str> {
+    line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim())
+}
+
 /// `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
     place(line).is_some()

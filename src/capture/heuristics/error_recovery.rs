@@ -7,7 +7,7 @@ use adage_transcript::command::Purpose;
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::error_line::{absent_program, blames_the_command, error_line, is_finding};
+use super::error_line::{absent_program, blames_the_command, error_line, is_finding, unmatched};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
@@ -159,7 +159,8 @@ impl<'s, 't> Recovery<'s, 't> {
         let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
         let shown = |error| {
             let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
-            blamed.or_else(|| failed.line.named_in(failed.output(), &fixed.line))
+            let quoted = || failed.line.quoted_in(unmatched(error)?, &fixed.line);
+            blamed.or_else(quoted).or_else(|| failed.line.named_in(failed.output(), &fixed.line))
         };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
         let (before, after) = blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));

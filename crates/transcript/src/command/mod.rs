@@ -180,6 +180,23 @@ impl CommandLine {
         (own != other).then(|| (Self::of(own), Self::of(other)))
     }
 
+    /// The command of this line that has a word without quotes, and the same program's in a later line that quotes it; both with this
+    /// word alone. Of `ls x; grep --include=*.c y` it is `grep --include=*.c`. None where the line is nothing else.
+    #[must_use]
+    pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
+        let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
+            let is_it = |argument: &shell::Word| argument.text == word && argument.form == form;
+            let mut parts = line.parts.iter().filter(|part| program.is_none_or(|name| part.program() == name));
+            let mut part = parts.find(|part| part.arguments.iter().any(is_it))?.clone();
+            part.arguments.retain(is_it);
+            part.arguments.truncate(1);
+            Some(part)
+        };
+        let own = bare(self, None, shell::Form::Plain).filter(|_| self.parts.len() > 1)?;
+        let other = bare(later, Some(own.program()), shell::Form::Quoted)?;
+        Some((Self::of(own), Self::of(other)))
+    }
+
     fn of(part: Part) -> Self {
         Self { text: part.written(), parts: vec![part] }
     }

@@ -168,6 +168,11 @@ fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
     let glob = "! grep -rn --include=*.go Watch . # (eval):1: no matches found: --include=*.go";
     let found = lesson(Heuristic::ErrorRecovery, &[glob, "$ grep -rn --include='*.go' Watch ."]);
     assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .` (other quotes).");
+    // In a longer line, the word alone.
+    let line = "$ grep -rn --include=*.go Watch . | head -5; ls # (eval):1: no matches found: --include=*.go";
+    let found = lesson(Heuristic::ErrorRecovery, &[line, "$ grep -rn --include=\"*.go\" 'Watch(' cmd | head"]);
+    assert_eq!(found["trigger"], "`grep --include=*.go` fails: (eval):1: no matches found: --include=*.go");
+    assert_eq!(found["correct_pattern"], "Run `grep --include=\"*.go\"` (other quotes).");
     let script = "import json, sys; rows = [json.loads(line) for line in sys.stdin]; ".repeat(3);
     let (failed, fixed) = (
         format!("! python3 -c '{script}print(1)' # (eval):1: command not found: python3.12"),
