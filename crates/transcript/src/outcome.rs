@@ -50,7 +50,7 @@ const SIGNS: [&str; 12] = [
 const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
 
 /// A test runner's word that all of it went well: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
-const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:\d+ \w+, )*\d+ (?:tests?|examples?), 0 failures.*|=+ \d+ passed\b.* in .*|Tests: +\d+ passed, \d+ total)$";
+const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
 
 /// A sign that says there was none.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
