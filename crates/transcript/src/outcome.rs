@@ -49,8 +49,8 @@ const SIGNS: [&str; 12] = [
 /// A test runner's word for a test, a package or all of it.
 const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
 
-/// A test runner's word that all of it went well.
-const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*)$";
+/// A test runner's word that all of it went well: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
+const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
 
 /// A sign that says there was none.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
@@ -122,6 +122,19 @@ pub fn tells_of_failure(output: &str) -> bool {
         found.is_some_and(|found| found.get(1).is_none_or(|code| !code.as_str().trim_start_matches('0').is_empty()))
     };
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
+}
+
+/// True when an output reads like that of a command that failed: what is known of a call of whose status nothing is said.
+///
+/// ```
+/// use adage_transcript::outcome::reads_as_failed;
+///
+/// assert!(reads_as_failed("go: cannot write multiple packages to non-directory app"));
+/// assert!(!reads_as_failed("error: made by a test\ntest result: ok. 3 passed; 0 failed"));
+/// ```
+#[must_use]
+pub fn reads_as_failed(output: &str) -> bool {
+    status_of(output, Said::NothingOfCommand) == Status::Failed
 }
 
 /// True for a test runner's line that a test, a package or all of it failed.
@@ -272,6 +285,10 @@ mod tests {
             ("    --- FAIL: TestRead/empty (0.00s)\nFAIL\nok  \texample.org/y\t0.2s", Status::Failed),
             ("Error: no such key\n--- PASS: TestMissing (0.00s)\nPASS\nok  \texample.org/x\t0.312s", Status::Succeeded),
             ("error: told by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
+            ("error: told by a test\n2 doctests, 58 tests, 0 failures", Status::Succeeded),
+            ("KeyError: told by a test\n===== 5 passed in 0.12s =====", Status::Succeeded),
+            ("Error: told by a test\nTests:       12 passed, 12 total", Status::Succeeded),
+            ("error: told by a test\n58 tests, 1 failure", Status::Failed),
             ("ok  \texample.org/x\t(cached)\nmain.go: error: unused", Status::Failed),
             ("2026/01/01 10:00:14 ERROR cannot happen", Status::Succeeded),
         ] {

@@ -3,13 +3,28 @@
 use adage_transcript::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
-/// wrong. Those are told here only: the same lines stand in the output of commands that went well. None where there is
-/// nothing but an exit code or a count of errors.
+/// wrong; else, of few lines, the first that is a sentence. Those are told here only: the same lines stand in the output of
+/// commands that went well. None where there is nothing but an exit code or a count of errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
-    let tells = |line: &&str| !is_bare(line) && (blames_the_command(line) || has_place(line));
+    // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
+    let tells =
+        |line: &&str| !is_bare(line) && (line.starts_with("** (") || blames_the_command(line) || has_place(line));
     let signs = || output.lines().filter_map(outcome::error_line).map(str::trim);
     let told = signs().find(|line| !is_bare(line) && !line.starts_with("Traceback ("));
-    told.or_else(|| output.lines().map(str::trim).find(tells))
+    told.or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
+}
+
+/// What a program says that says little: `The following paths are ignored by one of your .gitignore files:`.
+fn message(output: &str) -> Option<&str> {
+    const MAX_LINES: usize = 10;
+    const MIN_WORDS: usize = 4;
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_bare(line));
+    let is_sentence = |line: &&str| {
+        let n_words =
+            line.split(' ').filter(|word| word.chars().all(|c| c.is_alphabetic() || ".,:;'".contains(c))).count();
+        line.starts_with(char::is_alphabetic) && n_words >= MIN_WORDS
+    };
+    lines().next().filter(|line| lines().count() <= MAX_LINES && is_sentence(line))
 }
 
 /// A line that says that something failed and not what: an exit code, a count, `FAIL`.
@@ -84,6 +99,11 @@ pub(super) fn absent_program(line: &str) -> Option<&str> {
     name.split_whitespace().next()
 }
 
+/// The pattern that zsh found no file for: `(eval):1: no matches found: --include=*.go`.
+pub(super) fn unmatched(line: &str) -> Option<&str> {
+    line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim())
+}
+
 /// `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
     place(line).is_some()
@@ -134,9 +154,15 @@ mod tests {
             ("usage: git stash list [<options>]", Some("usage: git stash list [<options>]")),
             ("(eval):1: no matches found: --include=*.go", Some("(eval):1: no matches found: --include=*.go")),
             ("Exit code 2\nUsage: npm <command>", Some("Usage: npm <command>")),
+            ("1) test it\n   ** (RuntimeError) no port\n3 tests, 1 failure", Some("** (RuntimeError) no port")),
             // A code, a count and a verdict say nothing.
             ("Exit code 2\n", None),
             ("FAIL\n12 tests, 12 failures", None),
+            (
+                "Exit code 1\nThe following paths are ignored by one of your .gitignore files:\nweb/out",
+                Some("The following paths are ignored by one of your .gitignore files:"),
+            ),
+            ("Exit code 1\nvar a = 1\nmain.go", None),
             ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);

@@ -105,6 +105,16 @@ pub enum RejectedBecause {
         /// How many different things they do.
         n_actions: usize,
     },
+    /// It ran between edits and came once: how the code was written, not how something is done.
+    OnlyOnce {
+        /// Edits from its first command to its last.
+        n_edits: usize,
+    },
+    /// One of its commands passed only after a formatter that it lacks.
+    StepLeftOut {
+        /// Where the command failed.
+        turn: usize,
+    },
     /// No related command succeeded in time.
     NothingRelated {
         /// How many terminal calls followed within the window.
@@ -152,6 +162,8 @@ pub enum RejectedBecause {
     },
     /// An earlier turn says the same.
     SaidBefore,
+    /// It is about the moment, or not understood by whoever was not there.
+    OfTheMoment,
     /// The session is too short.
     FewCalls {
         /// How many terminal calls it has.

@@ -137,6 +137,7 @@ pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &
     let session = Session::new(transcript);
     let first_untrusted = super::taint::first_untrusted(transcript, config);
     let mut suggestions = Suggestions::default();
+    let mut fired: Vec<Fired> = Vec::new();
     for heuristic in Heuristic::ALL {
         let found = match heuristic {
             Heuristic::MultiStep => multi_step::find(&session, config),
@@ -144,13 +145,16 @@ pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &
             Heuristic::UserCorrection => user_correction::find(&session, first_untrusted, earlier),
             Heuristic::RepeatedAction => {
                 let mut found = repeated_action::find(&session, config);
-                project_checks::leave_to_procedures(&mut found, &suggestions.candidates);
+                let procedures = fired.iter().filter(|fired| fired.candidate.heuristic == Heuristic::MultiStep);
+                let told = procedures.take(max_of_rule(Heuristic::MultiStep, config)).map(|fired| &fired.candidate);
+                project_checks::leave_to_procedures(&mut found, &told.collect::<Vec<_>>());
                 found
             }
             Heuristic::ExplicitInstruction => explicit_instruction::find(&session),
         };
-        take(heuristic, found, config, &mut suggestions);
+        fired.extend(suggestions.best_first(heuristic, found));
     }
+    suggestions.take(fired, config);
     suggestions
 }
 
@@ -170,41 +174,67 @@ impl Trial {
     }
 }
 
-/// Adds what one rule found, the best first, up to the limits.
-fn take(heuristic: Heuristic, trials: Vec<Trial>, config: &CaptureConfig, suggestions: &mut Suggestions) {
-    /// What a person said is not one thing.
-    const MAX_STATEMENTS: usize = 4;
-    let (max_of_rule, max) = match config.selection {
-        Selection::Best if heuristic == Heuristic::UserCorrection => (MAX_STATEMENTS, config.max_candidates),
-        Selection::Best => (1, config.max_candidates),
-        Selection::All => (usize::MAX, usize::MAX),
-    };
-    let mut fired = Vec::new();
-    for Trial { turn, result } in trials {
-        match result {
-            Ok((candidate, ground)) => fired.push((turn, candidate, ground)),
-            Err(hurdle) => suggestions.explain(heuristic, turn, Because::Refused(hurdle)),
-        }
-    }
-    // The sort is stable: of equals the earliest stays first.
-    fired.sort_by(|(_, a, _), (_, b, _)| b.score.total_cmp(&a.score));
-    let best = fired.first().map_or(0.0, |(_, candidate, _)| candidate.score);
-    for (place, (turn, candidate, ground)) in fired.into_iter().enumerate() {
-        let because = if place >= max_of_rule {
-            Because::Refused(RejectedBecause::Outdone { score: candidate.score, best })
-        } else if suggestions.candidates.len() >= max {
-            Because::Refused(RejectedBecause::TooMany { max })
-        } else {
-            suggestions.candidates.push(candidate);
-            Because::Fired(ground)
-        };
-        suggestions.explain(heuristic, turn, because);
+/// A candidate with why it fired.
+struct Fired {
+    turn: usize,
+    candidate: Candidate,
+    ground: FiredBecause,
+    /// How many of its rule are better.
+    place: usize,
+    /// The score of the best of its rule.
+    best: f64,
+}
+
+/// How many candidates of one rule are suggested.
+fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
+    match (config.selection, heuristic) {
+        (Selection::All, _) => usize::MAX,
+        // What a person said is not one thing, nor is what went wrong.
+        (Selection::Best, Heuristic::UserCorrection) => 4,
+        (Selection::Best, Heuristic::ErrorRecovery) => 3,
+        (Selection::Best, _) => 1,
     }
 }
 
 impl Suggestions {
     fn explain(&mut self, heuristic: Heuristic, turn: usize, because: Because) {
         self.explanations.push(Explanation { heuristic, turn, because });
+    }
+
+    /// What one rule found, the best first; the rest is explained.
+    fn best_first(&mut self, heuristic: Heuristic, trials: Vec<Trial>) -> Vec<Fired> {
+        let mut fired = Vec::new();
+        for Trial { turn, result } in trials {
+            match result {
+                Ok((candidate, ground)) => fired.push(Fired { turn, candidate, ground, place: 0, best: 0.0 }),
+                Err(hurdle) => self.explain(heuristic, turn, Because::Refused(hurdle)),
+            }
+        }
+        // The sort is stable: of equals the earliest stays first.
+        fired.sort_by(|a, b| b.candidate.score.total_cmp(&a.candidate.score));
+        let best = fired.first().map_or(0.0, |fired| fired.candidate.score);
+        fired.into_iter().enumerate().map(|(place, fired)| Fired { place, best, ..fired }).collect()
+    }
+
+    /// Adds candidates up to the limits, in their order: the best of every rule has a place before the second of any.
+    fn take(&mut self, fired: Vec<Fired>, config: &CaptureConfig) {
+        let max = if config.selection == Selection::All { usize::MAX } else { config.max_candidates };
+        let is_allowed = |fired: &Fired| fired.place < max_of_rule(fired.candidate.heuristic, config);
+        let mut n_best_left = fired.iter().filter(|fired| fired.place == 0).count();
+        for fired in fired {
+            n_best_left -= usize::from(fired.place == 0);
+            let n_free = max.saturating_sub(self.candidates.len());
+            let heuristic = fired.candidate.heuristic;
+            let because = if !is_allowed(&fired) {
+                Because::Refused(RejectedBecause::Outdone { score: fired.candidate.score, best: fired.best })
+            } else if n_free == 0 || (fired.place > 0 && n_free <= n_best_left) {
+                Because::Refused(RejectedBecause::TooMany { max })
+            } else {
+                self.candidates.push(fired.candidate);
+                Because::Fired(fired.ground)
+            };
+            self.explain(heuristic, fired.turn, because);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `multi-step`: several commands in a row, all successful, are a procedure.
 
+mod recurring;
+
 use std::collections::BTreeSet;
 
 use adage_transcript::command::{Step, slug};
@@ -11,6 +13,7 @@ use super::wording::listed;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
+use recurring::{Shared, lacks_formatter, recurring};
 
 /// A procedure of more steps is not one, but all that a session did.
 const MAX_STEPS: usize = 8;
@@ -18,11 +21,23 @@ const MAX_STEPS: usize = 8;
 const MIN_STEPS: usize = 3;
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
+/// What came again comes before what is longer.
+const AGAIN: f64 = 1_000.0;
+
+/// How often the session went through a procedure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Times {
+    Once,
+    Again,
+}
 
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let runs = session.calls.split(|call| !call.succeeded()).filter(|run| !run.is_empty());
     let tasks = runs.flat_map(by_task).flat_map(|run| by_request(session, run, config.min_run));
-    keep_widest(tasks.map(|run| judge(session, run, config.min_run)).collect())
+    let again = recurring(session);
+    let mut judged: Vec<Judged> = tasks.map(|run| judge(session, run, &again, config.min_run)).collect();
+    judged.extend(again.iter().map(|shared| judge_recurring(session, shared)));
+    keep_widest(judged)
 }
 
 /// A trial with the steps that it tells.
@@ -49,7 +64,7 @@ fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
     trials
 }
 
-/// A run falls apart where a task ends: after a commit and what publishes it, after an issue that was closed.
+/// A run falls apart where a task ends: after a commit or an issue that was closed, and what publishes it.
 fn by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
     let mut tasks = Vec::new();
     let (mut start, mut is_committed) = (0, false);
@@ -58,11 +73,7 @@ fn by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
             tasks.extend(run.get(start..place));
             (start, is_committed) = (place, false);
         }
-        is_committed |= call.line.commits();
-        if call.line.closes() {
-            tasks.extend(run.get(start..=place));
-            (start, is_committed) = (place + 1, false);
-        }
+        is_committed |= call.line.commits() || call.line.closes();
     }
     tasks.extend(run.get(start..).filter(|rest| !rest.is_empty()));
     tasks
@@ -76,13 +87,13 @@ fn by_request<'s, 't>(session: &Session<'t>, run: &'s [TerminalCall<'t>], min: u
     if long.is_empty() { vec![run] } else { long }
 }
 
-fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged {
+fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], again: &[Shared<'_, '_>], min: usize) -> Judged {
     let refused = |turn, hurdle| (Trial::refused(turn, hurdle), BTreeSet::new());
     let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
     if run.len() < min {
         return refused(start, RejectedBecause::ShortRun { n_calls: run.len(), min });
     }
-    let steps = steps(session, run);
+    let steps = steps(session, &run.iter().collect::<Vec<_>>());
     let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
     if actions.len() < 2 {
         return refused(start, RejectedBecause::FewActions { n_actions: actions.len() });
@@ -100,7 +111,6 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     let is_telling = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
     let is_long = actions.len() >= MIN_STEPS && is_telling;
     let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
-    let span = session.user_turn_before(start).unwrap_or(0)..end;
     if !is_procedure {
         return refused(
             start,
@@ -110,8 +120,42 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
     if steps.iter().all(|step| is_check(step.first)) {
         return refused(start, RejectedBecause::OnlyChecks);
     }
+    // What runs between edits is how this code was written, not how something is done.
+    let n_edits = session.edits(start, end).len();
+    if n_edits * 2 >= run.len() {
+        return refused(start, RejectedBecause::OnlyOnce { n_edits });
+    }
+    // What is told as recurring is told once.
+    if again.iter().any(|shared| shared.has_all(&actions)) {
+        return refused(start, RejectedBecause::SaidBefore);
+    }
+    let calls: Vec<&TerminalCall<'_>> = run.iter().collect();
+    told(session, &calls, steps, Times::Once)
+}
+
+/// A procedure that the session went through more than once.
+fn judge_recurring(session: &Session<'_>, shared: &Shared<'_, '_>) -> Judged {
+    let mut steps = steps(session, &shared.calls);
+    steps.retain(|step| shared.forms.contains(&step.form.as_str()));
+    let turn = shared.calls.first().map_or(0, |call| call.turn);
+    let is_own = steps.iter().any(|step| !step.first.is_version_control() && !is_check(step.first));
+    if steps.len() < MIN_STEPS || steps.len() > MAX_STEPS || !is_own {
+        return (Trial::refused(turn, RejectedBecause::FewActions { n_actions: steps.len() }), BTreeSet::new());
+    }
+    told(session, &shared.calls, steps, Times::Again)
+}
+
+/// The lesson of some steps; none where a formatter, without which one of them failed, is not among them.
+fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>, times: Times) -> Judged {
+    let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
+    let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
+    if let Some(turn) = lacks_formatter(session, &actions) {
+        return (Trial::refused(start, RejectedBecause::StepLeftOut { turn }), BTreeSet::new());
+    }
+    let span = session.user_turn_before(start).unwrap_or(0)..end;
     let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
-    let intent = session.intent(start);
+    // What was asked for the first time is not what it is for.
+    let intent = if times == Times::Once { session.intent(start) } else { String::new() };
     let done: Vec<&Step> = steps.iter().map(|step| step.first).collect();
     let trigger = match occasion(session, &done, &[span]) {
         Some(occasion) => format!("{occasion}: {}", listed(&actions)),
@@ -137,7 +181,7 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], min: usize) -> Judged 
         name: format!("procedure-{}", slug(&topic)),
         draft: mined(draft, session, CONFIDENCE, Vec::new()),
         turns: run.iter().map(|call| call.turn).collect(),
-        score: run.len() as f64,
+        score: run.len() as f64 + if times == Times::Again { AGAIN } else { 0.0 },
         author: Author::Agent,
     };
     let told = steps.into_iter().map(|step| step.usual.text).collect();
@@ -159,7 +203,7 @@ impl Action<'_> {
 }
 
 /// Each thing once, where it was first done: "lint, test, lint, test" is two steps. So is one command for file after file.
-fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Action<'s>> {
+fn steps<'s>(session: &'s Session<'_>, run: &[&'s TerminalCall<'_>]) -> Vec<Action<'s>> {
     let mut actions: Vec<Action<'_>> = Vec::new();
     for step in run.iter().flat_map(|call| &call.steps) {
         if actions.iter().any(|known| known.form == step.form) {
@@ -177,7 +221,10 @@ fn steps<'s>(session: &'s Session<'_>, run: &'s [TerminalCall<'_>]) -> Vec<Actio
         if uses.iter().any(|other| other.takes_all()) {
             uses.retain(|other| other.takes_all());
         }
-        let Some(usual) = usual(session, &uses) else { continue };
+        // A check may be told by a wider one; what does something is told as it was done here.
+        let own: Vec<&Step> = run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).collect();
+        let usual = usual(session, &uses).filter(|usual| is_check(step) || own.iter().any(|own| usual.fits(own)));
+        let Some(usual) = usual.or_else(|| super::usual::usual(session, &own)) else { continue };
         if actions.iter().all(|known| known.usual.text != usual.text) {
             actions.push(Action { form: step.form.clone(), usual, first: step });
         }

@@ -56,15 +56,12 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Tria
 }
 
 /// Checks that ran only within a procedure, as before a release, are told by it.
-pub(super) fn leave_to_procedures(trials: &mut [Trial], candidates: &[Candidate]) {
+pub(super) fn leave_to_procedures(trials: &mut [Trial], procedures: &[&Candidate]) {
     for trial in trials {
         let Ok((candidate, _)) = &trial.result else { continue };
-        let is_within = |procedure: &&Candidate| {
-            procedure.heuristic == Heuristic::MultiStep
-                && candidate.turns.iter().all(|turn| procedure.turns.contains(turn))
-        };
+        let is_within = |procedure: &Candidate| candidate.turns.iter().all(|turn| procedure.turns.contains(turn));
         if candidate.name == NAME
-            && let Some(procedure) = candidates.iter().find(is_within)
+            && let Some(procedure) = procedures.iter().find(|procedure| is_within(procedure))
         {
             trial.result = Err(RejectedBecause::Outdone { score: candidate.score, best: procedure.score });
         }

@@ -123,12 +123,21 @@ pub(super) fn refers(sentence: &str) -> bool {
 
 /// True when a word points at something that was not named before it.
 pub(super) fn points(sentence: &str) -> bool {
+    points_by(sentence, |word| POINTING.contains(&word))
+}
+
+/// True when a word points at what was said or done before; who is spoken to is always known.
+pub(super) fn points_back(sentence: &str) -> bool {
+    points_by(sentence, |word| POINTING.contains(&word) && !word.starts_with("you"))
+}
+
+fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
     /// After so many words of content, a word points at one of them.
     const NAMED_AFTER: usize = 3;
     let lower = sentence.to_lowercase().replace('\u{2019}', "'");
     let mut n_content = 0;
     for word in lower.unicode_words() {
-        if POINTING.contains(&word) && n_content < NAMED_AFTER {
+        if is_pointing(word) && n_content < NAMED_AFTER {
             return true;
         }
         n_content += usize::from(is_content(word));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use adage_transcript::command::{ChangedFiles, Effect, Purpose, Step};
 use adage_transcript::{CommandLine, Status, ToolCall, Transcript, outcome};
 
-use super::error_line::{has_place, never_ran};
+use super::error_line::{absent_program, blames_the_command, has_place, never_ran};
 use super::request;
 use crate::capture::pasted::Typed;
 
@@ -25,20 +25,24 @@ pub(super) struct TerminalCall<'t> {
     pub(super) call: &'t ToolCall,
     /// What of it can be run again as it stands, with a placeholder for the files that the session edited.
     pub(super) steps: Vec<Step>,
+    ended: Status,
 }
 
-impl TerminalCall<'_> {
+impl<'t> TerminalCall<'t> {
+    fn new(turn: usize, call: &'t ToolCall, files: &ChangedFiles) -> Option<Self> {
+        let line = CommandLine::parse(&call.command()?);
+        let steps = line.steps(files);
+        let ended = ended(call, &line, &steps);
+        Some(Self { turn, line, call, steps, ended })
+    }
+
     pub(super) fn succeeded(&self) -> bool {
-        let output = self.output();
-        // The status of `go build | head` is that of `head`; a place in a file is what a build complains about.
-        let is_check = self.steps.iter().any(|step| step.purpose == Purpose::Checks);
-        let is_hidden = is_check && self.line.text().contains('|') && output.lines().any(has_place);
-        self.call.status == Status::Succeeded && !never_ran(output) && !outcome::tells_of_failure(output) && !is_hidden
+        self.ended == Status::Succeeded
     }
 
     /// It ran, and failed.
     pub(super) fn failed(&self) -> bool {
-        self.call.status == Status::Failed && !never_ran(self.output())
+        self.ended == Status::Failed
     }
 
     /// True for a command that is a script for one occasion: nobody runs it again as it is.
@@ -53,6 +57,38 @@ impl TerminalCall<'_> {
     pub(super) fn output(&self) -> &str {
         self.call.result.as_deref().unwrap_or_default()
     }
+}
+
+/// How a command ended, also where the status that was told is that of something else.
+fn ended(call: &ToolCall, line: &CommandLine, steps: &[Step]) -> Status {
+    let output = call.result.as_deref().unwrap_or_default();
+    if never_ran(output) || call.status != Status::Succeeded {
+        return if never_ran(output) { Status::Unknown } else { call.status };
+    }
+    // The status of `go build | head` is that of `head`. What only looks prints errors of others, and fails with its own.
+    let has_failed = || match line.effect() {
+        Effect::Acts => outcome::reads_as_failed(output),
+        Effect::Looks => opens_with_own_error(line, output),
+    };
+    if line.hides_status() && has_failed() {
+        return Status::Failed;
+    }
+    // A place in a file is what a build complains about.
+    let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks);
+    let is_hidden = is_check && line.text().contains('|') && output.lines().any(has_place);
+    if is_hidden || outcome::tells_of_failure(output) { Status::Unknown } else { Status::Succeeded }
+}
+
+/// True for an output that begins with what a program of the line, or the shell, says of how it was written.
+fn opens_with_own_error(line: &CommandLine, output: &str) -> bool {
+    const SHELLS: [&str; 4] = ["(eval)", "zsh", "bash", "sh"];
+    let first = output.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let name = first.split(':').next().unwrap_or_default();
+    let is_own = match absent_program(first) {
+        Some(absent) => line.programs().any(|program| program == absent),
+        None => SHELLS.contains(&name) || line.programs().any(|program| program == name),
+    };
+    is_own && blames_the_command(first)
 }
 
 /// A call that changed something: a command that acts, or an edit.
@@ -99,13 +135,8 @@ impl<'t> Session<'t> {
         };
         let edits = session.edits(0, transcript.turns.len());
         let files: ChangedFiles = edits.into_iter().filter_map(ToolCall::changed_path).collect();
-        let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| {
-            let call = said.as_call()?;
-            let line = CommandLine::parse(&call.command()?);
-            let steps = line.steps(&files);
-            Some(TerminalCall { turn, line, call, steps })
-        });
-        session.calls = calls.collect();
+        let calls = transcript.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_call()?)));
+        session.calls = calls.filter_map(|(turn, call)| TerminalCall::new(turn, call, &files)).collect();
         // A program that the session itself built is on trial.
         let built: HashSet<String> =
             session.calls.iter().flat_map(|call| &call.steps).filter_map(Step::built).collect();

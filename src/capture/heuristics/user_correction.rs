@@ -23,6 +23,8 @@ pub(super) use subject::Subject;
 const HEARD: f64 = 0.35;
 /// From here on a rule is learned without review; specified.
 const SURE: f64 = 0.8;
+/// From here on a statement is worth a review. Chosen: whoever reads it was not there.
+const MAY_LAST: f64 = 0.2;
 /// Two statements that are so similar are one that is repeated; specified.
 const SAME: f64 = 0.6;
 /// Statements of a session that are compared with each other; of more, the last ones.
@@ -68,13 +70,14 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
             trials.push(Trial::refused(heard.said.turn, RejectedBecause::SaidBefore));
             continue;
         }
-        let is_clean = first_untrusted.is_none_or(|first| heard.said.turn <= first);
-        let subject = Subject::of(session, heard.said.turn, heard.quote.text, is_clean);
+        let subject = heard.subject(session, first_untrusted);
         let because = FiredBecause::Told { probability: heard.said.probability, times: heard.times };
         trials.push(Trial::fired(heard.said.turn, heard.candidate(session, subject), because));
     }
-    let unsure: Vec<&Heard<'_>> = unsure.into_iter().map(|(_, heard)| heard).collect();
-    trials.extend(gather(session, unsure));
+    let (lasting, of_now): (Vec<_>, Vec<_>) =
+        unsure.into_iter().map(|(_, heard)| heard).partition(|heard| heard.may_last());
+    trials.extend(of_now.iter().map(|heard| Trial::refused(heard.said.turn, RejectedBecause::OfTheMoment)));
+    trials.extend(gather(session, first_untrusted, lasting));
     trials
 }
 
@@ -139,6 +142,18 @@ impl Heard<'_> {
         self.quote.stands_alone() && (is_rule || (self.is_old && self.quote.may_last()))
     }
 
+    /// True when somebody may want it later: a rule by its words or by its cues, which is understood alone.
+    fn may_last(&self) -> bool {
+        let is_rule = self.quote.is_rule() || (self.quote.has_rule() && self.said.durable >= MAY_LAST);
+        is_rule && self.quote.may_last() && self.quote.stands_alone()
+    }
+
+    /// What it is about. Names that the agent chose are used only where nothing foreign was read before.
+    fn subject(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> Subject {
+        let is_clean = first_untrusted.is_none_or(|first| self.said.turn <= first);
+        Subject::of(session, self.said.turn, self.quote.text, is_clean)
+    }
+
     /// What a lesson says of it. The quote stays what was typed.
     fn told(&self) -> String {
         one_line(&quote::without_opening(self.quote.text), quote::MAX_CHARS)
@@ -174,14 +189,14 @@ impl Heard<'_> {
 }
 
 /// One lesson of all that was heard and is not sure, the likeliest first.
-fn gather(session: &Session<'_>, mut heard: Vec<&Heard<'_>>) -> Option<Trial> {
+fn gather(session: &Session<'_>, first_untrusted: Option<usize>, mut heard: Vec<&Heard<'_>>) -> Option<Trial> {
     heard.sort_by(|a, b| b.said.probability.total_cmp(&a.said.probability));
     heard.truncate(MAX_GATHERED);
     let first = heard.first()?;
     let quotes: Vec<String> = heard.iter().map(|heard| format!("- {}", heard.told())).collect();
-    let intent =
-        session.user_turns().find_map(|(_, text)| super::first_request(text)).unwrap_or("work on this project");
-    let draft = build_lesson(one_line(intent, 160), quotes.join("\n"));
+    let lasting = session.user_turns().find_map(|(_, text)| super::request::lasting(text));
+    let trigger = lasting.map_or_else(|| first.subject(session, first_untrusted).trigger, str::to_owned);
+    let draft = build_lesson(one_line(&trigger, 160), quotes.join("\n"));
     let evidence: Vec<Evidence> = heard.iter().map(|heard| heard.evidence()).collect();
     let mut turns: Vec<usize> = heard.iter().map(|heard| heard.said.turn).collect();
     turns.sort_unstable();

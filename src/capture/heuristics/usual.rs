@@ -18,7 +18,7 @@ pub(super) struct Usual {
 
 /// The way that was used most often; of equals the widest. Where the uses differ in one operand and hardly any came twice, a
 /// placeholder stands for the operand.
-pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
+pub(super) fn usual<'a>(session: &Session<'_>, uses: &[&'a Step]) -> Option<Usual> {
     let exact = most(uses.iter().map(|step| Way::of(step)).collect());
     let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
     // One operand of so many different ones is no more than an example.
@@ -29,7 +29,13 @@ pub(super) fn usual(session: &Session<'_>, uses: &[&Step]) -> Option<Usual> {
     let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
     let folder = same.next().and_then(|step| step.folder.as_deref());
     let folder = folder.filter(|folder| same.all(|step| step.folder.as_deref() == Some(*folder)));
-    let folder = folder.filter(|folder| folder.trim_end_matches('/') != session.transcript.project);
+    // The next time the project is elsewhere.
+    let project = session.transcript.project.trim_end_matches('/');
+    let within = |folder: &'a str| match folder.strip_prefix(project).filter(|_| project.len() > 1) {
+        Some(below) if below.starts_with('/') || below.is_empty() => below.trim_matches('/'),
+        _ => folder,
+    };
+    let folder = folder.map(within).filter(|folder| !folder.is_empty());
     Some(Usual { text: way.words.join(" "), folder: folder.map(str::to_owned), times })
 }
 
@@ -38,6 +44,14 @@ impl Usual {
     pub(super) fn is_specific(&self, form: &str) -> bool {
         let mut operands = self.text.split(' ').filter(|word| !form.split(' ').any(|own| own == *word));
         !self.text.contains('<') && operands.any(|word| !word.starts_with('-'))
+    }
+
+    /// True where a command is one of those that it stands for.
+    pub(super) fn fits(&self, step: &Step) -> bool {
+        let words: Vec<&str> = self.text.split(' ').collect();
+        let own = step.text();
+        let own: Vec<&str> = own.split(' ').collect();
+        words.len() == own.len() && words.iter().zip(own).all(|(word, own)| *word == own || word.starts_with('<'))
     }
 
     /// With the way to its folder.

@@ -21,15 +21,20 @@ impl Sentence<'_> {
 pub(in crate::capture) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let mut sentences = Vec::new();
     let (mut place, mut is_code, mut is_context) = (0, false, false);
-    for line in text.split_inclusive('\n') {
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut was_comment = false;
+    while let Some(line) = lines.next() {
         let start = place;
         place += line.len();
+        // Lines of comments, one after the other, are of a file.
+        let is_of_a_file = is_comment(line) && (was_comment || lines.peek().is_some_and(|next| is_comment(next)));
+        was_comment = is_comment(line);
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
         } else if let Some(heading) = line.trim_start().strip_prefix("## ") {
             // A command of the user's own puts what a program printed under such a heading.
             is_context = heading.trim().eq_ignore_ascii_case("context");
-        } else if !is_code && !is_context && !is_pasted(line) {
+        } else if !is_code && !is_context && !is_of_a_file && !is_pasted(line) {
             for (offset, sentence) in line.split_sentence_bound_indices() {
                 let trimmed = sentence.trim();
                 let lead = sentence.len() - sentence.trim_start().len();
@@ -40,6 +45,11 @@ pub(in crate::capture) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         }
     }
     sentences
+}
+
+/// `# a comment`, as most settings have them.
+fn is_comment(line: &str) -> bool {
+    line.trim_start().strip_prefix('#').is_some_and(|rest| rest.starts_with([' ', '#']))
 }
 
 /// A line that was copied: a quotation, a tag, a prompt, a table, a log with a time, code.
@@ -127,6 +137,8 @@ mod tests {
         assert_eq!(texts("No. Use bun!\nthen test"), ["No.", "Use bun!", "then test"]);
         assert_eq!(texts("不对。用 bun！"), ["不对。", "用 bun！"]);
         assert_eq!(texts("look:\n```\nno, instead\n```\nok?"), ["look:", "ok?"]);
+        assert_eq!(texts("It says:\n# # All settings are global\n# # unless they are not\nwhy?"), ["It says:", "why?"]);
+        assert_eq!(texts("# always use tabs"), ["# always use tabs"]);
         assert_eq!(texts("> no\n<tag>\n    indented\nyes"), ["yes"]);
         assert!(texts("").is_empty());
     }

@@ -76,6 +76,12 @@ impl CommandLine {
         self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
     }
 
+    /// The paths among the arguments of what the line is about.
+    pub fn operands(&self) -> impl Iterator<Item = &str> {
+        let words = self.main_parts().into_iter().flat_map(|part| &part.arguments);
+        words.map(|word| word.text.as_str()).filter(|word| !word.starts_with('-') && word.contains(['/', '.']))
+    }
+
     /// The program, lower-cased; `unknown` when there is none.
     #[must_use]
     pub fn topic(&self) -> String {
@@ -140,6 +146,57 @@ impl CommandLine {
         (!is_all && own != other).then(|| (Self::of(own), Self::of(other)))
     }
 
+    /// The command of this line whose operand an output names, and what became of it in a later line; both with the operands that are
+    /// named and no other. Of `git add a out/b && git commit -m x`, after "ignored: out", it is `git add out/b`. None where the
+    /// output names operands of several commands, or of the only one.
+    #[must_use]
+    pub fn named_in(&self, output: &str, later: &Self) -> Option<(Self, Self)> {
+        let said: Vec<&str> =
+            output.split_whitespace().map(|word| word.trim_matches(['\'', '"', ':', ',', '.'])).collect();
+        let is_named = |word: &shell::Word| {
+            let path = word.text.trim_start_matches("./");
+            let leads = |said: &str| {
+                path == said || path.strip_prefix(said).is_some_and(|rest| said.contains('/') && rest.starts_with('/'))
+            };
+            path.contains(['/', '.']) && path.len() > 2 && said.iter().any(|word| leads(word))
+        };
+        let named = |part: &Part| part.arguments.iter().filter(|word| is_named(word)).cloned().collect::<Vec<_>>();
+        let mut own = self.parts.iter().filter(|part| !named(part).is_empty());
+        let own = own.next().filter(|_| own.next().is_none() && self.parts.len() > 1)?;
+        let (form, operands) = (normal::form(own), named(own));
+        let does_the_same =
+            |part: &&Part| normal::form(part) == form && operands.iter().any(|word| part.arguments.contains(word));
+        let mut others = later.parts.iter().filter(does_the_same);
+        let other = others.next().filter(|_| others.next().is_none())?;
+        let bare = |part: &Part| {
+            let mut part = part.clone();
+            let is_kept = |word: &shell::Word| {
+                word.text.starts_with('-') || operands.contains(word) || form.split(' ').any(|own| own == word.text)
+            };
+            part.arguments.retain(is_kept);
+            part
+        };
+        let (own, other) = (bare(own), bare(other));
+        (own != other).then(|| (Self::of(own), Self::of(other)))
+    }
+
+    /// The command of this line that has a word without quotes, and the same program's in a later line that quotes it; both with this
+    /// word alone. Of `ls x; grep --include=*.c y` it is `grep --include=*.c`. None where the line is nothing else.
+    #[must_use]
+    pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
+        let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
+            let is_it = |argument: &shell::Word| argument.text == word && argument.form == form;
+            let mut parts = line.parts.iter().filter(|part| program.is_none_or(|name| part.program() == name));
+            let mut part = parts.find(|part| part.arguments.iter().any(is_it))?.clone();
+            part.arguments.retain(is_it);
+            part.arguments.truncate(1);
+            Some(part)
+        };
+        let own = bare(self, None, shell::Form::Plain).filter(|_| self.parts.len() > 1)?;
+        let other = bare(later, Some(own.program()), shell::Form::Quoted)?;
+        Some((Self::of(own), Self::of(other)))
+    }
+
     fn of(part: Part) -> Self {
         Self { text: part.written(), parts: vec![part] }
     }
@@ -148,6 +205,21 @@ impl CommandLine {
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {
         word_diff::changes(&self.text, &other.text)
+    }
+
+    /// True when the status of the line is not that of what it is about: behind a pipe, before another command or an "or".
+    ///
+    /// ```
+    /// use adage_transcript::CommandLine;
+    ///
+    /// assert!(CommandLine::parse("go build ./... 2>&1 | head -30").hides_status());
+    /// assert!(CommandLine::parse("make; echo done").hides_status());
+    /// assert!(!CommandLine::parse("cd web && npm test").hides_status());
+    /// ```
+    #[must_use]
+    pub fn hides_status(&self) -> bool {
+        let is_piped = self.parts.iter().any(|part| part.input == shell::Input::Pipe);
+        is_piped || ["; ", ";\n", "||"].iter().any(|mark| self.text.contains(mark))
     }
 
     /// Whether the line changes anything.

@@ -13,8 +13,8 @@ const MAX_CHARS: usize = 160;
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// Flags whose text is for people and different each time, in any program.
-const TEXT_FLAGS: [&str; 9] =
-    ["-m", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
+const TEXT_FLAGS: [&str; 10] =
+    ["-m", "-am", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
 /// What replaces such a text.
 const TEXT: &str = "\"<text>\"";
 

@@ -248,3 +248,26 @@ fn nesting_fits_the_stack() {
         assert_eq!(CommandLine::parse(&line).topic(), "git", "{opener}");
     }
 }
+
+#[test]
+fn the_command_whose_operand_an_output_names() {
+    let named = |failed: &str, output: &str, later: &str| {
+        let (failed, later) = (CommandLine::parse(failed), CommandLine::parse(later));
+        failed.named_in(output, &later).map(|(before, after)| (before.text().to_owned(), after.text().to_owned()))
+    };
+    let told = |before: &str, after: &str| Some((before.to_owned(), after.to_owned()));
+    let failed = "git add a.rs out/b.css && git commit -m 'x y'";
+    let later = "git add -f out/b.css && git add a.rs && git commit -m 'x y'";
+    assert_eq!(named(failed, "ignored:\nout/b.css", later), told("git add out/b.css", "git add -f out/b.css"));
+    // A folder of it is named as well; a word of the output that is no path is not.
+    let deep = failed.replace("out/", "web/out/");
+    let later_deep = later.replace("out/", "web/out/");
+    let expected = told("git add web/out/b.css", "git add -f web/out/b.css");
+    assert_eq!(named(&deep, "ignored: 'web/out'.", &later_deep), expected);
+    assert_eq!(named(&deep, "ignored: web", &later_deep), None);
+    // Nothing is named, it is named twice, there is but one command, or it became nothing else.
+    assert_eq!(named(failed, "ignored", later), None);
+    assert_eq!(named("lint a.rs && test a.rs", "a.rs: no", "lint -x a.rs && test a.rs"), None);
+    assert_eq!(named("git add out/b.css", "out/b.css", "git add -f out/b.css"), None);
+    assert_eq!(named(failed, "out/b.css", "git add out/b.css"), None);
+}

@@ -48,15 +48,18 @@ fn a_rule_without_names_is_about_what_is_done_next() {
 }
 
 #[test]
-fn what_may_hold_once_waits_together() {
+fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
     let lines = [
         "> Write the importer for the nightly feed.",
         "~ src/feed.rs",
         "> no, that's wrong, you should drop the second column instead",
         "< You're right, sorry.",
         "~ src/feed.rs",
-        "> don't print the header twice, that's not what the tool expects",
+        "> don't print the header twice, the import tool does not expect a second header",
         "< Good catch.",
+        "~ src/feed.rs",
+        "> hmm no, names of columns should match the schema of the warehouse",
+        "< You're right.",
         "~ src/feed.rs",
         "> thanks, commit it",
     ];
@@ -65,9 +68,19 @@ fn what_may_hold_once_waits_together() {
     assert_eq!(gathered["name"], "user-statements");
     assert_eq!(gathered["trigger"], "Write the importer for the nightly feed.");
     let quotes = gathered["provenance"]["evidence"].as_array().unwrap();
-    assert_eq!(quotes.len(), 2);
+    assert_eq!(quotes.len(), 2, "{quotes:?}");
     assert_eq!(gathered["correct_pattern"].as_str().unwrap().lines().count(), 2);
     assert!(gathered["confidence"].as_f64().unwrap() < 0.5);
+    // Understood by nobody who was not there: nothing waits.
+    let found = all(&["> go on", "~ src/feed.rs", "> no, that's wrong, do it like the other one", "< You're right."]);
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn what_waits_says_what_it_is_about_where_no_request_does() {
+    let said = "> no, names of columns should match the schema of the warehouse";
+    let found = all(&["> go on", "~ web/src/feed.rs", said, "< You're right.", "~ web/src/feed.rs"]);
+    assert_eq!(found[0]["trigger"], "changing src/feed.rs", "{found:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A transcript, a line a turn: `> said by the user`, `< by the assistant`, `$ command` that succeeded, `! command | error` that
+/// A transcript, a line a turn: `> said by the user`, `< by the assistant`, `$ command` that succeeded (`$ command # output`), `! command # error` that
 /// failed, `? command` without a result, `~ file` edited (`~ file: old => new`), `x file` edit that failed, `n file` edit that
 /// the user refused, `- ` a tool that only reads.
 fn sketch(lines: &[&str]) -> Transcript {
@@ -20,7 +20,10 @@ fn sketch(lines: &[&str]) -> Transcript {
         match kind {
             "> " => Turn::User(rest.to_owned()),
             "< " => Turn::Assistant(rest.to_owned()),
-            "$ " => call("Bash", json!({ "command": rest }), Some("done"), Status::Succeeded),
+            "$ " => {
+                let (command, output) = rest.split_once(" # ").unwrap_or((rest, "done"));
+                call("Bash", json!({ "command": command }), Some(output), Status::Succeeded)
+            }
             "! " => {
                 let (command, error) = rest.split_once(" # ").unwrap_or((rest, "error: it failed"));
                 call("Bash", json!({ "command": command }), Some(error), Status::Failed)
@@ -126,6 +129,24 @@ fn rich() -> Transcript {
         "> save this as one",
         "> save this as two",
     ])
+}
+
+#[test]
+fn several_recoveries_of_a_session_leave_room_for_the_other_rules() {
+    let lines = [
+        "! make -a",
+        "$ make -b",
+        "! cat -A # cat: illegal option -- A",
+        "$ cat -v",
+        "! pip i x # error: no x",
+        "$ pip i y",
+    ];
+    let told = |lines: &[&str]| names(&sketch(lines), &CaptureConfig::default(), Heuristic::ErrorRecovery);
+    assert_eq!(told(&lines), ["error-make", "error-cat", "error-pip"]);
+    let more = [&lines[..], &["! npm i a # npm ERR! 404", "$ npm i b"]].concat();
+    assert_eq!(told(&more).len(), 3);
+    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+    assert_eq!(names(&sketch(&more), &all, Heuristic::ErrorRecovery).len(), 4);
 }
 
 #[test]

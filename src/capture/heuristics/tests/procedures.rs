@@ -85,6 +85,67 @@ fn multi_step() {
 }
 
 #[test]
+fn how_code_was_written_is_no_procedure_unless_it_comes_again() {
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
+    let once = ["$ rel pack", "~ a", "~ b", "$ rel sign", "$ rel ship", "$ rel note"];
+    check(&once, &[]);
+    // What two tasks have in common is told, and what only one of them did is not; a failure in between does not matter.
+    let lines = [
+        "> Fix the header of the report.",
+        "$ issue start a-1",
+        "~ a.rs: 1 => 2",
+        "~ b.rs: 1 => 2",
+        "$ npm i left-pad",
+        "! cargo test",
+        "~ a.rs: 2 => 3",
+        "$ cargo test",
+        "$ issue close a-1",
+        "$ git commit -am 'Fix it'",
+        "> Now the footer.",
+        "$ issue start b-7",
+        "~ c.rs: 1 => 2",
+        "~ c.rs: 2 => 3",
+        "$ cargo test",
+        "~ d.rs: 2 => 3",
+        "$ issue close b-7",
+        "$ git commit -am 'Write it'",
+    ];
+    check(&lines, &["procedure-issue"]);
+    let found = lesson(Heuristic::MultiStep, &lines);
+    let steps = "Run, in this order:\n1. `issue start <id>`\n2. `cargo test`\n3. `issue close <id>`\n4. `git commit -am \"<text>\"`";
+    assert_eq!(found["correct_pattern"], steps);
+    assert_eq!(found["trigger"], "doing issue start, cargo test, issue close and git commit");
+    // Another order is another procedure, and checks with a commit are none.
+    check(
+        &[
+            "$ rel a",
+            "~ x",
+            "~ x",
+            "$ rel b",
+            "$ rel c",
+            "$ git commit -m x",
+            "$ rel c",
+            "~ x",
+            "~ x",
+            "$ rel b",
+            "$ rel a",
+        ],
+        &[],
+    );
+    let checks = ["~ a", "~ b", "$ cargo test", "~ c", "$ cargo clippy", "$ git add a", "$ git commit -m x"];
+    check(&[&checks[..], &checks[..]].concat(), &[]);
+}
+
+#[test]
+fn a_procedure_does_not_leave_out_the_formatter_that_it_needed() {
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
+    let release = ["$ rel pack", "$ rel sign", "$ rel ship", "$ rel note"];
+    let failed = ["! rel pack # error: not formatted", "$ gofmt -w a.go"];
+    check(&[&failed[..], &release].concat(), &["procedure-gofmt"]);
+    check(&[&failed[..], &["$ rel pack", "! x"], &release].concat(), &[]);
+}
+
+#[test]
 fn procedures_are_numbered() {
     let lines = [
         "> Please release the new version.",

@@ -87,6 +87,72 @@ fn recoveries_say_what_changed() {
 }
 
 #[test]
+fn a_pipe_does_not_hide_that_a_command_failed() {
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
+    let failed = "$ go build -o app ./... 2>&1 | head -5 # go: cannot write multiple packages to non-directory app";
+    check(&[failed, "$ go build -o app . 2>&1 | head -5"], &["error-go"]);
+    check(&["$ make; echo done # error: no rule\ndone", "$ ./configure", "$ make; echo done"], &["error-make"]);
+    // Tests that pass print errors, and so does what only looks.
+    check(&["$ make | tail -3 # error: of a test\n3 tests, 0 failures", "$ ./configure", "$ make | tail -3"], &[]);
+    check(&["$ cat log | head # error: unknown option x", "$ cat -v log | head"], &[]);
+    // It fails with its own errors and the shell's, which come first.
+    let absent = "$ tree src/web | head -20 # (eval):1: command not found: tree";
+    check(&[absent, "$ find src/web -type d | head -20"], &["error-tree"]);
+    let flag = "$ sed -n 2p x | cat -A | head -3 # cat: illegal option -- A\nusage: cat [-belnstuv]";
+    check(&[flag, "$ sed -n 2p x | cat -vet | head -3"], &["error-cat"]);
+    check(&["$ cat log | head # (eval):1: command not found: tree", "$ cat -v log | head"], &[]);
+    check(&["$ cat log | head # one\ncat: illegal option -- A", "$ cat -v log | head"], &[]);
+    // Its own status is believed.
+    check(&["$ make # error: none of our business", "$ ./configure", "$ make"], &[]);
+}
+
+#[test]
+fn a_failure_ends_where_the_next_one_says_something_else() {
+    let failed = "! mix test # ** (RuntimeError) the page needs floki\n12 tests, 12 failures";
+    let next = "! mix test # ** (RuntimeError) no port is set\n12 tests, 12 failures";
+    let dependency = "~ /srv/app/mix.exs: [] => [{:floki, \"> 0\"}]";
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, dependency, "$ mix deps.get", next]);
+    assert_eq!(found["trigger"], "`mix test` fails: ** (RuntimeError) the page needs floki");
+    let solution = "First replace `[]` by `[{:floki, \"> 0\"}]` in mix.exs, run `mix deps.get`; then it does not fail with this error.";
+    assert_eq!(found["correct_pattern"], solution);
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
+    // Settings of several lines, and the part of the tests that failed run again.
+    let set = "~ /srv/app/config/test.exs: import Config => import Config\n\nconfig :app, Page,\n  port: 4002,\n  server: false";
+    let of_a_file = "! mix test # 1) test/page_test.exs:3\n** (RuntimeError) no port is set";
+    check(&[of_a_file, set, "! mix test test/page_test.exs # ** (KeyError) no such key"], &["error-mix"]);
+    check(&[of_a_file, set, "! mix test test/other_test.exs # ** (KeyError) no such key"], &[]);
+    // The error is still there; the code was changed; nothing was.
+    check(&[failed, dependency, failed], &[]);
+    check(&[failed, "~ lib/page.ex: 1 => 2", next], &[]);
+    check(&[failed, next], &[]);
+    // What is wrong in the code is mended one mistake after the other.
+    check(&["! go vet # a.go:3:7: unused x", "~ go.mod: 1 => 2", "! go vet # a.go:9:7: unused y"], &[]);
+}
+
+#[test]
+fn of_several_operands_the_one_that_the_output_names_is_told() {
+    let lines = [
+        "! git add web/a.ts web/out/app.css && git commit -m 'Style it' # Exit code 1\nThe following paths are ignored by your .gitignore files:\nweb/out",
+        "$ git add -f web/out/app.css && git add web/a.ts && git commit -m 'Style it'",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    let trigger = "`git add web/out/app.css` fails: The following paths are ignored by your .gitignore files:";
+    assert_eq!(found["trigger"], trigger);
+    assert_eq!(found["correct_pattern"], "Run `git add -f web/out/app.css` (+ -f).");
+}
+
+#[test]
+fn files_of_the_project_are_named_from_its_folder() {
+    let lines = [
+        "! cd /srv/app && node /srv/app/web/buidl.js # Error: Cannot find module",
+        "$ cd /srv/app && node web/build.js",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`node web/buidl.js` fails: Error: Cannot find module");
+    assert_eq!(found["correct_pattern"], "Run `node web/build.js` (web/buidl.js → web/build.js).");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_replaced_by_another() {
     let absent = "! tree src/web -L 2 # (eval):1: command not found: tree";
     let found = lesson(Heuristic::ErrorRecovery, &[absent, "$ find src/web -type d"]);
@@ -102,6 +168,11 @@ fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
     let glob = "! grep -rn --include=*.go Watch . # (eval):1: no matches found: --include=*.go";
     let found = lesson(Heuristic::ErrorRecovery, &[glob, "$ grep -rn --include='*.go' Watch ."]);
     assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .` (other quotes).");
+    // In a longer line, the word alone.
+    let line = "$ grep -rn --include=*.go Watch . | head -5; ls # (eval):1: no matches found: --include=*.go";
+    let found = lesson(Heuristic::ErrorRecovery, &[line, "$ grep -rn --include=\"*.go\" 'Watch(' cmd | head"]);
+    assert_eq!(found["trigger"], "`grep --include=*.go` fails: (eval):1: no matches found: --include=*.go");
+    assert_eq!(found["correct_pattern"], "Run `grep --include=\"*.go\"` (other quotes).");
     let script = "import json, sys; rows = [json.loads(line) for line in sys.stdin]; ".repeat(3);
     let (failed, fixed) = (
         format!("! python3 -c '{script}print(1)' # (eval):1: command not found: python3.12"),

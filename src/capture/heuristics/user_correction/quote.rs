@@ -6,10 +6,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::Sentence;
 use crate::capture::heuristics::request;
-use crate::capture::heuristics::statement::weigh_words;
+use crate::capture::heuristics::statement::{cues_of, weigh_words};
 
 /// A quote is no longer.
 pub(super) const MAX_CHARS: usize = 400;
+/// Sentences that explain it, at most.
+const MAX_AFTER: usize = 3;
 /// A quote of fewer words takes the sentence beside it along.
 const MIN_WORDS: usize = 8;
 
@@ -41,6 +43,8 @@ pub(super) struct Quote<'t> {
     pub(super) text: &'t str,
     /// Where it begins, in bytes of the turn.
     pub(super) start: usize,
+    /// The sentence that tells most; the others explain it.
+    core: &'t str,
 }
 
 impl<'t> Quote<'t> {
@@ -49,22 +53,27 @@ impl<'t> Quote<'t> {
         if text.trim_start().starts_with(['/', '<']) {
             return None;
         }
-        let weight = |sentence: &Sentence<'_>| weigh_words(sentence.text);
         let (place, best) = sentences.iter().enumerate().max_by(|(i, a), (j, b)| {
-            // Of equals the first.
-            weight(a).total_cmp(&weight(b)).then(j.cmp(i))
+            // Of equals the first; "NO!" only where there is no other.
+            let is_long = |sentence: &Sentence<'_>| !is_exclamation(sentence.text);
+            is_long(a).cmp(&is_long(b)).then(weight(a.text).total_cmp(&weight(b.text))).then(j.cmp(i))
         })?;
         let own = best.start..best.end();
-        let reason = sentences.get(place + 1).filter(|next| gives_reason(next.text));
+        let after = sentences.iter().skip(place + 1).take(MAX_AFTER).take_while(|next| goes_on(next.text));
+        let ends: Vec<usize> = after.map(Sentence::end).collect();
         let before = place.checked_sub(1).and_then(|before| sentences.get(before));
-        let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points(best.text);
-        let start = before.filter(|_| is_short).map_or(own.start, |before| before.start);
-        let end = reason.map_or(own.end, Sentence::end);
+        let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points_back(best.text);
+        let start = before.filter(|before| is_short && tells(before.text)).map_or(own.start, |before| before.start);
         // What lies between two sentences may be pasted text, which is not the person's word.
         let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
-        let wider = [start..end, own.start..end, start..own.end, own.clone()];
-        let range = wider.into_iter().find(|range| is_typed(range) && range.len() <= MAX_CHARS).unwrap_or(own);
-        Some(Self { text: text.get(range.clone())?, start: range.start }).filter(|quote| quote.text.len() <= MAX_CHARS)
+        let with_reasons = ends.iter().rev().flat_map(|end| [start..*end, own.start..*end]);
+        let ranges = with_reasons.chain(std::iter::once(start..own.end));
+        let mut ranges: Vec<_> = ranges.filter(|range| is_typed(range) && range.len() <= MAX_CHARS).collect();
+        // The widest that is understood alone, else the widest.
+        ranges.sort_by_key(|range| !text.get(range.clone()).is_some_and(stands_alone));
+        let range = ranges.into_iter().next().unwrap_or(own);
+        let quote = Self { text: text.get(range.clone())?, start: range.start, core: best.text };
+        Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS)
     }
 
     /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
@@ -79,27 +88,35 @@ impl<'t> Quote<'t> {
         (is_strong || n_rules >= 2) && self.may_last()
     }
 
+    /// True when its main sentence has words of a rule, a fact or a preference, if only of one kind.
+    pub(super) fn has_rule(&self) -> bool {
+        cues_of(self.core).any(|cue| RULES.contains(&cue) || matches!(cue, "should" | "you_should"))
+    }
+
     /// False for a question and for what is wanted this once.
     pub(super) fn may_last(&self) -> bool {
-        let cues = self.cues();
-        let is_of_now = ["task_opening", "undo", "why_did_you", "still", "just"].iter().any(|cue| cues.contains(cue));
-        !self.text.contains(['?', '？']) && !is_of_now
+        !is_of_now(self.core) && !self.text.contains(['?', '？']) && !self.text.contains("[REDACTED")
     }
 
     fn cues(&self) -> Vec<&'static str> {
-        crate::capture::heuristics::statement::cues_of(self.text).collect()
+        cues_of(self.text).collect()
     }
 
     /// True when somebody who was not there understands it.
     pub(super) fn stands_alone(&self) -> bool {
-        let is_short = self.text.is_ascii() && self.text.unicode_words().count() < MIN_WORDS - 3;
-        let lower = self.text.to_lowercase();
-        let is_vague =
-            lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
-        let ends_pointing =
-            lower.unicode_words().next_back().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
-        !is_short && !ends_pointing && !is_vague && !request::refers(self.text) && !request::points(self.text)
+        stands_alone(self.text)
     }
+}
+
+fn stands_alone(quote: &str) -> bool {
+    // "Hmm" names nothing.
+    let text = &without_opening(quote);
+    let is_short = text.is_ascii() && text.unicode_words().count() < MIN_WORDS - 3;
+    let lower = text.to_lowercase();
+    let is_vague = lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
+    let ends_pointing =
+        lower.unicode_words().next_back().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
+    !is_short && !ends_pointing && !is_vague && !request::refers(text) && !request::points_back(text)
 }
 
 /// A quote as a lesson says it: without the words by which a person begins to answer, "No man... " or "hmm, ok so, ".
@@ -137,6 +154,60 @@ pub(super) fn without_opening(quote: &str) -> String {
     }
     let mut letters = rest.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// How much a sentence tells that is understood alone and meant to last.
+fn weight(sentence: &str) -> f64 {
+    /// What less of it is worth.
+    const PENALTY: f64 = 0.5;
+    let n_against =
+        u8::from(is_of_now(sentence) || sentence.ends_with(['?', '？'])) + u8::from(request::points_back(sentence));
+    weigh_words(sentence) - PENALTY * f64::from(n_against)
+}
+
+/// True for a sentence about what is wanted this once.
+fn is_of_now(sentence: &str) -> bool {
+    let of_now = ["task_opening", "undo", "why_did_you", "still", "just"];
+    let cues: Vec<&str> = cues_of(sentence).collect();
+    // "Drop the second column", not "never drop a column".
+    let removes = cues.contains(&"remove") && !cues.iter().any(|cue| STRONG.contains(cue) || *cue == "dont");
+    removes || cues.iter().any(|cue| of_now.contains(cue))
+}
+
+/// True for a sentence that says something, and can be understood: not "NO!", "Why not?" and "That again."
+fn tells(sentence: &str) -> bool {
+    !is_exclamation(sentence) && !sentence.ends_with(['?', '？']) && !request::points_back(sentence)
+}
+
+fn is_exclamation(sentence: &str) -> bool {
+    const MIN_WORDS: usize = 3;
+    sentence.is_ascii() && sentence.unicode_words().count() < MIN_WORDS
+}
+
+/// True for a sentence that says more of the one before it: its reason, its exceptions, what "this" and "that" are.
+fn goes_on(sentence: &str) -> bool {
+    const OPENINGS: [&str; 15] = [
+        "including",
+        "not",
+        "none",
+        "nor",
+        "even",
+        "only",
+        "especially",
+        "unless",
+        "except",
+        "instead",
+        "for",
+        "like",
+        "e",
+        "i",
+        "such",
+    ];
+    let lower = sentence.to_lowercase();
+    let opens = lower.unicode_words().next().is_some_and(|word| OPENINGS.contains(&word));
+    let is_new = cues_of(sentence).any(|cue| ["task_opening", "ask_opening", "yes_opening"].contains(&cue));
+    let is_else = sentence.ends_with(['?', '？', ':']) || request::refers(sentence) || is_new;
+    gives_reason(sentence) || (!is_else && (opens || request::points_back(sentence)))
 }
 
 fn gives_reason(sentence: &str) -> bool {
@@ -186,6 +257,20 @@ mod tests {
                 "Never put secrets into the example files of this project. Otherwise the scan fails.",
             ),
             ("The retry hides the timeout. I don't want that.", "The retry hides the timeout. I don't want that."),
+            // What "this" is, and what is to be done instead; not what is asked or wanted next.
+            (
+                "We don't want a helpers.ts file in the web package. That is sprawl. Put this where the callers are. Why is it there? Fix it.",
+                "We don't want a helpers.ts file in the web package. That is sprawl. Put this where the callers are.",
+            ),
+            (
+                "The examples must match the schema exactly. Including the comments. Now run the tests.",
+                "The examples must match the schema exactly. Including the comments.",
+            ),
+            // Not the sentences around it that nobody understands.
+            (
+                "NO! I'm reverting all that by hand. YOU HAVE TO ASK FIRST! Not decide. Those aren't the files I meant. Huh?",
+                "YOU HAVE TO ASK FIRST! Not decide.",
+            ),
             (
                 "no, never call the shell from the parser module\n```\nerror: x\n```\nBecause it is slow.",
                 "no, never call the shell from the parser module",
@@ -193,6 +278,7 @@ mod tests {
         ] {
             assert_eq!(quote(text).map(|found| found.text), Some(expected), "{text}");
         }
+        assert!(!quote("the token is always [REDACTED:likely-secret] here").unwrap().may_last());
         assert_eq!(quote("/commit always"), None);
         assert_eq!(quote("```\nnever do this\n```"), None);
     }
@@ -239,5 +325,7 @@ mod tests {
         ] {
             assert!(!is_rule(once), "{once}");
         }
+        // "Hmm" names nothing that "that" could point at.
+        assert!(!quote("Hmm, I don't love that file name.").unwrap().stands_alone());
     }
 }

@@ -1,0 +1,139 @@
+//! How a failure ended: a related command that passes, or the same one failing with another error.
+
+use adage_transcript::{CommandLine, Relation};
+
+use crate::capture::heuristics::error_line::{absent_program, error_line, is_finding};
+use crate::capture::heuristics::session::{Session, TerminalCall};
+
+/// How a failure ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// A related command passed.
+    Passed,
+    /// The command failed with another error: what was wrong before is mended.
+    OtherError,
+}
+
+/// A later command that ends a failure.
+#[derive(Clone, Copy)]
+pub(super) struct End<'s, 't> {
+    pub(super) call: &'s TerminalCall<'t>,
+    /// How many of the calls after the failure come before it.
+    pub(super) n_before: usize,
+    pub(super) relation: Relation,
+    pub(super) ending: Ending,
+}
+
+/// What ends a failure, among the calls that follow it.
+pub(super) fn end_of<'s, 't>(
+    session: &Session<'t>,
+    failed: &TerminalCall<'_>,
+    error: Option<&str>,
+    next: &[&'s TerminalCall<'t>],
+) -> Option<End<'s, 't>> {
+    let passed = passed(failed, error, next);
+    let gone = error.and_then(|error| other_error(failed, error, next)).filter(|gone| {
+        // What passes first says more, unless it only shares the program.
+        let is_first =
+            |passed: &End<'_, '_>| gone.n_before < passed.n_before || passed.relation == Relation::SameProgram;
+        passed.as_ref().is_none_or(is_first) && is_set_up(session, failed, gone.call)
+    });
+    gone.or(passed)
+}
+
+/// The related command that passes: the nearest; one that only shares the program gives way to any that does the same.
+fn passed<'s, 't>(
+    failed: &TerminalCall<'_>,
+    error: Option<&str>,
+    next: &[&'s TerminalCall<'t>],
+) -> Option<End<'s, 't>> {
+    let end = |n_before, relation, call| End { call, n_before, relation, ending: Ending::Passed };
+    let succeeded =
+        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(&later.line, &failed.line));
+    let related = succeeded.filter_map(|(before, later)| {
+        let relation = failed.line.relation_to(&later.line)?;
+        // What acts is not mended by looking, unless looking is what was meant.
+        let is_same_kind = later.acts() || !failed.acts() || relation == Relation::Respelled;
+        is_same_kind.then(|| end(before, relation, *later))
+    });
+    let replaced = || {
+        let is_absent = error.and_then(absent_program).is_some_and(|program| failed.line.program() == Some(program));
+        let others = next.iter().enumerate().filter(|(_, later)| is_absent && later.succeeded());
+        let mut others = others.filter(|(_, later)| failed.line.is_replaced_by(&later.line));
+        others.next().map(|(before, later)| end(before, Relation::Replaced, *later))
+    };
+    related.min_by_key(|end| (end.relation == Relation::SameProgram, end.n_before)).or_else(replaced)
+}
+
+/// The same command failing with another error, so that the first one is mended. Not where the code was wrong: there is always
+/// a next mistake.
+fn other_error<'s, 't>(failed: &TerminalCall<'_>, error: &str, next: &[&'s TerminalCall<'t>]) -> Option<End<'s, 't>> {
+    if is_finding(error) || !failed.acts() {
+        return None;
+    }
+    let ends = next.iter().enumerate().filter_map(|(n_before, later)| {
+        let relation = failed.line.relation_to(&later.line)?;
+        // Of a part of what failed only where that part did.
+        let is_same = match relation {
+            Relation::Rerun | Relation::Prepared => true,
+            Relation::SameAction => later.line.operands().any(|word| failed.output().contains(word)),
+            _ => false,
+        };
+        let is_other = later.failed() && error_line(later.output()).is_some_and(|other| other != error);
+        let end = End { call: later, n_before, relation, ending: Ending::OtherError };
+        (is_same && is_other && !later.output().contains(error)).then_some(end)
+    });
+    ends.min_by_key(|end| end.n_before)
+}
+
+/// True when everything edited between two calls is settings, or a command ran that acts: what was missing was set up.
+fn is_set_up(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
+    session.edits(failed.turn, later.turn).iter().all(|call| call.changed_path().is_some_and(is_settings))
+}
+
+/// True when a line hides how the command ended, and the line that failed did not: its success says nothing.
+fn hides_failure(fixed: &CommandLine, failed: &CommandLine) -> bool {
+    const MARKS: [&str; 7] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "| grep ", "grep -v"];
+    MARKS.iter().any(|mark| fixed.text().contains(mark) && !failed.text().contains(mark))
+}
+
+/// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
+pub(super) fn is_settings(path: &str) -> bool {
+    const SUFFIXES: [&str; 14] = [
+        "toml",
+        "json",
+        "yaml",
+        "yml",
+        "ini",
+        "cfg",
+        "conf",
+        "env",
+        "properties",
+        "xml",
+        "gradle",
+        "lock",
+        "mod",
+        "gemspec",
+    ];
+    const NAMES: [&str; 10] = [
+        "Makefile",
+        "Dockerfile",
+        "Containerfile",
+        "justfile",
+        "Gemfile",
+        "Procfile",
+        "Rakefile",
+        "mix.exs",
+        "setup.py",
+        "CMakeLists.txt",
+    ];
+    let mut parts = path.rsplit(['/', '\\']);
+    let name = parts.next().unwrap_or_default();
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let is_of_config = name.contains(".config.")
+        || name.starts_with('.')
+        || (name.starts_with("requirements") && suffix == "txt")
+        // Elixir's and Ruby's are scripts.
+        || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
+    is_of_config || NAMES.contains(&name) || SUFFIXES.contains(&suffix)
+}

@@ -1,0 +1,187 @@
+//! What a lesson says of a recovery.
+
+use adage_redact::one_line;
+use adage_transcript::command::slug;
+use adage_transcript::{CommandLine, Relation, ToolCall};
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::Recovery;
+use super::ended::{Ending, is_settings};
+use crate::capture::heuristics::error_line::{blames_the_command, place};
+use crate::capture::heuristics::session::Session;
+use crate::capture::heuristics::wording::listed;
+use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
+use crate::lesson::build_lesson;
+
+const MAX_ERROR_CHARS: usize = 160;
+/// What a lesson has in place of the file that an error names.
+const FILE: &str = "<file>";
+/// And of its folder.
+const FOLDER: &str = "<its-folder>";
+/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+const CONFIDENCE: f64 = 0.45;
+
+impl Recovery<'_, '_> {
+    /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
+    pub(super) fn edits_told(&self) -> Option<String> {
+        let told: Option<Vec<String>> = self.edits.iter().map(|call| edit_told(call, self.project)).collect();
+        told.filter(|told| !told.is_empty()).map(|told| told.join(" and "))
+    }
+
+    pub(super) fn candidate(&self, session: &Session<'_>) -> Candidate {
+        let topic = self.before.topic();
+        let error = self.error.map(|line| match place(line) {
+            Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
+            None => one_line(&within(line, self.project), MAX_ERROR_CHARS),
+        });
+        let failed = self.shown(&self.before);
+        let trigger = match &error {
+            Some(error) => format!("{failed} fails: {error}"),
+            None => format!("{failed} fails"),
+        };
+        let mut draft = build_lesson(trigger, self.solution())
+            .mistake(failed)
+            .code_example(self.table(error.as_deref()))
+            .domains([topic.clone()]);
+        let intent = session.intent(self.failed.turn);
+        if !intent.is_empty() {
+            draft = draft.task(intent);
+        }
+        Candidate {
+            heuristic: Heuristic::ErrorRecovery,
+            name: format!("error-{}", slug(&topic)),
+            draft: mined(draft, session, CONFIDENCE, Vec::new()),
+            turns: vec![self.failed.turn, self.fixed.turn],
+            score: self.score(error.is_some()),
+            author: Author::Agent,
+        }
+    }
+
+    /// A command that had to be written otherwise teaches most, a second attempt least.
+    fn score(&self, has_error: bool) -> f64 {
+        let kind = match self.relation {
+            Relation::Respelled | Relation::SameAction => 0.8,
+            Relation::Prepared | Relation::Replaced => 0.7,
+            Relation::Rerun => 0.6,
+            Relation::SameProgram => 0.4,
+        };
+        let kind = match self.ending {
+            Ending::Passed => kind,
+            Ending::OtherError => 0.75,
+        };
+        // What the program itself said to do, it says again.
+        let words = self.fixed.line.text().split(' ').take_while(|word| !word.starts_with(['|', '>', '2', '&']));
+        let is_told = self.failed.output().contains(words.collect::<Vec<_>>().join(" ").as_str());
+        let kind = if is_told { kind - 0.3 } else { kind };
+        kind + if has_error { 0.1 } else { 0.0 } - 0.02 * self.distance as f64
+    }
+
+    fn solution(&self) -> String {
+        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(&call.line)).collect();
+        let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
+        let steps: Vec<String> = self.edits_told().into_iter().chain(run).collect();
+        let fixed = self.shown(&self.after);
+        let programs = self.failed.line.program().zip(self.fixed.line.program());
+        if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
+            return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
+        }
+        if self.before.program_path() != self.after.program_path() && self.before.program() == self.after.program() {
+            return format!("{} is not found here: call it as {fixed}.", self.shown(&self.before));
+        }
+        if self.ending == Ending::OtherError {
+            format!("First {}; then it does not fail with this error.", steps.join(", "))
+        } else if steps.is_empty() {
+            format!("Run {fixed}{}.", self.changes_shown())
+        } else {
+            format!("First {}; then {fixed} passes.", steps.join(", "))
+        }
+    }
+
+    /// A command in back-ticks; without what cuts its output, unless that may be what failed.
+    fn shown(&self, line: &CommandLine) -> String {
+        format!("`{}`", self.text(line))
+    }
+
+    pub(super) fn text(&self, line: &CommandLine) -> String {
+        if self.error.is_some_and(blames_the_command) {
+            return within(line.text(), self.project);
+        }
+        let plain = within(&line.plain_text(), self.project);
+        let Some((file, _)) = self.error.and_then(place) else { return plain };
+        // The next time it is another file.
+        let words = plain.split(' ').map(|word| placeholder(word, file).unwrap_or(word));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn changes_shown(&self) -> String {
+        let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
+        if self.is_requoted() {
+            " (other quotes)".to_owned()
+        } else if self.differs() {
+            format!(" ({})", changes.join(", "))
+        } else {
+            String::new()
+        }
+    }
+
+    fn table(&self, error: Option<&str>) -> String {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let (before, after) = (cell(&self.text(&self.before)), cell(&self.text(&self.after)));
+        let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
+        error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
+    }
+}
+
+/// A text with the project's files named from its folder: the next time, it is elsewhere.
+pub(super) fn within(text: &str, project: &str) -> String {
+    let project = project.trim_end_matches('/');
+    if project.len() < 2 {
+        return text.to_owned();
+    }
+    text.replace(&format!("cd {project} && "), "").replace(&format!("{project}/"), "")
+}
+
+/// What a lesson has in place of the file that an error names, and of its folder.
+fn placeholder(word: &str, file: &str) -> Option<&'static str> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    if name(word) == name(file) {
+        return Some(FILE);
+    }
+    let (folder, _) = file.trim_start_matches("./").rsplit_once('/')?;
+    let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
+    let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    is_it.then_some(FOLDER)
+}
+
+/// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
+fn edit_told(call: &ToolCall, project: &str) -> Option<String> {
+    const MAX_LINE_CHARS: usize = 100;
+    // More is a rewrite; settings are short lines that belong together.
+    let are_settings = call.changed_path().is_some_and(is_settings);
+    let max_lines = if are_settings { 6 } else { 2 };
+    let path = within(call.changed_path()?, project);
+    let file = if are_settings && !path.starts_with(['/', '~']) { path } else { call.changed_file()? };
+    let (old, new) = call.replaced()?;
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
+        let lines = |text: &[&str], range: std::ops::Range<usize>| -> Vec<String> {
+            let lines = text.get(range).unwrap_or_default().iter().map(|line| line.trim().to_owned());
+            lines.filter(|line| !line.is_empty()).collect()
+        };
+        gone.extend(lines(&old, change.old_range()));
+        come.extend(lines(&new, change.new_range()));
+    }
+    let is_short =
+        |lines: &[String]| lines.len() <= max_lines && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
+    if !is_short(&gone) || !is_short(&come) {
+        return None;
+    }
+    let shown = |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
+    match (gone.is_empty(), come.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("remove {} from {file}", shown(&gone))),
+        (true, false) => Some(format!("add {} to {file}", shown(&come))),
+        (false, false) => Some(format!("replace {} by {} in {file}", shown(&gone), shown(&come))),
+    }
+}
