@@ -107,6 +107,9 @@ pub(crate) fn is_long_and_random(word: &str) -> bool {
 /// Letters and digits in no order, or with capitals and a mark that stands between no parts of anything.
 pub(crate) fn is_jumble(word: &str) -> bool {
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    if word.len() < MIN_LEN || !has(u8::is_ascii_digit) {
+        return false;
+    }
     let marked = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%^&*+?~-_.".contains(&b))
         && has(|b| b"!#$%^&*+?~".contains(b))
         && has(u8::is_ascii_uppercase)

@@ -24,10 +24,39 @@ pub(crate) enum Scope {
     Provider,
 }
 
+/// How a rule looks for what it finds; the table's head explains each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Prefix,
+    After,
+    Word,
+    Near,
+    Around,
+    Find,
+    Scored,
+    Token,
+}
+
+impl Kind {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "prefix" => Self::Prefix,
+            "after" => Self::After,
+            "word" => Self::Word,
+            "near" => Self::Near,
+            "around" => Self::Around,
+            "find" => Self::Find,
+            "scored" => Self::Scored,
+            "token" => Self::Token,
+            _ => return None,
+        })
+    }
+}
+
 /// One line of the table; the file's head explains the columns.
 pub(crate) struct Rule {
     pub(crate) scope: Scope,
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Kind,
     pub(crate) id: &'static str,
     keywords: &'static str,
     pub(crate) group: usize,
@@ -73,7 +102,7 @@ impl Rule {
             "provider" => Scope::Provider,
             _ => return None,
         };
-        let (kind, id, keywords) = (columns.next()?, columns.next()?, columns.next()?);
+        let (kind, id, keywords) = (Kind::parse(columns.next()?)?, columns.next()?, columns.next()?);
         let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
         let check = columns.next()?;
         let has_digit = ["likely", "odd", "jumble", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
@@ -85,7 +114,7 @@ impl Rule {
             group,
             entropy,
             check,
-            needs_digit: has_digit && ["after", "word", "near"].contains(&kind),
+            needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
@@ -107,7 +136,7 @@ impl Rule {
     }
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
-        let start = if self.kind == "find" { "" } else { "^" };
+        let start = if self.kind == Kind::Find { "" } else { "^" };
         let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
@@ -255,13 +284,13 @@ mod tests {
             TABLE.lines().filter(|line| line.starts_with("shape\t") || line.starts_with("provider\t")).count()
         );
         for rule in &rules {
-            assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
+            assert_eq!(rule.keywords().is_empty(), (rule.kind == Kind::Token), "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
-            assert!(groups > rule.group || ["around", "scored"].contains(&rule.kind), "{} {}", rule.id, rule.pattern);
             assert!(
-                ["prefix", "after", "word", "near", "around", "find", "token", "scored"].contains(&rule.kind),
-                "{}",
-                rule.id
+                groups > rule.group || matches!(rule.kind, Kind::Around | Kind::Scored),
+                "{} {}",
+                rule.id,
+                rule.pattern
             );
             let checks = [
                 "any",

@@ -6,7 +6,8 @@ use crate::rules::touches;
 use crate::score;
 use crate::shape::{claims_nothing, encodes_a_name, entropy, is_digest, is_pin, repeats_a_group, word_before, words};
 
-use super::{Redactor, is_in_resource, line_before, name_at_end};
+use super::Redactor;
+use super::beside::{is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
 const DATA: usize = 20;

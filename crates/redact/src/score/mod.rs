@@ -12,6 +12,7 @@ mod words;
 
 use std::ops::Range;
 
+use self::traits::Measurer;
 use self::weights::Weights;
 use self::words::Said;
 
@@ -48,9 +49,14 @@ pub(crate) fn traits() -> &'static [(&'static str, u16)] {
 /// The secrets near some places of the text, in order, none overlapping another.
 pub(crate) fn find(text: &str, places: &[Range<usize>], is_other: impl Fn(&Range<usize>) -> bool) -> Vec<Range<usize>> {
     let weights = Weights::shared();
-    let scored = candidates(text, places, is_other).into_iter();
-    let mut scored: Vec<(f32, Range<usize>)> = scored.map(|one| (weights.sum(&one.levels), one.range)).collect();
-    scored.retain(|(sum, _)| *sum >= 0.0);
+    let (mut scored, mut measurer) = (Vec::new(), Measurer::default());
+    each_candidate(text, places, |at, said| {
+        let sum = weights.sum(&measurer.levels(text, &at, said, weights));
+        // Few values score high, so what costs more is asked of those alone.
+        if sum >= 0.0 && !is_other(&at) {
+            scored.push((sum, at));
+        }
+    });
     scored.sort_by_key(|(_, at)| (at.start, at.end));
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
@@ -74,22 +80,32 @@ pub(crate) fn candidates(
     is_other: impl Fn(&Range<usize>) -> bool,
 ) -> Vec<Candidate> {
     let weights = Weights::shared();
-    let mut found = Vec::new();
+    let (mut found, mut measurer) = (Vec::new(), Measurer::default());
+    each_candidate(text, places, |range, said| {
+        if !is_other(&range) {
+            found.push(Candidate { levels: measurer.levels(text, &range, said, weights).to_vec(), range });
+        }
+    });
+    found
+}
+
+/// Visits the values that are worth measuring, each with the words that are said around it.
+fn each_candidate(text: &str, places: &[Range<usize>], mut visit: impl FnMut(Range<usize>, &[Said])) {
     for window in windows(text, &all_places(text, places)) {
         let Some(piece) = text.get(window.clone()) else { continue };
         let said = words::said(piece, window.start);
+        let promises: Vec<Said> = said.iter().copied().filter(|said| said.says.promises()).collect();
         let is_public = PUBLIC.iter().any(|head| piece.contains(head));
         for at in cut::candidates(piece, window.start) {
             let value = text.get(at.clone()).unwrap_or_default();
             if is_public && value.len() >= 16 {
                 continue;
             }
-            if is_worth(text, value, &at, &said) && !is_other(&at) {
-                found.push(Candidate { levels: traits::levels(text, &at, &said, weights), range: at });
+            if is_worth(text, value, &at, &promises) {
+                visit(at, &said);
             }
         }
     }
-    found
 }
 
 /// The places of words that promise a secret and those of words that are odd by themselves, in order.
@@ -101,30 +117,25 @@ fn all_places(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
 }
 
 /// Whether a value is worth measuring: plain words and numbers only right behind a word that promises a secret.
-fn is_worth(text: &str, value: &str, at: &Range<usize>, said: &[Said]) -> bool {
+fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &[Said]) -> bool {
     let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    if promises.is_empty() && !is_chosen(value) {
+        return false;
+    }
+    let before = promises.get(..promises.partition_point(|said| said.end <= at.start)).unwrap_or_default();
+    let gap = |said: &Said| text.get(said.end..at.start).unwrap_or_default();
+    // A promise of data is on the same line unless it says so by itself.
+    let promises_data = |said: &Said| said.says != words::Says::Weak || !gap(said).contains('\n');
+    if value.len() >= LONG && !before.iter().rev().any(promises_data) {
+        return false;
+    }
     let letters = has(u8::is_ascii_alphabetic);
-    let is_promised = said.iter().any(|said| said.says.promises());
-    if !is_promised && !is_chosen(value) {
-        return false;
-    }
-    if value.len() >= LONG && !said.iter().any(|word| is_promise_of_data(text, word, at)) {
-        return false;
-    }
     if letters && (has(u8::is_ascii_digit) || has(|b| b"!#$%&*+?@^~=".contains(b))) {
         return true;
     }
     let near = if letters { NEAR } else { NEAR_NUMBER };
-    let before = said.get(..said.partition_point(|said| said.end <= at.start)).unwrap_or_default();
-    let near = before.iter().rev().take_while(|said| at.start - said.end <= near);
-    let mut promises = near.filter(|said| said.says.promises());
-    promises.any(|said| text.get(said.end..at.start).is_some_and(|gap| !gap.is_empty() && !gap.contains('\n')))
-}
-
-/// A word that promises a secret is before a value, and on the same line unless it says so by itself.
-fn is_promise_of_data(text: &str, said: &Said, at: &Range<usize>) -> bool {
-    let gap = || text.get(said.end..at.start).unwrap_or_default();
-    said.says.promises() && said.end <= at.start && (said.says != words::Says::Weak || !gap().contains('\n'))
+    let mut near = before.iter().rev().take_while(|said| at.start - said.end <= near);
+    near.any(|said| !gap(said).is_empty() && !gap(said).contains('\n'))
 }
 
 /// What a person or a generator would write for a password, whatever is around it.
