@@ -25,8 +25,16 @@ pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ 
 }
 
 /// The words of a text without the marks around them, up to a length.
-pub(crate) fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-    let is_end = |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii();
+fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    words_until(text, max_len, |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii())
+}
+
+/// As `words`, and each ends where something is true.
+pub(crate) fn words_until(
+    text: &str,
+    max_len: usize,
+    is_end: fn(char) -> bool,
+) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     let words = text.split(is_end).map(move |word| {
         let start = at;

@@ -161,8 +161,7 @@ impl Redactor {
             let mut places = Vec::new();
             let mut of_part = self.scan(part, &mut places);
             of_part.extend(self.tokens(part));
-            of_part.extend(self.scored(part, &places, &of_part));
-            found.extend(of_part.into_iter().map(shift));
+            found.extend(self.scored(part, &places, of_part).into_iter().map(shift));
         }
         self.merge(found)
     }

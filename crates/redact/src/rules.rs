@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
 use crate::score;
@@ -75,7 +76,7 @@ pub(crate) struct Rule {
 /// What is known not to be a secret.
 #[derive(Default)]
 pub(crate) struct Skips {
-    parts: Vec<&'static str>,
+    parts: Option<AhoCorasick>,
     whole: Option<Regex>,
     samples: Vec<&'static str>,
     made_up: Vec<&'static str>,
@@ -120,6 +121,18 @@ impl Rule {
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
         })
+    }
+
+    /// Its form says enough: nothing else is written so. What other rules find has to pass the score too.
+    pub(crate) fn is_sure(&self) -> bool {
+        const FORMS: [&str; 5] = ["any", "seed", "codes", "pin", "claims"];
+        // The site's key looks the same and may be seen.
+        if self.id == "recaptcha-key" {
+            return false;
+        }
+        // A sentence that says what the value is.
+        let is_said = self.kind == Kind::Find && self.check == "phrase";
+        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_said || FORMS.contains(&self.check)
     }
 
     pub(crate) fn keywords(&self) -> Vec<String> {
@@ -170,7 +183,7 @@ impl Skips {
             let (what, list) = line.split_once('\t').unwrap_or_default();
             let list = list.split_whitespace();
             match what {
-                "part" => skips.parts.extend(list),
+                "part" => skips.parts = AhoCorasick::new(list).ok(),
                 "sample" => skips.samples.extend(list),
                 "stem" => skips.stems.extend(list),
                 "made-up" => skips.made_up.extend(list),
@@ -196,7 +209,7 @@ impl Skips {
 
     pub(crate) fn stands_in(&self, value: &str) -> bool {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        let part = self.parts.iter().any(|part| value.contains(part));
+        let part = self.parts.as_ref().is_some_and(|parts| parts.is_match(&value));
         part || self.whole.as_ref().is_some_and(|whole| whole.is_match(&value))
     }
 }
@@ -318,7 +331,7 @@ mod tests {
             assert!(!rule.source.is_empty(), "{}", rule.id);
         }
         let skips = Skips::parse();
-        assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
+        assert!(skips.whole.is_some() && skips.parts.is_some() && !skips.samples.is_empty());
         assert!(
             !skips.before.is_empty() && !skips.between.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty()
         );

@@ -233,6 +233,16 @@ pub(crate) fn encodes_a_name(value: &str) -> bool {
     text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
 }
 
+/// Words with blanks in base64, in UTF-8 or UTF-16.
+pub(crate) fn encodes_text(value: &str) -> bool {
+    let bytes = if value.len() >= 12 { decode(value) } else { None }.unwrap_or_default();
+    let wide = bytes.len() >= 8 && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let is_text =
+        text.len() >= 8 && text.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c.is_whitespace());
+    wide || (is_text && !text.contains(':') && text.trim().contains(' '))
+}
+
 /// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID is recognised by its form alone.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
@@ -357,6 +367,19 @@ mod tests {
             ("aG9=dA", None),
         ] {
             assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_in_base64_are_text() {
+        for (text, expected) in [
+            ("aGVsbG8gdGhlcmUsIHdvcmxk", true),
+            ("RwBlAHQALQBEAGEAdABlAA", true),
+            ("dXNlcjpwYXNzIHdvcmQgMQ==", false),
+            ("q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
+            ("", false),
+        ] {
+            assert_eq!(encodes_text(text), expected, "{text}");
         }
     }
 

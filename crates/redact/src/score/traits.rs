@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::form::{Form, Measured};
+use super::form::{self, Form};
+use super::grams::{self, Around};
 use super::weights::Weights;
 use super::words::{Said, Says};
+use super::{Other, known};
 
 /// So many bytes before a candidate are looked at for words.
 const BEFORE: usize = 240;
@@ -17,6 +19,8 @@ const N_PLACES: u16 = 10;
 const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 const N_SEPARATORS: u16 = 9;
+/// The trait of why a value may be something else.
+const OTHER: usize = 32;
 /// Words between a name and its value, in several languages.
 const COPULAS: [&str; 22] = [
     "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
@@ -24,7 +28,7 @@ const COPULAS: [&str; 22] = [
 ];
 
 /// The names of the traits, in the order of their levels, and how many levels each has.
-pub(super) const TRAITS: [(&str, u16); 32] = [
+pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form", Form::N),
     ("length", 10),
     ("oddness", 8),
@@ -57,6 +61,12 @@ pub(super) const TRAITS: [(&str, u16); 32] = [
     ("next_promise", 8 * N_PROMISES),
     ("line_promise", 5 * N_PROMISES),
     ("name_promise", 6 * N_PROMISES),
+    ("other", Other::N),
+    ("rules", 4),
+    ("form_rules", Form::N * 4),
+    ("known", known::N_SHARES),
+    ("known_promise", known::N_SHARES * N_PROMISES),
+    ("form_known", Form::N * known::N_SHARES),
 ];
 
 /// How many of the borders are below a value.
@@ -79,7 +89,7 @@ struct Place<'t> {
 /// The level of each trait, in the order of [`TRAITS`].
 pub(super) type Levels = [u16; TRAITS.len()];
 /// The levels of the traits of a value alone, which are the first.
-type ValueLevels = [u16; 8];
+type ValueLevels = [u16; 9];
 
 /// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept.
 #[derive(Default)]
@@ -87,16 +97,53 @@ pub(super) struct Measurer<'t> {
     values: HashMap<&'t str, ValueLevels>,
 }
 
+/// A candidate as far as its form and the words around it say.
+pub(super) struct Measured<'t> {
+    pub(super) levels: Levels,
+    around: Around<'t>,
+}
+
+impl Measured<'_> {
+    /// With what else may be said of it: the level of why it may be something else.
+    pub(super) fn with_other(mut self, other: u16) -> (Levels, Vec<u16>) {
+        if let Some(level) = self.levels.get_mut(OTHER) {
+            *level = other;
+        }
+        (self.levels, grams::buckets(&self.around))
+    }
+}
+
 impl<'t> Measurer<'t> {
-    pub(super) fn levels(&mut self, text: &'t str, at: &Range<usize>, said: &[Said], weights: &Weights) -> Levels {
-        let value = text.get(at.clone()).unwrap_or_default();
-        let of_value = *self.values.entry(value).or_insert_with(|| value_levels(value, weights));
-        levels(text, at, said, of_value)
+    /// A candidate that some rules found.
+    pub(super) fn measure(
+        &mut self,
+        text: &'t str,
+        at: &Range<usize>,
+        said: &[Said],
+        rules: &'t [[&'static str; 2]],
+        weights: &Weights,
+    ) -> Measured<'t> {
+        let of_value = self.of_value(text.get(at.clone()).unwrap_or_default(), weights);
+        let place = Place::of(text, at, said);
+        let [form, ..] = of_value;
+        let (line, name) = (place.line.clone(), place.name.clone());
+        let around = Around { text, at: at.clone(), line, name, form, rules };
+        Measured { levels: levels(&place, rules.len(), of_value), around }
+    }
+
+    fn of_value(&mut self, value: &'t str, weights: &Weights) -> ValueLevels {
+        *self.values.entry(value).or_insert_with(|| value_levels(value, weights))
+    }
+
+    /// Only small letters, or words of programs, as names are.
+    pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
+        let [_, _, _, _, switches, digits, spice, case, known] = self.of_value(value, weights);
+        (switches, digits, spice) == (0, 0, 0) && (known == known::N_SHARES - 1 || (case == 1 && !value.contains(' ')))
     }
 }
 
 fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
-    let measured = Measured::of(value, weights);
+    let measured = form::Measured::of(value, weights);
     let counts = &measured.counts;
     let share = counts.digits as f64 / value.len().max(1) as f64;
     [
@@ -108,12 +155,13 @@ fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
         level(share, &[0.01, 0.15, 0.3, 0.5, 1.0]),
         level(counts.spice as f64, &[1.0, 2.0, 3.0]),
         u16::from(counts.lower > 0) + 2 * u16::from(counts.upper > 0),
+        known::share(value),
     ]
 }
 
-fn levels(text: &str, at: &Range<usize>, said: &[Said], of_value: ValueLevels) -> Levels {
-    let [form, length, oddness, entropy, switches, digits, spice, case] = of_value;
-    let place = Place::of(text, at, said);
+fn levels(place: &Place<'_>, n_rules: usize, of_value: ValueLevels) -> Levels {
+    let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
+    let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
     let near @ [password, strong, weak, user, digest, public, meta] = place.near();
     let promise = place.promise(&near);
     let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
@@ -151,6 +199,12 @@ fn levels(text: &str, at: &Range<usize>, said: &[Said], of_value: ValueLevels) -
         next * N_PROMISES + promise,
         line_words * N_PROMISES + promise,
         name * N_PROMISES + promise,
+        0,
+        n_rules,
+        form * 4 + n_rules,
+        known,
+        known * N_PROMISES + promise,
+        form * known::N_SHARES + known,
     ]
 }
 
