@@ -171,29 +171,36 @@ fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
         "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
     ];
+    // Few texts have so many such words in a row, so what is no word of a wallet is asked for in those alone.
+    let rows = rows_of_words(text).filter(|row| row.len() >= 12);
+    rows.flat_map(move |row| {
+        let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
+        let parts = row.split(is_stop).filter(|part| part.len() >= 12);
+        parts.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect::<Vec<_>>()
+    })
+}
+
+/// Rows of words of three to eight small letters, with little between two of them.
+fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
     let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || ",.)".contains(c);
-    let mut words = text.split(is_gap).filter(|word| !word.is_empty());
     let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let is_of_row = |word: &&str| (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
+    let mut words = text.split(is_gap).filter(|word| !word.is_empty());
+    let mut row: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
-        let mut run: Option<(Range<usize>, usize)> = None;
         loop {
             let word = words.next();
-            let is_of_seed = |word: &&str| {
-                (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase()) && !STOPS.contains(word)
-            };
-            if let Some(word) = word.filter(is_of_seed) {
-                let at = place(word);
-                run = Some(match run {
-                    // What is between the words is short.
-                    Some((range, n)) if at - range.end <= 8 => (range.start..at + word.len(), n + 1),
-                    _ => (at..at + word.len(), 1),
-                });
+            let Some(at) = word.filter(is_of_row).map(|word| place(word)..place(word) + word.len()) else {
+                if !row.is_empty() {
+                    return Some(std::mem::take(&mut row));
+                }
+                word?;
                 continue;
+            };
+            if row.last().is_some_and(|last| at.start - last.end > 8) {
+                return Some(std::mem::replace(&mut row, vec![at]));
             }
-            if let Some((range, _)) = run.take().filter(|(_, n)| *n >= 12) {
-                return Some(range);
-            }
-            word?;
+            row.push(at);
         }
     })
 }
