@@ -1,12 +1,12 @@
 """Fits the table by which values that no rule describes are found.
 
-    python3 scripts/fit_secrets.py pairs DATA            writes the pairs of letters alone
+    python3 scripts/fit_secrets.py pairs DATA            writes the pairs of letters and the known words alone
     cargo build -p adage-redact --example measured
     python3 scripts/fit_secrets.py fit DATA --authors    prints what is found of each author left out
     python3 scripts/fit_secrets.py fit DATA --write 1.5  writes the table, with this threshold
 
-A logistic regression with an L2 penalty over the levels of the traits (numpy). DATA holds the ordinary texts, which are taken to have
-no secrets, and the examples of lists of rules. Besides each written case the fit sees it with other secrets in the place of its own.
+A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy). DATA holds the ordinary texts, which are taken to have
+no secrets, and the examples of lists of rules. Besides each written case the fit sees it with other values in the place of its secret.
 """
 import base64
 import collections
@@ -19,15 +19,29 @@ import os
 import re
 import subprocess
 import sys
-import uuid
-from random import Random
 
 import numpy as np
 
+from secret_variants import varied, with_chosen, with_seeds, without
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TABLE = os.path.join(ROOT, "crates/redact/src/score/weights.tsv")
+SCORE = os.path.join(ROOT, "crates/redact/src/score")
+TABLE = os.path.join(SCORE, "weights.tsv")
 HELDOUT = os.path.join(ROOT, "crates/redact/tests/heldout")
-AUTHORS = {"first": ["fit", "held"], "second": ["unseen"], "third": ["blind"]}
+AUTHORS = {
+    "first": ["fit", "held"], "second": ["unseen"], "third": ["blind"], "fourth": ["fifth"], "alma": ["alma"], "bruno": ["bruno"], "chiyo": ["chiyo"],
+    "dieter": ["dieter"],
+}
+N_KNOWN, N_KNOWN_BITS = 5000, 1 << 16
+Candidate = collections.namedtuple("Candidate", "start end levels buckets is_hit")
+
+
+def is_for_fitting(name, family):
+    """Of the fourth author one half of the families is left out, by the FNV-1a hash of the family's name."""
+    value = 0xcbf29ce484222325
+    for byte in family.encode():
+        value = (value ^ byte) * 0x100000001b3 % 2**64
+    return name != "fifth" or (value >> 32) % 2 == 0
 
 
 def strings(value, into):
@@ -80,12 +94,33 @@ def write_pairs(data):
 
 
 
+def write_known(data):
+    """A Bloom filter of the most frequent words of ordinary texts, and of the words that name secrets."""
+    counts = collections.Counter()
+    for text in ordinary(data):
+        counts.update(word.lower() for word in re.findall("[A-Z]?[a-z]{2,}|[A-Z]{3,}", text))
+    words = [word for word, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:N_KNOWN]]
+    lines = [line for line in open(os.path.join(SCORE, "words.tsv"), encoding="utf-8").read().splitlines() if not line.startswith("#")]
+    words += [word.lower() for line in lines for word in re.findall("[A-Za-z]{3,}", line.split("\t")[1])]
+    bits = bytearray(N_KNOWN_BITS // 8)
+    for word in words:
+        value = 0xcbf29ce484222325
+        for byte in word.encode():
+            value = (value ^ byte) * 0x100000001b3 % 2**64
+        value ^= value >> 29
+        for bit in (value % 2**32 % N_KNOWN_BITS, value // 2**32 % N_KNOWN_BITS):
+            bits[bit // 8] |= 1 << bit % 8
+    head = "# Written by scripts/fit_secrets.py: a Bloom filter of the most frequent words of ordinary texts."
+    open(os.path.join(SCORE, "known.tsv"), "w").write(f"{head}\n{base64.b64encode(bytes(bits)).decode()}\n")
+
+
 def author_cases():
     """Per author the cases: text, secret or none, family. The lists of rules do not say where their secrets are."""
     decoded = lambda text: base64.b64decode(text).decode()
     cases = {}
     for author, files in AUTHORS.items():
-        rows = [json.loads(line) for name in files for line in open(f"{HELDOUT}/{name}.jsonl", encoding="utf-8")]
+        rows = [(name, json.loads(line)) for name in files for line in open(f"{HELDOUT}/{name}.jsonl", encoding="utf-8")]
+        rows = [row for name, row in rows if is_for_fitting(name, row["family"])]
         cases[author] = [{"text": decoded(row["text"]), "secret": decoded(row["secret"]) if row["label"] else None, "label": row["label"], "family": row["family"]} for row in rows]
     return cases
 
@@ -95,88 +130,14 @@ def list_cases(data):
     return [{"text": base64.b64decode(row["b64"]).decode(errors="replace"), "secret": None, "label": row["label"], "family": row["rule"]} for row in rows]
 
 
-WORDS = """anchor apple autumn badger basket beacon birch bishop bottle bridge bronze butter button cactus candle canyon carbon castle cedar
-cherry circle cloud clover coffee comet coral cotton crane crystal desert dolphin dragon eagle ember engine falcon feather fiber flower
-forest fossil garden ginger glacier granite guitar hammer harbor hazel helmet honey hunter island jacket jungle kernel kettle kitten ladder
-lemon lobster magnet mango maple marble meadow melon mirror monkey mountain needle nickel oasis ocean olive onion orange orchid oyster
-palace panda paper parrot pencil pepper pigeon pilot planet pocket purple puzzle quartz rabbit rainbow raven ribbon river rocket saddle
-salmon shadow silver spider spring summer sunset table temple thunder tiger timber tomato tunnel turtle velvet violet walnut whale willow
-window winter wizard yellow zebra hello winter2024 berlin london munich paris tokyo""".split()
-ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-
-def password(random):
-    """What somebody or a generator would choose: words and numbers, words with digits for letters, or characters."""
-    word = lambda: random.choice(WORDS)
-    leet = lambda text: "".join({"a": "4", "e": "3", "i": "1", "o": "0", "s": "5"}.get(c, c) if random.random() < 0.7 else c for c in text)
-    of = lambda letters, n: "".join(random.choice(letters) for _ in range(n))
-    number = lambda: str(random.randrange(10 ** random.randint(1, 4)))
-    mark = lambda: random.choice("!#$%&*+?@^~._-")
-    return random.choice([
-        lambda: word().capitalize() + word().capitalize() + number() + random.choice(["", "!"]),
-        lambda: "-".join([word(), word(), word(), number()]),
-        lambda: random.choice("-_. ").join(word() for _ in range(random.randint(3, 5))),
-        lambda: leet(word().capitalize()) + random.choice("-_.!#") + of("abcdefghkmnz0123456789", 2),
-        lambda: leet(word().capitalize() + word().capitalize()) + number(),
-        lambda: leet(word().capitalize()) + leet(word()) + mark() + number(),
-        lambda: word() + "_" + word().upper() + number(),
-        lambda: word().capitalize() + mark() + word().capitalize() + number(),
-        lambda: word().capitalize() + mark() + number(),
-        lambda: word() + number() + mark(),
-        lambda: word() + number(),
-        lambda: word().capitalize() + number(),
-        lambda: of(ALPHANUMERIC, random.randint(8, 24)),
-        lambda: of(ALPHANUMERIC + "!#$%&*+?@^~_-.", random.randint(8, 20)),
-        lambda: of("abcdefghijklmnopqrstuvwxyz0123456789", random.randint(8, 20)),
-        lambda: of("abcdefghijklmnopqrstuvwxyz", random.randint(8, 16)),
-        lambda: of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", random.randint(8, 16)),
-        lambda: of("0123456789", random.randint(6, 10)),
-    ])()
-
-
-def token(random):
-    """What a machine would make: characters of an alphabet, with or without a prefix, groups or padding."""
-    of = lambda letters, n: "".join(random.choice(letters) for _ in range(n))
-    data = lambda n: base64.b64encode(random.randbytes(n)).decode()
-    return random.choice([
-        lambda: of(ALPHANUMERIC, random.randint(16, 64)),
-        lambda: of("0123456789abcdef", random.choice([24, 30, 32, 36, 40, 48, 50, 64, 64])),
-        lambda: of("abcdefghijklmnopqrstuvwxyz0123456789", random.randint(20, 48)),
-        lambda: data(random.randint(15, 64)),
-        lambda: data(random.randint(15, 64)).replace("+", "-").replace("/", "_").rstrip("="),
-        lambda: random.choice(WORDS)[:random.randint(2, 5)] + random.choice(["_", "-", "_live_", "-prod-"]) + of(ALPHANUMERIC, random.randint(20, 40)),
-        lambda: "-".join(of("ABCDEFGHJKLMNPQRSTUVWXYZ23456789", 5) for _ in range(random.randint(3, 5))),
-        lambda: str(uuid.UUID(bytes=random.randbytes(16), version=4)),
-    ])()
-
-
-def varied(cases, n):
-    """Each case with other secrets of its kind in the place of its own: the place says more than the form."""
-    out = []
-    for case in cases:
-        secret = case["secret"]
-        if not secret or "\n" in secret or len(secret) > 100 or case["text"].count(secret) > 2:
-            continue
-        random = Random(hashlib.sha256(case["text"].encode()).digest())
-        is_password = len(secret) <= 24 and not re.fullmatch(r"[0-9a-f-]{16,}", secret)
-        if re.fullmatch(r"[0-9 -]{4,12}|[A-Z2-7 ]{16,}", secret) or (is_password and secret.isdigit()):
-            continue
-        for _ in range(n):
-            new = password(random) if is_password else token(random)
-            if " " in new and not re.search(r"[\"'`]" + re.escape(secret) + r"[\"'`]", case["text"]):
-                new = new.replace(" ", "-")
-            out.append({**case, "text": case["text"].replace(secret, new), "secret": new, "varied": True})
-    return out
-
-
 def measure(cases, program):
-    """Adds to each case its candidates and what rules find; returns the traits."""
+    """Adds to each case its candidates and where rules are sure; returns the traits and the number of buckets."""
     lines = "".join(json.dumps(case["text"]) + "\n" for case in cases)
     out = subprocess.run([program], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
     for case, line in zip(cases, out[1:], strict=True):
         row = json.loads(line)
-        case["measured"] = row["measured"]
-        case["found"] = [tuple(one[:2]) for one in row["found"] if one[2] != "likely-secret"]
+        case["measured"] = [Candidate(*one) for one in row["measured"]]
+        case["sure"] = [tuple(one) for one in row["sure"]]
     return json.loads(out[0])
 
 
@@ -191,61 +152,78 @@ def label(case):
             spans.append((at, at + len(secret)))
             at = text.find(secret, at + 1)
     labels = []
-    for start, end, _ in case["measured"]:
-        shared = max((min(end, b) - max(start, a) for a, b in spans), default=0)
-        known = any(start < b and a < end for a, b in case["found"])
-        if case["secret"] and shared > 0:
-            inside = any(a <= start and end <= b for a, b in spans)
-            labels.append(1 if inside or shared * 10 >= (end - start) * 8 else 0)
+    for one in case["measured"]:
+        shared = max((min(one.end, b) - max(one.start, a) for a, b in spans), default=0)
+        known = any(one.start < b and a < one.end for a, b in case["sure"])
+        if shared > 0:
+            inside = any(a <= one.start and one.end <= b for a, b in spans)
+            # A small part of a secret is neither.
+            small = shared * 2 < max(b - a for a, b in spans)
+            labels.append((None if small else 1) if inside else int(shared * 10 >= (one.end - one.start) * 8))
         elif case["label"]:
             # Other secrets of the same text, and those of lists, are where rules find them.
             labels.append((None if case["secret"] else 1) if known else (0 if case["secret"] else None))
         else:
-            labels.append(0)
+            labels.append(None if known else 0)
     return labels
 
 
-class Model:
-    def __init__(self, traits):
-        self.traits = traits
-        self.offsets = np.cumsum([0] + [n for _, n in traits])
-        self.n = int(self.offsets[-1])
+class Rows:
+    """Candidates as rows of what is counted in each: levels, then buckets."""
 
-    def index(self, levels):
-        return np.asarray(levels, dtype=np.int64) + self.offsets[:-1]
-
-    def rows(self, cases, weight):
-        X, y, w = [], [], []
+    def __init__(self, model, cases, weight):
+        columns, starts, self.y, self.w = [], [], [], []
         for case in cases:
             labels = label(case)
             n_true = sum(1 for one in labels if one)
-            for (_, _, levels), one in zip(case["measured"], labels):
-                if one is not None:
-                    X.append(levels), y.append(one), w.append(POSITIVE / n_true if one else weight)
-        return np.array(X, dtype=np.int64).reshape(len(X), len(self.traits)) + self.offsets[:-1], np.array(y, float), np.array(w, float)
+            for one, is_secret in zip(case["measured"], labels):
+                if is_secret is not None:
+                    starts.append(len(columns))
+                    columns += model.columns(one)
+                    self.y.append(is_secret)
+                    self.w.append(weight * (POSITIVE / n_true if is_secret else 1))
+        self.columns, self.starts = np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int64)
+
+
+class Model:
+    def __init__(self, traits, n_buckets):
+        self.traits = traits
+        self.offsets = [int(at) for at in np.cumsum([0] + [n for _, n in traits])]
+        self.n_levels = self.offsets[-1]
+        self.n = self.n_levels + n_buckets
+
+    def columns(self, one):
+        levels = [offset + level for offset, level in zip(self.offsets, one.levels)]
+        return levels + [self.n_levels + bucket for bucket in one.buckets]
 
     def fit(self, parts, penalty):
-        X, y, w = (np.concatenate(column) for column in zip(*parts))
+        parts = [part for part in parts if len(part.starts)]
+        firsts = np.cumsum([0] + [len(part.columns) for part in parts])
+        columns = np.concatenate([part.columns for part in parts])
+        starts = np.concatenate([part.starts + first for part, first in zip(parts, firsts)])
+        lengths = np.diff(np.append(starts, len(columns)))
+        y, w = (np.concatenate([np.array(getattr(part, name), float) for part in parts]) for name in "yw")
+
         def loss(theta):
-            margin = theta[X].sum(1) + theta[self.n]
+            margin = np.add.reduceat(theta[columns], starts) + theta[self.n]
             p = 1 / (1 + np.exp(-np.clip(margin, -30, 30)))
             value = (w * (np.logaddexp(0, margin) - y * margin)).sum() + penalty / 2 * (theta[:-1] ** 2).sum()
             residual = w * (p - y)
-            slope = np.bincount(X.ravel(), np.repeat(residual, X.shape[1]), minlength=self.n + 1)
+            slope = np.bincount(columns, np.repeat(residual, lengths), minlength=self.n + 1)
             slope[:-1] += penalty * theta[:-1]
             slope[self.n] = residual.sum()
             return value, slope
-        self.theta = minimise(loss, np.zeros(self.n + 1))
+
+        theta = minimise(loss, np.zeros(self.n + 1))
+        # As the table holds them.
+        self.theta = np.concatenate([theta[:self.n_levels].round(2), np.clip((theta[self.n_levels:-1] / STEP).round(), *STEPS) * STEP, theta[-1:]])
         return self
 
     def scores(self, case):
-        if not case["measured"]:
-            return np.zeros(0)
-        X = np.array([levels for _, _, levels in case["measured"]]) + self.offsets[:-1]
-        return self.theta[X].sum(1) + self.theta[self.n]
+        return [sum(self.theta[at] for at in self.columns(one)) + self.theta[self.n] for one in case["measured"]]
 
 
-def minimise(loss, theta, n_rounds=150, memory=10):
+def minimise(loss, theta, n_rounds=80, memory=10):
     """L-BFGS with backtracking."""
     value, slope = loss(theta)
     steps, turns = [], []
@@ -268,7 +246,7 @@ def minimise(loss, theta, n_rounds=150, memory=10):
                 break
             size /= 2
         step, turn = new - theta, new_slope - slope
-        done = value - new_value < 1e-6 * abs(value)
+        done = value - new_value < 1e-5 * abs(value)
         theta, value, slope = new, new_value, new_slope
         if done:
             break
@@ -277,17 +255,24 @@ def minimise(loss, theta, n_rounds=150, memory=10):
     return theta
 
 
-def hits(case, scores, threshold, rules):
+def hits(case, scores, threshold):
     """The spans that are taken out."""
-    known = list(case["found"]) if rules else []
+    known = list(case["sure"])
+    known += [(one.start, one.end) for one, score in zip(case["measured"], scores) if one.is_hit and score >= threshold - EASE]
     taken = []
-    for a, b, score in sorted((a, b, s) for s, (a, b, _) in zip(scores, case["measured"]) if s >= threshold):
+    for a, b, score in sorted((one.start, one.end, score) for one, score in zip(case["measured"], scores) if not one.is_hit and score >= threshold):
         if taken and a < taken[-1][1]:
             if (score, b - a) > (taken[-1][2], taken[-1][1] - taken[-1][0]):
                 taken[-1] = (a, b, score)
         else:
             taken.append((a, b, score))
-    return known + [(a, b) for a, b, _ in taken if all(b <= c or d <= a for c, d in known)]
+    joined = []
+    for a, b in sorted(known + [(a, b) for a, b, _ in taken if all(b <= c or d <= a for c, d in known)]):
+        if joined and a < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
+        else:
+            joined.append((a, b))
+    return joined
 
 
 def is_gone(case, spans):
@@ -302,74 +287,91 @@ def is_gone(case, spans):
     return head not in text and tail not in text
 
 
-def is_right(case, scores, threshold, rules):
-    return is_gone(case, hits(case, scores, threshold, rules)) if case["label"] else bool(hits(case, scores, threshold, rules))
+def count(cases, model, thresholds):
+    """For each threshold how many of each kind are taken out, and of how many."""
+    counts = {threshold: collections.Counter() for threshold in thresholds}
+    for case in cases:
+        scores = model.scores(case)
+        kind = "found" if case["label"] else "ordinary" if case["family"].startswith("ordinary") else "alike"
+        for threshold, of in counts.items():
+            of[kind] += is_gone(case, hits(case, scores, threshold))
+            of["n " + kind] += 1
+    return counts
 
 
-def table(name, cases, model, thresholds):
-    scored = [(case, model.scores(case)) for case in cases]
-    for rules in (False, True):
-        for threshold in thresholds:
-            count = collections.Counter()
-            for case, scores in scored:
-                kind = "found" if case["label"] else "ordinary" if case["family"].startswith("ordinary") else "alike"
-                count[kind] += is_right(case, scores, threshold, rules)
-                count["n " + kind] += 1
-            part = "  ".join(f"{kind} {count[kind]}/{count['n ' + kind]} {100 * count[kind] / max(1, count['n ' + kind]):.1f}%" for kind in ("found", "alike", "ordinary") if count["n " + kind])
-            print(f"{name} {'rules+score' if rules else 'score alone'} >= {threshold}: {part}", flush=True)
+def show(name, counts):
+    for threshold, of in counts.items():
+        kinds = [kind for kind in ("found", "alike", "ordinary") if of["n " + kind]]
+        print(f"{name} >= {threshold}: " + "  ".join(f"{kind} {of[kind]}/{of['n ' + kind]} {100 * of[kind] / of['n ' + kind]:.2f}%" for kind in kinds), flush=True)
 
 
-# How much a candidate weighs: a secret (its candidates together), what is none in a written case, what is none in an ordinary text;
-# and the share of each of those that a case with another secret in its place weighs.
-POSITIVE, NEGATIVE, ORDINARY, VARIED = 2.0, 2.0, 0.5, 0.5
-N_VARIED = 5
-PENALTY = 1.0
-THRESHOLDS = [1.0, 1.5, 2.0]
+# How much a secret weighs (its candidates together), and each candidate of authors that rules were fitted on, of the variants of a case, of
+# the examples of lists, and of ordinary texts.
+POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, LISTS, ORDINARY = 2.0, 0.5, 0.3, 0.1, 0.1, 0.8, 0.7
+N_VARIANTS = 3
+PENALTY = 3.3
+# The steps in which the table holds what a bucket is worth.
+STEP, STEPS = 0.05, (-47, 46)
+# So far below the threshold may be what a rule found.
+EASE = 2.0
+THRESHOLDS = [0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0]
 
 
 def half_of(case):
     return int(hashlib.sha256(case["text"].encode()).hexdigest()[:8], 16) % 2
 
 
-def quarter_of(case):
-    """A quarter of the families, by a hash of their names; rules were never fitted on the last of the third author."""
-    value = 7
-    for byte in case["family"].encode():
-        value = (value * 31 + byte) % 2**32
-    return value // 16 % 4
-
-
 def main(data, program):
     authors = author_cases()
-    others = {name: varied(cases, N_VARIED) for name, cases in authors.items()}
-    groups = {**authors, "lists": list_cases(data)}
+    variants = {
+        name: [(varied(cases, N_VARIANTS), VARIED), (with_chosen(cases, N_VARIANTS) + with_seeds(cases, N_VARIANTS + 1), CHOSEN), (without(cases, N_VARIANTS), NONE)]
+        for name, cases in authors.items()
+    }
+    lists = list_cases(data)
     plain = [{"text": text, "secret": None, "label": 0, "family": "ordinary"} for text in ordinary(data)]
-    every = [case for cases in [*groups.values(), *others.values()] for case in cases]
-    model = Model(measure([*every, *plain], program))
-    plain = [case for case in plain if not case["found"]]
+    every = [case for cases in authors.values() for case in cases] + [case for of in variants.values() for cases, _ in of for case in cases]
+    model = Model(*measure(every + lists + plain, program))
     halves = [[case for case in plain if half_of(case) == which] for which in (0, 1)]
-    parts = {name: [model.rows(cases, NEGATIVE)] for name, cases in groups.items()}
-    for name, cases in others.items():
-        X, y, w = model.rows(cases, NEGATIVE / 2)
-        parts[name].append((X, y, w * VARIED))
-    usual = [model.rows(cases, ORDINARY) for cases in halves]
-    for left in groups if "--authors" in sys.argv else []:
-        model.fit([part for name in parts if name != left for part in parts[name]] + usual[:1], PENALTY)
-        table(f"left out: {left}", groups[left], model, THRESHOLDS)
-        if left == "third":
-            table("left out: a quarter of the third's families", [case for case in groups[left] if quarter_of(case) == 3], model, THRESHOLDS)
-            table("ordinary, left-out half", halves[1], model, THRESHOLDS)
-    model.fit([part for of in parts.values() for part in of] + usual, PENALTY)
-    for name, cases in groups.items():
-        table(f"fitted on: {name}", cases, model, THRESHOLDS)
-    table("fitted on: ordinary", plain, model, THRESHOLDS)
+    parts = {}
+    for name, cases in authors.items():
+        weight = FITTED_ON if name in ("first", "second", "third") else 1.0
+        parts[name] = [Rows(model, some, weight * share) for some, share in [(cases, 1.0), *variants[name]]]
+    of_lists = [Rows(model, lists, LISTS)]
+    usual = [Rows(model, half, ORDINARY) for half in halves]
+    if "--authors" in sys.argv:
+        leave_out(authors, parts, of_lists + usual[:1], halves[1], model)
+    model.fit([part for of in parts.values() for part in of] + of_lists + usual, PENALTY)
+    for name, cases in {**authors, "lists": lists, "ordinary": plain}.items():
+        show(f"fitted on: {name}", count(cases, model, THRESHOLDS))
     return model
 
 
+def leave_out(authors, parts, others, half, model):
+    """Prints what is found of each author on whom no rule was fitted and whose cases were left out of the fit, and in the half of ordinary
+    texts that was."""
+    new, usual = collections.defaultdict(collections.Counter), None
+    for left, cases in authors.items():
+        if left in ("first", "second", "third"):
+            continue
+        model.fit([part for name in parts if name != left for part in parts[name]] + others, PENALTY)
+        counts = count(cases, model, THRESHOLDS)
+        show(f"left out: {left}", counts)
+        for threshold, of in counts.items():
+            new[threshold] += of
+        if usual is None:
+            sure = [case for case in half if not case["sure"]]
+            usual = count(sure, model, THRESHOLDS)
+            show("left out: ordinary, one half", usual)
+    show("left out: authors that no rule was fitted on", new)
+
+
 def write(model, threshold):
-    lines = ["# Fitted by scripts/fit_secrets.py; the levels of each trait are those of traits.rs.", f"threshold\t{threshold}", f"bias\t{model.theta[model.n]:.3f}"]
+    lines = ["# Fitted by scripts/fit_secrets.py; the levels of each trait are those of traits.rs.", f"threshold\t{threshold}", f"ease\t{EASE}", f"bias\t{model.theta[model.n]:.3f}"]
     for (name, n), start in zip(model.traits, model.offsets):
         lines.append("\t".join(["trait", name, *(f"{w:.2f}" for w in model.theta[start:start + n])]))
+    steps = (model.theta[model.n_levels:model.n] / STEP).round().astype(int)
+    letters = "".join(chr(ord("P") + step) for step in steps)
+    lines += ["grams\t" + letters[at:at + 128] for at in range(0, len(letters), 128)]
     lines += [line for line in open(TABLE).read().splitlines() if line.startswith("pairs")]
     open(TABLE, "w").write("\n".join(lines) + "\n")
 
@@ -377,7 +379,8 @@ def write(model, threshold):
 if __name__ == "__main__":
     if sys.argv[1] == "pairs":
         write_pairs(sys.argv[2])
+        write_known(sys.argv[2])
     else:
-        model = main(sys.argv[2], os.path.join(ROOT, "target/debug/examples/measured"))
+        model = main(sys.argv[2], os.environ.get("MEASURED", os.path.join(ROOT, "target/debug/examples/measured")))
         if "--write" in sys.argv:
             write(model, float(sys.argv[sys.argv.index("--write") + 1]))

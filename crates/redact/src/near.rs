@@ -25,8 +25,16 @@ pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ 
 }
 
 /// The words of a text without the marks around them, up to a length.
-pub(crate) fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-    let is_end = |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii();
+fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    words_until(text, max_len, |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii())
+}
+
+/// As `words`, and each ends where something is true.
+pub(crate) fn words_until(
+    text: &str,
+    max_len: usize,
+    is_end: fn(char) -> bool,
+) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     let words = text.split(is_end).map(move |word| {
         let start = at;
@@ -107,6 +115,9 @@ pub(crate) fn is_long_and_random(word: &str) -> bool {
 /// Letters and digits in no order, or with capitals and a mark that stands between no parts of anything.
 pub(crate) fn is_jumble(word: &str) -> bool {
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
+    if word.len() < MIN_LEN || !has(u8::is_ascii_digit) {
+        return false;
+    }
     let marked = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%^&*+?~-_.".contains(&b))
         && has(|b| b"!#$%^&*+?~".contains(b))
         && has(u8::is_ascii_uppercase)

@@ -4,6 +4,7 @@
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
+mod beside;
 mod scored;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,9 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
 use crate::near;
-use crate::rules::{Rule, Scope, Skips, mark_read, run_on, touches, window};
+use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
     is_likely_password, is_other, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_weak_password,
@@ -66,10 +68,22 @@ pub struct Redactor {
     rules: Vec<Rule>,
     skips: Skips,
     finder: AhoCorasick,
-    /// For each keyword of `finder`: its text and the rules that wait for it.
-    keywords: Vec<(String, Vec<usize>)>,
+    /// The keywords of `finder`.
+    keywords: Vec<Keyword>,
     /// The rule under whose name values are redacted by their score.
     scored: Option<usize>,
+}
+
+/// A keyword, and by their index the rules that wait for it.
+#[derive(Default)]
+struct Keyword {
+    word: String,
+    /// Those that may find something in any text.
+    always: Vec<usize>,
+    /// Those that need a digit behind the keyword.
+    with_digit: Vec<usize>,
+    /// What is near it is scored.
+    is_scored: bool,
 }
 
 impl Default for Redactor {
@@ -94,18 +108,23 @@ impl Redactor {
 
     #[expect(clippy::expect_used, reason = "fixed data, tested")]
     fn with(rules: Vec<Rule>) -> Self {
-        let mut keywords: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut keywords: HashMap<String, Keyword> = HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
             for word in rule.keywords() {
-                keywords.entry(word).or_default().push(index);
+                let keyword = keywords.entry(word.clone()).or_insert_with(|| Keyword { word, ..Keyword::default() });
+                match rule.kind {
+                    Kind::Scored => keyword.is_scored = true,
+                    _ if rule.needs_digit => keyword.with_digit.push(index),
+                    _ => keyword.always.push(index),
+                }
             }
         }
-        let keywords = Vec::from_iter(keywords);
+        let keywords: Vec<Keyword> = keywords.into_values().collect();
         let finder = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .build(keywords.iter().map(|(word, _)| word))
+            .build(keywords.iter().map(|keyword| &keyword.word))
             .expect("a fixed list of keywords");
-        let scored = rules.iter().position(|rule| rule.kind == "scored");
+        let scored = rules.iter().position(|rule| rule.kind == Kind::Scored);
         Self { rules, skips: Skips::parse(), finder, keywords, scored }
     }
 
@@ -142,8 +161,7 @@ impl Redactor {
             let mut places = Vec::new();
             let mut of_part = self.scan(part, &mut places);
             of_part.extend(self.tokens(part));
-            of_part.extend(self.scored(part, &places, &of_part));
-            found.extend(of_part.into_iter().map(shift));
+            found.extend(self.scored(part, &places, of_part).into_iter().map(shift));
         }
         self.merge(found)
     }
@@ -153,41 +171,61 @@ impl Redactor {
         let mut found = Vec::new();
         // Up to where each rule has read already.
         let mut read = vec![0; self.rules.len()];
+        let mut next_digit = 0;
         for hit in self.finder.find_overlapping_iter(text) {
-            let Some((word, waiting)) = self.keywords.get(hit.pattern().as_usize()) else {
+            let Some(keyword) = self.keywords.get(hit.pattern().as_usize()) else {
                 continue;
             };
-            let mut digit = None;
-            for &index in waiting {
-                let (Some(rule), Some(read)) = (self.rules.get(index), read.get_mut(index)) else {
-                    continue;
-                };
-                if rule.kind == "scored" {
-                    places.push(hit.range());
-                    continue;
+            if keyword.is_scored {
+                places.push(hit.range());
+            }
+            let mut run = |index: usize| {
+                if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= **read) {
+                    self.run(index, text, (hit.range(), &keyword.word), read, &mut found);
                 }
-                let needs_digit = rule.needs_digit && !*digit.get_or_insert_with(|| has_digit(text, hit.end()));
-                if hit.start() < *read || needs_digit {
-                    continue;
-                }
-                let spans = match rule.kind {
-                    "find" => rule.search(text, read),
-                    "prefix" => Vec::from_iter(rule.tail(text, hit.range(), word, read)),
-                    "near" => Vec::from_iter(self.near(rule, text, hit.range())),
-                    "around" => self.around(rule, text, hit.range(), read),
-                    _ => Vec::from_iter(self.behind(rule, text, hit.range(), read)),
-                };
-                let secret =
-                    |span: &Range<usize>| text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value));
-                found.extend(spans.into_iter().filter(secret).map(|span| (index, span)));
+            };
+            keyword.always.iter().copied().for_each(&mut run);
+            if keyword.with_digit.is_empty() {
+                continue;
+            }
+            if next_digit < hit.end() {
+                next_digit = digit_from(text, hit.end());
+            }
+            if next_digit - hit.end() < DIGIT_WITHIN {
+                keyword.with_digit.iter().copied().for_each(&mut run);
             }
         }
         found
     }
 
+    /// What one rule finds at a keyword.
+    fn run(
+        &self,
+        index: usize,
+        text: &str,
+        (at, word): (Range<usize>, &str),
+        read: &mut usize,
+        found: &mut Vec<(usize, Range<usize>)>,
+    ) {
+        let Some(rule) = self.rules.get(index) else { return };
+        let add = |span: Range<usize>| {
+            if text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value)) {
+                found.push((index, span));
+            }
+        };
+        match rule.kind {
+            Kind::Find => rule.search(text, read).into_iter().for_each(add),
+            Kind::Prefix => rule.tail(text, at, word, read).into_iter().for_each(add),
+            Kind::Near => self.near(rule, text, at).into_iter().for_each(add),
+            Kind::Around => self.around(rule, text, at, read).into_iter().for_each(add),
+            Kind::After | Kind::Word => self.behind(rule, text, at, read).into_iter().for_each(add),
+            Kind::Scored | Kind::Token => {}
+        }
+    }
+
     /// Random tokens that only their form and place tell.
     fn tokens<'s>(&'s self, text: &'s str) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
-        let index = |id| self.rules.iter().position(|rule| rule.kind == "token" && rule.id == id);
+        let index = |id| self.rules.iter().position(|rule| rule.kind == Kind::Token && rule.id == id);
         let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
         tokens::find(text, &self.skips).filter_map(move |(sign, range)| {
             let index = match sign {
@@ -223,8 +261,11 @@ impl Redactor {
     /// Every word around a keyword that is a secret: of the lines before it as far as [`BEFORE`], of those behind it as far as
     /// [`BEHIND`].
     fn around(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Vec<Range<usize>> {
+        if !begins_a_word(text, word.start) {
+            return Vec::new();
+        }
         let name = text.get(word.start - identifier_before(text, word.start)..word.end).unwrap_or_default();
-        if self.is_public(text, word.start) || self.skips.has_stem(name) || !begins_a_word(text, word.start) {
+        if self.is_public(text, word.start) || self.skips.has_stem(name) {
             return Vec::new();
         }
         let start = text.floor_char_boundary(word.start.saturating_sub(BEFORE).max(*read));
@@ -237,12 +278,16 @@ impl Redactor {
         let rest = bytes.get(end..).and_then(|rest| rest.iter().take(256).position(is_blank)).unwrap_or(0);
         let Some(piece) = text.get(start..end + rest) else { return Vec::new() };
         *read = end + rest;
+        // What it finds has a digit.
+        if !piece.bytes().any(|b| b.is_ascii_digit()) || piece.contains("PUBLIC KEY") {
+            return Vec::new();
+        }
         let is_secret = |at: &Range<usize>| {
             let value = piece.get(at.clone());
             value.is_some_and(|value| self.is_secret(rule, value))
                 && !self.is_named_otherwise(line_before(text, start + at.start))
         };
-        let secrets = near::candidates(piece).filter(|_| !piece.contains("PUBLIC KEY")).filter(is_secret);
+        let secrets = near::candidates(piece).filter(is_secret);
         secrets.map(|at| start + at.start..start + at.end).collect()
     }
 
@@ -266,10 +311,15 @@ impl Redactor {
 
     /// The value behind a keyword, unless the words around mean no secret.
     fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
-        if rule.kind == "word" && !begins_a_word(text, word.start) {
+        if rule.kind == Kind::Word && !begins_a_word(text, word.start) {
             return None;
         }
-        let caught = rule.regex()?.captures(window(text, word.end))?;
+        let (regex, window) = (rule.regex()?, window(text, word.end));
+        // Seldom, and cheaper than to ask for the groups.
+        if !regex.is_match(window) {
+            return None;
+        }
+        let caught = regex.captures(window)?;
         let value = caught.get(rule.group)?;
         let range = value.start() + word.end..run_on(text, word.end, value.end());
         mark_read(&range, read);
@@ -361,55 +411,9 @@ impl Redactor {
     }
 }
 
-/// A digit is among the next bytes.
-fn has_digit(text: &str, at: usize) -> bool {
-    let ahead = text.as_bytes().get(at..(at + DIGIT_WITHIN).min(text.len())).unwrap_or_default();
-    ahead.iter().any(u8::is_ascii_digit)
-}
-
-/// No letter is before, or a small one before a capital (`dbPass`).
-fn begins_a_word(text: &str, at: usize) -> bool {
-    let previous = Some(at).and_then(|at| at.checked_sub(1));
-    let hump = touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
-    hump || !touches(text, previous, u8::is_ascii_alphabetic)
-}
-
 fn is_password_name(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     ["pass", "pwd"].iter().any(|part| word.contains(part))
-}
-
-/// `@` and a host without a dot, as in examples and on one's own machine.
-fn is_local(rest: &str) -> bool {
-    let Some(host) = rest.strip_prefix('@') else { return false };
-    let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());
-    let host = host.get(..end).unwrap_or_default();
-    !host.contains('.') || host.starts_with("127.") || host.starts_with("0.0.0.0")
-}
-
-/// A line without the marks at its end, and the name that it then ends with.
-fn name_at_end(line: &str) -> (&str, &str) {
-    let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-    let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
-    (end, name)
-}
-
-/// True within the name of a resource, which has its kind in front (`arn:aws:…:secret:name`).
-fn is_in_resource(line: &str) -> bool {
-    line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"))
-}
-
-/// What is on the line before the identifier at a place, at most 96 bytes.
-fn line_before(text: &str, at: usize) -> &str {
-    let end = at - identifier_before(text, at);
-    let before = text.get(text.floor_char_boundary(end.saturating_sub(96))..end).unwrap_or_default();
-    before.rsplit('\n').next().unwrap_or_default()
-}
-
-/// How many bytes of the same identifier are before a place.
-fn identifier_before(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(at.saturating_sub(40)..at).unwrap_or_default();
-    before.iter().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-".contains(b)).count()
 }
 
 /// The parts of the text outside redaction marks, each with its byte offset.

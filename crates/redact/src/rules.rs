@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
 use crate::score;
@@ -24,10 +25,39 @@ pub(crate) enum Scope {
     Provider,
 }
 
+/// How a rule looks for what it finds; the table's head explains each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Prefix,
+    After,
+    Word,
+    Near,
+    Around,
+    Find,
+    Scored,
+    Token,
+}
+
+impl Kind {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "prefix" => Self::Prefix,
+            "after" => Self::After,
+            "word" => Self::Word,
+            "near" => Self::Near,
+            "around" => Self::Around,
+            "find" => Self::Find,
+            "scored" => Self::Scored,
+            "token" => Self::Token,
+            _ => return None,
+        })
+    }
+}
+
 /// One line of the table; the file's head explains the columns.
 pub(crate) struct Rule {
     pub(crate) scope: Scope,
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Kind,
     pub(crate) id: &'static str,
     keywords: &'static str,
     pub(crate) group: usize,
@@ -46,7 +76,7 @@ pub(crate) struct Rule {
 /// What is known not to be a secret.
 #[derive(Default)]
 pub(crate) struct Skips {
-    parts: Vec<&'static str>,
+    parts: Option<AhoCorasick>,
     whole: Option<Regex>,
     samples: Vec<&'static str>,
     made_up: Vec<&'static str>,
@@ -73,7 +103,7 @@ impl Rule {
             "provider" => Scope::Provider,
             _ => return None,
         };
-        let (kind, id, keywords) = (columns.next()?, columns.next()?, columns.next()?);
+        let (kind, id, keywords) = (Kind::parse(columns.next()?)?, columns.next()?, columns.next()?);
         let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
         let check = columns.next()?;
         let has_digit = ["likely", "odd", "jumble", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
@@ -85,12 +115,24 @@ impl Rule {
             group,
             entropy,
             check,
-            needs_digit: has_digit && ["after", "word", "near"].contains(&kind),
+            needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
         })
+    }
+
+    /// Its form says enough: nothing else is written so. What other rules find has to pass the score too.
+    pub(crate) fn is_sure(&self) -> bool {
+        const FORMS: [&str; 5] = ["any", "seed", "codes", "pin", "claims"];
+        // The site's key looks the same and may be seen.
+        if self.id == "recaptcha-key" {
+            return false;
+        }
+        // A sentence that says what the value is.
+        let is_said = self.kind == Kind::Find && self.check == "phrase";
+        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_said || FORMS.contains(&self.check)
     }
 
     pub(crate) fn keywords(&self) -> Vec<String> {
@@ -107,7 +149,7 @@ impl Rule {
     }
 
     pub(crate) fn regex(&self) -> Option<&Regex> {
-        let start = if self.kind == "find" { "" } else { "^" };
+        let start = if self.kind == Kind::Find { "" } else { "^" };
         let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
@@ -141,7 +183,7 @@ impl Skips {
             let (what, list) = line.split_once('\t').unwrap_or_default();
             let list = list.split_whitespace();
             match what {
-                "part" => skips.parts.extend(list),
+                "part" => skips.parts = AhoCorasick::new(list).ok(),
                 "sample" => skips.samples.extend(list),
                 "stem" => skips.stems.extend(list),
                 "made-up" => skips.made_up.extend(list),
@@ -167,7 +209,7 @@ impl Skips {
 
     pub(crate) fn stands_in(&self, value: &str) -> bool {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        let part = self.parts.iter().any(|part| value.contains(part));
+        let part = self.parts.as_ref().is_some_and(|parts| parts.is_match(&value));
         part || self.whole.as_ref().is_some_and(|whole| whole.is_match(&value))
     }
 }
@@ -255,13 +297,13 @@ mod tests {
             TABLE.lines().filter(|line| line.starts_with("shape\t") || line.starts_with("provider\t")).count()
         );
         for rule in &rules {
-            assert_eq!(rule.keywords().is_empty(), rule.kind == "token", "{}", rule.id);
+            assert_eq!(rule.keywords().is_empty(), (rule.kind == Kind::Token), "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
-            assert!(groups > rule.group || ["around", "scored"].contains(&rule.kind), "{} {}", rule.id, rule.pattern);
             assert!(
-                ["prefix", "after", "word", "near", "around", "find", "token", "scored"].contains(&rule.kind),
-                "{}",
-                rule.id
+                groups > rule.group || matches!(rule.kind, Kind::Around | Kind::Scored),
+                "{} {}",
+                rule.id,
+                rule.pattern
             );
             let checks = [
                 "any",
@@ -289,7 +331,7 @@ mod tests {
             assert!(!rule.source.is_empty(), "{}", rule.id);
         }
         let skips = Skips::parse();
-        assert!(skips.whole.is_some() && !skips.parts.is_empty() && !skips.samples.is_empty());
+        assert!(skips.whole.is_some() && skips.parts.is_some() && !skips.samples.is_empty());
         assert!(
             !skips.before.is_empty() && !skips.between.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty()
         );

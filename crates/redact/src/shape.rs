@@ -8,20 +8,36 @@ use serde_json::Value;
 /// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
 pub(crate) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
+    let mut present = [0_u64; 4];
     for byte in text.bytes() {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
+        if let (Some(count), Some(part)) = (counts.get_mut(usize::from(byte)), present.get_mut(usize::from(byte / 64)))
+        {
             *count += 1;
+            *part |= 1 << (byte % 64);
         }
     }
-    let total: f64 = counts.iter().copied().map(f64::from).sum();
-    let bits = |share: f64| -share * share.log2();
-    counts.iter().filter(|&&count| count > 0).map(|&count| bits(f64::from(count) / total)).sum()
+    let total = text.len() as f64;
+    // Most bytes occur as often as the one before.
+    let (mut last, mut bits, mut sum) = (0, 0.0, 0.0);
+    for (part, first) in present.into_iter().zip([0, 64, 128, 192]) {
+        let mut rest = part;
+        while rest != 0 {
+            let count = counts.get(first + rest.trailing_zeros() as usize).copied().unwrap_or(0);
+            if count != last {
+                let share = f64::from(count) / total;
+                (last, bits) = (count, -share * share.log2());
+            }
+            sum += bits;
+            rest &= rest - 1;
+        }
+    }
+    sum
 }
 
 /// The words and numbers of an identifier in lower case: cut at other characters, between
 /// letters and digits, and at humps (`myAPIKey2` gives `my`, `api`, `key`, `2`).
 pub(crate) fn words(text: &str) -> Vec<String> {
-    pieces(text).into_iter().map(str::to_ascii_lowercase).collect()
+    pieces(text).map(str::to_ascii_lowercase).collect()
 }
 
 /// The last word in front of a keyword, in lower case, whatever `_-.` and blanks are
@@ -152,6 +168,10 @@ pub(crate) fn is_other(word: &str) -> bool {
         "://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2",
         "%3C",
     ];
+    // A plain name has no mark of those, and is most of what is asked for.
+    if word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+        return is_uuid(word);
+    }
     let host_byte = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
     let is_host = |host: &str| host.contains('.') && host.bytes().all(host_byte);
     // `me@host`, and `name@v3` of a package.
@@ -211,6 +231,16 @@ pub(crate) fn encodes_a_name(value: &str) -> bool {
     let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"._/-".contains(&b);
     text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
+}
+
+/// Words with blanks in base64, in UTF-8 or UTF-16.
+pub(crate) fn encodes_text(value: &str) -> bool {
+    let bytes = if value.len() >= 12 { decode(value) } else { None }.unwrap_or_default();
+    let wide = bytes.len() >= 8 && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let is_text =
+        text.len() >= 8 && text.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c.is_whitespace());
+    wide || (is_text && !text.contains(':') && text.trim().contains(' '))
 }
 
 /// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID is recognised by its form alone.
@@ -273,31 +303,35 @@ fn mixed_in_one_run(value: &str) -> bool {
     })
 }
 
-fn pieces(text: &str) -> Vec<&str> {
+/// Runs of letters or of digits, cut at humps too.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let class = |at: usize| match text.as_bytes().get(at) {
         Some(b'a'..=b'z') => 1,
         Some(b'A'..=b'Z') => 2,
         Some(b'0'..=b'9') => 3,
         _ => 0,
     };
-    let mut out = Vec::new();
-    let mut start = 0;
-    for at in 0..text.len() {
-        match (class(at), class(at + 1)) {
-            // The capital before a small letter opens a word of its own.
-            (2, 1) => {
-                out.extend(text.get(start..at).filter(|piece| !piece.is_empty()));
-                start = at;
-            }
-            (here, next) if here == next => {}
-            (0, _) => start = at + 1,
-            _ => {
-                out.extend(text.get(start..=at));
-                start = at + 1;
+    let (mut start, mut at, mut here) = (0, 0, class(0));
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let next = class(at + 1);
+            let piece = match (here, next) {
+                // The capital before a small letter opens a word of its own.
+                (2, 1) => std::mem::replace(&mut start, at)..at,
+                (here, next) if here == next => start..start,
+                (0, _) => {
+                    start = at + 1;
+                    start..start
+                }
+                _ => std::mem::replace(&mut start, at + 1)..at + 1,
+            };
+            (at, here) = (at + 1, next);
+            if !piece.is_empty() {
+                return text.get(piece);
             }
         }
-    }
-    out
+        None
+    })
 }
 
 #[cfg(test)]
@@ -308,12 +342,14 @@ mod tests {
     fn entropy_in_bits_a_byte() {
         assert!(entropy("") < 0.001 && entropy("aaaa") < 0.001);
         assert!((entropy("abcd") - 2.0).abs() < 0.001);
+        assert!((entropy("aab\u{e9}") - 1.921_928).abs() < 0.001);
     }
 
     #[test]
     fn identifiers_fall_into_words() {
         assert_eq!(words("myAPIKey_2.x-Ray"), ["my", "api", "key", "2", "x", "ray"]);
         assert_eq!(words("é key"), ["key"]);
+        assert_eq!(words("HTTPServer2B--x9Y_"), ["http", "server", "2", "b", "x", "9", "y"]);
     }
 
     #[test]
@@ -331,6 +367,19 @@ mod tests {
             ("aG9=dA", None),
         ] {
             assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_in_base64_are_text() {
+        for (text, expected) in [
+            ("aGVsbG8gdGhlcmUsIHdvcmxk", true),
+            ("RwBlAHQALQBEAGEAdABlAA", true),
+            ("dXNlcjpwYXNzIHdvcmQgMQ==", false),
+            ("q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
+            ("", false),
+        ] {
+            assert_eq!(encodes_text(text), expected, "{text}");
         }
     }
 

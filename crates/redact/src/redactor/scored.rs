@@ -2,87 +2,146 @@
 
 use std::ops::Range;
 
-use crate::rules::touches;
-use crate::score;
-use crate::shape::{claims_nothing, encodes_a_name, entropy, is_digest, is_pin, repeats_a_group, word_before, words};
+use serde_json::{Value, json};
 
-use super::{Redactor, is_in_resource, line_before, name_at_end};
+use crate::rules::{Rule, touches};
+use crate::score::{self, Candidate, Hit, Other};
+use crate::shape::{
+    claims_nothing, encodes_a_name, encodes_text, entropy, is_digest, is_pin, repeats_a_group, word_before, words,
+};
+
+use super::Redactor;
+use super::beside::{is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
 const DATA: usize = 20;
 
+/// Places, each with the index of the rule that names it.
+type Ruled = Vec<(usize, Range<usize>)>;
+
 impl Redactor {
-    /// What no rule has found and looks like a secret in its place.
-    pub(super) fn scored(
-        &self,
-        text: &str,
-        places: &[Range<usize>],
-        found: &[(usize, Range<usize>)],
-    ) -> Vec<(usize, Range<usize>)> {
-        let Some(index) = self.scored else { return Vec::new() };
-        let mut known: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
-        known.sort_unstable_by_key(|range| (range.start, range.end));
-        // Each ends no earlier than those before it, so that they can be searched by their ends.
-        let mut end = 0;
-        for range in &mut known {
-            end = end.max(range.end);
-            range.end = end;
-        }
-        let is_new = |range: &Range<usize>| {
-            let next = known.partition_point(|it| it.end <= range.start);
-            known.get(next).is_none_or(|it| it.start >= range.end)
-        };
-        let secrets = score::find(text, places, |at| self.is_other(text, at));
-        secrets.into_iter().filter(is_new).map(|range| (index, range)).collect()
+    /// Of what rules have found what is sure, and what looks like a secret in its place, whether a rule has found it or not.
+    pub(super) fn scored(&self, text: &str, places: &[Range<usize>], found: Ruled) -> Ruled {
+        let Some(index) = self.scored else { return found };
+        let (mut sure, hits) = self.hits(found);
+        let plain: Vec<Hit> = hits.iter().map(|(_, hit)| hit.clone()).collect();
+        let (kept, secrets) = score::find(text, places, &plain, |at| self.other(text, at));
+        let kept = kept.into_iter().filter_map(|at| hits.get(at));
+        sure.extend(kept.map(|(rule, hit)| (*rule, hit.range.clone())));
+        let known = Spans::of(&sure);
+        let new = secrets.into_iter().filter(|range| !known.overlap(range));
+        sure.extend(new.map(|range| (index, range)));
+        sure
     }
 
-    /// The value is a placeholder, or its name says that it is something else.
-    fn is_other(&self, text: &str, at: &Range<usize>) -> bool {
+    /// Of what rules have found what is sure, and for each other place the first of its rules and all of them.
+    fn hits(&self, mut found: Ruled) -> (Ruled, Vec<(usize, Hit)>) {
+        let mut sure = found.clone();
+        sure.retain(|(rule, _)| self.rules.get(*rule).is_some_and(Rule::is_sure));
+        let known = Spans::of(&sure);
+        found.sort_unstable_by_key(|(rule, range)| (range.start, range.end, *rule));
+        let mut hits: Vec<(usize, Hit)> = Vec::new();
+        for (index, range) in found {
+            let Some(rule) = self.rules.get(index).filter(|rule| !rule.is_sure()) else { continue };
+            if known.overlap(&range) {
+                sure.push((index, range));
+                continue;
+            }
+            let name = [rule.id, rule.check];
+            match hits.last_mut() {
+                Some((_, hit)) if hit.range == range => hit.rules.push(name),
+                _ => hits.push((index, Hit { range, rules: vec![name] })),
+            }
+        }
+        (sure, hits)
+    }
+
+    /// Why a value may be something else: it is a placeholder, or its name says so.
+    fn other(&self, text: &str, at: &Range<usize>) -> Other {
         let value = text.get(at.clone()).unwrap_or_default();
         // A number may be a code.
         if value.bytes().all(|b| b.is_ascii_digit()) {
-            return !is_pin(value);
-        }
-        if self.skips.is_sample(value) || self.skips.stands_in(value) || self.skips.is_made_up(value) {
-            return true;
+            return if is_pin(value) { Other::None } else { Other::Sample };
         }
         // A call or an index is code that yields the value.
         let is_code = touches(text, Some(at.end), |b| b"([".contains(b));
-        if is_code || is_key_or_target(value) || self.is_identifier(value) || is_of_no_use(value) {
-            return true;
+        match () {
+            () if self.skips.is_sample(value) => Other::Sample,
+            () if self.skips.stands_in(value) => Other::StandsIn,
+            () if self.skips.is_made_up(value) => Other::MadeUp,
+            () if is_public(value) => Other::Public,
+            () if encodes_text(value) => Other::Text,
+            () if is_code || is_key_or_target(value) || self.is_identifier(value) || is_of_no_use(value) => {
+                Other::NoUse
+            }
+            () => self.other_by_line(value, line_before(text, at.start)),
         }
-        let line = line_before(text, at.start);
-        if is_in_resource(line) {
-            return true;
-        }
+    }
+
+    /// What is before a value on its line says that it is something else.
+    fn other_by_line(&self, value: &str, line: &str) -> Other {
         let (end, name) = name_at_end(line);
+        if is_in_resource(line) || self.skips.has_stem(name) {
+            return Other::Named;
+        }
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        if value.len() >= DATA || is_hex {
+        let is_other = if value.len() >= DATA || is_hex {
             let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
             let is_of_a_thing =
                 self.skips.before.contains(before.as_str()) || (is_hex && self.skips.between.contains(before.as_str()));
             // A file, and the commit that it is of.
             let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
-            return is_of_a_thing || is_of_a_file || self.is_named_otherwise(line);
-        }
-        words(name).last().is_some_and(|last| self.skips.after.contains(last.as_str()))
+            is_of_a_thing || is_of_a_file || self.is_named_otherwise(line)
+        } else {
+            words(name).last().is_some_and(|last| self.skips.after.contains(last.as_str()))
+        };
+        if is_other { Other::Named } else { Other::None }
     }
 
-    /// What is measured in a text, by its place, with the level of each of its traits: what `scripts/fit_secrets.py` reads.
+    /// What is measured in a text, as JSON for `scripts/fit_secrets.py`: of each candidate its place, the level of each of its traits, its
+    /// buckets, and whether a rule found it; and where rules are sure.
     #[doc(hidden)]
     #[must_use]
-    pub fn measured(&self, text: &str) -> Vec<(Range<usize>, Vec<u16>)> {
+    pub fn measured(&self, text: &str) -> Value {
         let mut places = Vec::new();
-        self.scan(text, &mut places);
-        let candidates = score::candidates(text, &places, |at| self.is_other(text, at)).into_iter();
-        candidates.map(|one| (one.range, one.levels)).collect()
+        let mut found = self.scan(text, &mut places);
+        found.extend(self.tokens(text));
+        let (sure, hits) = self.hits(found);
+        let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
+        let candidates = score::candidates(text, &places, &hits, |at| self.other(text, at)).into_iter();
+        let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
+        let measured: Vec<Value> = candidates.map(row).collect();
+        let sure: Vec<[usize; 2]> = sure.iter().map(|(_, range)| [range.start, range.end]).collect();
+        json!({ "measured": measured, "sure": sure })
     }
 
-    /// The names of the traits that are measured, and how many levels each has.
+    /// The names of the traits that are measured and how many levels each has, and how many buckets there are; as JSON.
     #[doc(hidden)]
     #[must_use]
-    pub fn traits() -> &'static [(&'static str, u16)] {
-        score::traits()
+    pub fn measures() -> Value {
+        json!([score::traits(), score::n_buckets()])
+    }
+}
+
+/// Places of a text, to ask whether another overlaps one of them.
+struct Spans(Vec<Range<usize>>);
+
+impl Spans {
+    fn of(found: &[(usize, Range<usize>)]) -> Self {
+        let mut spans: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
+        spans.sort_unstable_by_key(|range| (range.start, range.end));
+        // Each ends no earlier than those before it, so that they can be searched by their ends.
+        let mut end = 0;
+        for range in &mut spans {
+            end = end.max(range.end);
+            range.end = end;
+        }
+        Self(spans)
+    }
+
+    fn overlap(&self, range: &Range<usize>) -> bool {
+        let next = self.0.partition_point(|it| it.end <= range.start);
+        self.0.get(next).is_some_and(|it| it.start < range.end)
     }
 }
 
@@ -91,6 +150,97 @@ fn name_ends_as_file(line: &str) -> bool {
     let word = line.rsplit([' ', '\t']).next().unwrap_or_default();
     word.rsplit_once('.')
         .is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase()))
+}
+
+/// Begins as nothing does but what may be seen: public keys and certificates, images and archives, addresses, digests with the
+/// name of their kind, identifiers of measurements and of accounts; or is known to all from a specification.
+fn is_public(value: &str) -> bool {
+    const STARTS: [&str; 57] = [
+        "iVBORw0",
+        "R0lGOD",
+        "JVBERi",
+        "UEsDB",
+        "/9j/",
+        "H4sIA",
+        "AAAAB3NzaC1",
+        "AAAAC3NzaC1",
+        "AAAAE2VjZHNh",
+        "MIIBIjANBg",
+        "MIICIjANBg",
+        "MIIBojANBg",
+        "MIGfMA0G",
+        "MFkwEwYH",
+        "MHYwEAYH",
+        "MCowBQYDK2V",
+        "LS0tLS1CRUdJTiBDRVJU",
+        "LS0tLS1CRUdJTiBQVUJ",
+        "age1",
+        "xpub",
+        "ypub",
+        "zpub",
+        "tpub",
+        "bc1q",
+        "bc1p",
+        "tb1q",
+        "npub1",
+        "lnbc",
+        "lntb",
+        "bafy",
+        "RWQ",
+        "sha1-",
+        "sha1:",
+        "sha256-",
+        "sha256/",
+        "sha256:",
+        "SHA256:",
+        "sha384-",
+        "sha512-",
+        "sha512:",
+        "md5:",
+        "MD5:",
+        "h1:",
+        "S-1-5-",
+        "urn:",
+        "did:",
+        "arn:",
+        "pk_test_",
+        "pk_live_",
+        "_ZN",
+        "naa.",
+        "ami-",
+        "vpc-",
+        "subnet-",
+        "sg-",
+        "vol-",
+        "eni-",
+    ];
+    // Keys and digests of FIPS 197, RFC 8439, of `password` and of nothing.
+    const KNOWN: [&str; 8] = [
+        "2b7e151628aed2a6",
+        "000102030405",
+        "0123456789abcdef",
+        "5f4dcc3b5aa765d6",
+        "d41d8cd98f00b204",
+        "da39a3ee5e6b4b0d",
+        "e3b0c44298fc1c14",
+        "1234567890123456",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let known = lower.strip_prefix("0x").unwrap_or(&lower).replace([' ', ':', ','], "");
+    let is_address =
+        lower.strip_prefix("0x").is_some_and(|hex| hex.len() == 40 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    let is_content = value.len() == 46 && value.starts_with("Qm");
+    let is_head =
+        ["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"].iter().any(|head| value.starts_with(head)) && !value.contains('.');
+    let is_tag = value.len() <= 16 && ["G-", "GTM-", "UA-", "AW-"].iter().any(|start| value.starts_with(start));
+    // The example of those who explain JSON Web Tokens.
+    value.contains("eyJzdWIiOiIxMjM0NTY3ODkw")
+        || is_address
+        || is_content
+        || is_head
+        || is_tag
+        || STARTS.iter().any(|start| value.starts_with(start))
+        || KNOWN.iter().any(|start| known.starts_with(start))
 }
 
 /// One character again and again, or what says that it stands for nobody.

@@ -616,3 +616,20 @@ proptest! {
         prop_assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(same) if same == text));
     }
 }
+
+#[test]
+fn a_digit_is_looked_for_from_each_keyword_on() {
+    for (text, at, expected) in
+        [("a1b2", 0, 1), ("a1b2", 1, 1), ("a1b2", 2, 3), ("a1b", 2, usize::MAX), ("", 0, usize::MAX)]
+    {
+        assert_eq!(digit_from(text, at), expected, "{text} {at}");
+    }
+    // The digit of one keyword is not that of the next.
+    let secret = ["m4ng0", "-Tr33!"].concat();
+    let text = format!(
+        "password of 1 user\n{}password: {secret}\n{}password: none\n",
+        "words ".repeat(90),
+        "words ".repeat(90)
+    );
+    assert_eq!(redact(&text), text.replace(&secret, "[REDACTED:password]"));
+}

@@ -22,11 +22,14 @@ const END: u8 = 16;
 /// The words of a text, and the parts of those that have marks of an assignment, a list or an address in them.
 pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for word in near::words(text, MAX_LEN) {
+    for word in near::words_until(text, MAX_LEN, is_end) {
         let first = found.len();
         let mut add = |at: Range<usize>| {
             let at = trimmed(text, at);
-            let flag = text.get(at.clone()).is_none_or(|value| value.starts_with(['-', ')', ']', '}', '/']));
+            let is_path = |value: &str| value.len() < 16 || value.get(1..).unwrap_or_default().contains(['/', '.']);
+            let flag = text.get(at.clone()).is_none_or(|value| {
+                value.starts_with(['-', ')', ']', '}']) || (value.starts_with('/') && is_path(value))
+            });
             if !flag && (MIN_LEN..=MAX_LEN).contains(&at.len()) {
                 found.push(at.start + offset..at.end + offset);
             }
@@ -35,7 +38,13 @@ pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
         if whole.contains("base64,") {
             continue;
         }
+        let from = whole.find(['=', ':', ',']).map_or(0, |at| at + 1);
+        let rest = whole.get(from..).unwrap_or_default();
         let is_key = whole.len() >= 24 && is_base64_key(whole);
+        if !is_key && from > 0 && rest.len() >= 24 && is_base64_key(rest) {
+            add(word.start + from..word.end);
+            continue;
+        }
         if is_key || !has_parts(whole) {
             add(word.clone());
         }
@@ -47,7 +56,8 @@ pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
         rest.dedup();
         found.append(&mut rest);
     }
-    found.extend(phrases(text).map(|at| at.start + offset..at.end + offset));
+    let of_many = phrases(text).chain(rests(text)).chain(groups(text)).chain(seeds(text));
+    found.extend(of_many.map(|at| at.start + offset..at.end + offset));
     found
 }
 
@@ -102,6 +112,11 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     }
 }
 
+/// Ends a word; letters beyond ASCII do not, but for those of languages that are written without blanks.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || "\"'`“”‘’„‚«»「」<>\\".contains(c) || !(c.is_ascii() || (c.is_alphabetic() && c < '\u{2e80}'))
+}
+
 /// Quoted words with blanks between: passphrases are written so.
 fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
@@ -115,13 +130,133 @@ fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
             place.and_then(|place| text.as_bytes().get(place)).is_some_and(|b| b"\"'`".contains(b))
         };
         let piece = text.get(at.clone()).unwrap_or_default();
-        let is_word = |word: &str| (3..=10).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_alphanumeric());
-        quoted(at.start.checked_sub(1))
-            && quoted(Some(at.end))
-            && (12..=160).contains(&piece.len())
-            && (3..=24).contains(&piece.split(' ').count())
-            && piece.split(' ').all(is_word)
+        quoted(at.start.checked_sub(1)) && quoted(Some(at.end)) && is_phrase(piece)
     })
+}
+
+/// Two words or more, of letters and digits, with a blank between each.
+fn is_phrase(piece: &str) -> bool {
+    let is_word = |word: &str| {
+        let body = word.trim_end_matches([',', '.', '!', '?', ';']);
+        (1..=14).contains(&body.chars().count()) && body.chars().all(|c| c.is_alphanumeric() || "-_'&+".contains(c))
+    };
+    (10..=160).contains(&piece.len())
+        && (2..=24).contains(&piece.split(' ').count())
+        && piece.split(' ').all(is_word)
+        && piece.chars().any(char::is_alphabetic)
+}
+
+/// What is behind a colon or an equals sign up to the end of its line, if it has blanks in it.
+fn rests(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = 0;
+    let lines = text.split('\n').map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        (start, line)
+    });
+    lines.filter_map(|(start, line)| {
+        let mark = line.rfind(": ").map(|at| at + 2).or_else(|| line.find('=').map(|at| at + 1))?;
+        let rest = line.get(mark..)?;
+        let value = rest.trim();
+        let start = start + mark + (rest.len() - rest.trim_start().len());
+        let is_short = line.get(..mark).is_some_and(|name| name.trim().split(' ').count() <= 4);
+        (is_short && value.split(' ').count() <= 8 && is_phrase(value)).then(|| start..start + value.len())
+    })
+}
+
+/// Twelve words or more in small letters with blanks, commas or numbers between them, none of which holds sentences together.
+fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    const STOPS: [&str; 40] = [
+        "the", "and", "for", "with", "that", "this", "you", "your", "are", "was", "not", "from", "have", "has", "but",
+        "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
+        "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
+    ];
+    // Few texts have so many such words in a row, so what is no word of a wallet is asked for in those alone.
+    let rows = rows_of_words(text).filter(|row| row.len() >= 12);
+    rows.flat_map(move |row| {
+        let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
+        let parts = row.split(is_stop).filter(|part| part.len() >= 12);
+        parts.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect::<Vec<_>>()
+    })
+}
+
+/// Rows of words of three to eight small letters, with little between two of them.
+fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
+    let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || ",.)".contains(c);
+    let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+    let is_of_row = |word: &&str| (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
+    let mut words = text.split(is_gap).filter(|word| !word.is_empty());
+    let mut row: Vec<Range<usize>> = Vec::new();
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next();
+            let Some(at) = word.filter(is_of_row).map(|word| place(word)..place(word) + word.len()) else {
+                if !row.is_empty() {
+                    return Some(std::mem::take(&mut row));
+                }
+                word?;
+                continue;
+            };
+            if row.last().is_some_and(|last| at.start - last.end > 8) {
+                return Some(std::mem::replace(&mut row, vec![at]));
+            }
+            row.push(at);
+        }
+    })
+}
+
+/// Four groups or more of as many letters and digits, with a blank or a colon between each.
+fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let start = at;
+            let length = |from: usize| {
+                bytes.get(from..).unwrap_or_default().iter().take(9).take_while(|b| b.is_ascii_alphanumeric()).count()
+            };
+            let first = length(start);
+            if first == 0 {
+                at += 1;
+                continue;
+            }
+            let (mut end, mut n_groups) = (start + first, 1);
+            let mark = bytes.get(end).copied().unwrap_or(b'\n');
+            if (2..=8).contains(&first) && matches!(mark, b' ' | b':' | b'-') {
+                while bytes.get(end) == Some(&mark) && length(end + 1) == first {
+                    end += 1 + first;
+                    n_groups += 1;
+                }
+            }
+            at = if n_groups > 1 {
+                end
+            } else {
+                start + bytes.get(start..).unwrap_or_default().iter().take_while(|b| b.is_ascii_alphanumeric()).count()
+            };
+            if n_groups >= 4 && end - start >= 15 {
+                return Some(start..end);
+            }
+        }
+        None
+    })
+}
+
+/// What is in a value: letters, and digits or marks that no name has.
+pub(super) struct Kinds {
+    pub(super) letters: bool,
+    pub(super) others: bool,
+}
+
+pub(super) fn kinds(value: &str) -> Kinds {
+    let kinds = value.bytes().fold(0, |kinds, byte| kinds | if byte == b'=' { SPICE } else { kind(byte) });
+    Kinds { letters: kinds & (LOWER | UPPER) != 0, others: kinds & (DIGIT | SPICE) != 0 }
+}
+
+/// The whole of a word is odd, as [`odd_words`] says.
+pub(super) fn is_odd_word(value: &str) -> bool {
+    let kinds = value.bytes().fold(0, |kinds, byte| kinds | kind(byte));
+    let mixed = kinds & DIGIT != 0 && kinds & (LOWER | UPPER) != 0;
+    mixed && kinds & END == 0 && (ODD_LEN..=MAX_LEN).contains(&value.len()) && is_odd(value.as_bytes(), kinds)
 }
 
 /// Words of letters and digits that are mixed with marks, of both cases, or change places: a cheap look at each byte of a text.
@@ -182,6 +317,29 @@ mod tests {
         check("DB_PASS=a1b2-c3 --pw=(x9y8z7)", &["DB_PASS", "a1b2-c3", "(x9y8z7", "x9y8z7"]);
         check("smtp://me:s3cr3t@mail/", &["s3cr3t"]);
         check("say \"maple otter river\" now", &["maple", "otter", "river", "maple otter river"]);
+        check("PW: Kröte77 \nist", &["Kröte77"]);
+        check("PW: Kröte ist 7", &["Kröte", "Kröte ist 7"]);
+    }
+
+    #[test]
+    fn groups_and_the_words_of_a_wallet_are_found_as_a_whole() {
+        let found = |spans: Vec<Range<usize>>, text: &str| -> Vec<String> {
+            spans.into_iter().filter_map(|at| text.get(at)).map(str::to_owned).collect()
+        };
+        for (text, expected) in [
+            ("key abcd efgh ijkl mnop.", &["abcd efgh ijkl mnop"][..]),
+            ("57:DB:09:C4:13:F4 = ", &["57:DB:09:C4:13:F4"]),
+            ("one two six nine", &[]),
+            ("2024-05-06 10:11:12", &[]),
+        ] {
+            assert_eq!(found(groups(text).collect(), text), expected, "{text}");
+        }
+        let words = "otter maple river stone cloud ember quartz falcon birch meadow harbor violet";
+        for (text, n) in
+            [(format!("seed: {words}."), 1), (words.replace(' ', ", "), 1), (words.replace("river", "and"), 0)]
+        {
+            assert_eq!(seeds(&text).count(), n, "{text}");
+        }
     }
 
     #[test]

@@ -26,10 +26,12 @@ pub(super) enum Form {
     Address,
     Code,
     Phrase,
+    Seed,
+    Dotted,
 }
 
 impl Form {
-    pub(super) const N: u16 = 19;
+    pub(super) const N: u16 = 21;
 }
 
 /// Marks that passwords have and names do not.
@@ -65,6 +67,8 @@ impl Counts {
                 b'0'..=b'9' => 2,
                 mark if is_spice(mark) => 3,
                 b'_' | b'-' | b'.' => 4,
+                // Letters beyond ASCII; other such characters are in no value.
+                128.. => 0,
                 _ => 5,
             };
             let count = match kind {
@@ -114,7 +118,7 @@ fn form(value: &str, counts: &Counts, random: bool, oddness: f64) -> Form {
         return Form::Uuid;
     }
     if value.contains(' ') {
-        return Form::Phrase;
+        return if is_seed(value) { Form::Seed } else { Form::Phrase };
     }
     if counts.letters() == 0 {
         return if counts.digits == value.len() { Form::Digits } else { Form::Date };
@@ -153,6 +157,7 @@ fn plain_form(value: &str, counts: &Counts, random: bool, oddness: f64) -> Form 
     if counts.digits == 0 {
         let long = parts.all(|part| part.len() >= 3 && part.bytes().all(|b| b.is_ascii_lowercase()));
         return match () {
+            () if value.contains('.') => Form::Dotted,
             () if n_parts >= 3 && long => Form::Phrase,
             () if random && value.len() >= 10 || oddness > 5.6 => Form::OddLetters,
             () if counts.upper == 0 && counts.joints == 0 => Form::LowerWord,
@@ -182,9 +187,21 @@ fn is_date(value: &str) -> bool {
         && value.bytes().all(|b| b.is_ascii_digit() || b"-:./+,TZvemsx".contains(&b))
 }
 
+/// Twelve words or more in small letters, as wallets write their seed (BIP 39).
+fn is_seed(value: &str) -> bool {
+    let words = value.split(|c: char| !c.is_ascii_lowercase()).filter(|word| !word.is_empty());
+    words.clone().count() >= 12 && words.clone().all(|word| (3..=8).contains(&word.len()))
+}
+
 /// Ends like a file's name or a host's.
 fn is_file(value: &str) -> bool {
-    value.rsplit_once('.').is_some_and(|(start, end)| {
-        !start.is_empty() && (2..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase())
-    })
+    const ENDS: [&str; 80] = [
+        "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "json", "jsonl", "yaml", "yml", "toml", "md", "txt", "sh", "go",
+        "java", "kt", "cpp", "hpp", "cs", "rb", "php", "html", "css", "scss", "xml", "sql", "log", "conf", "cfg",
+        "ini", "lock", "pem", "crt", "cer", "csv", "tsv", "pdf", "png", "jpg", "svg", "gif", "zip", "tar", "gz", "tgz",
+        "xz", "exe", "dll", "so", "jar", "war", "env", "local", "com", "org", "net", "io", "de", "fr", "es", "jp",
+        "cn", "uk", "eu", "ch", "at", "it", "nl", "example", "test", "internal", "intern", "corp", "lan", "svc", "dev",
+        "app", "invalid",
+    ];
+    value.rsplit_once('.').is_some_and(|(start, end)| !start.is_empty() && ENDS.contains(&end))
 }

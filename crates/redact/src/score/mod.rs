@@ -1,17 +1,21 @@
 //! Values that no rule describes: each candidate near a word that promises a secret is measured, and a fitted table says whether it is one.
 //!
-//! A candidate's traits are its form (length, kinds of characters, how much like words its letters are) and what is around it (the
-//! words before and behind, the separator, the line). `weights.tsv` says what each level of each trait is worth; `scripts/fit_secrets.py`
+//! A candidate's traits are its form (length, kinds of characters, how much like words its letters are, whether the words are those of
+//! programs) and what is around it (the words before and behind, the separator, the line, the rules that found it). The words
+//! themselves are hashed into buckets. `weights.tsv` says what each level of each trait and each bucket is worth; `scripts/fit_secrets.py`
 //! fits it.
 
 mod cut;
 mod form;
+mod grams;
+mod known;
 mod traits;
 mod weights;
 mod words;
 
 use std::ops::Range;
 
+use self::traits::Measurer;
 use self::weights::Weights;
 use self::words::Said;
 
@@ -22,22 +26,69 @@ const BEHIND: usize = 320;
 /// A word at the border of a window is read as a whole up to so many bytes.
 const BORDER: usize = 256;
 /// A plain word is a candidate only so near behind a word that promises a secret.
-const NEAR: usize = 24;
+const NEAR: usize = 48;
+/// A value so long is data where nothing promises more.
+const LONG: usize = 32;
+/// And one so long unless something before it does.
+const DATA: usize = 60;
+/// So long a value with blanks is the words of a wallet.
+const MANY: usize = 60;
 /// And a number only so near.
 const NEAR_NUMBER: usize = 60;
-
-/// A value so long is data, unless something before it promises more.
-const LONG: usize = 32;
+/// What words and doubts of a candidate add to what its form and place say is less, as measured.
+const REACH: f32 = 6.0;
 /// What begins a key that may be seen.
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
 pub(crate) use self::words::openers;
+
+/// What some rules found that only the score can be sure of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) range: Range<usize>,
+    /// The name and the check of each of the rules.
+    pub(crate) rules: Vec<[&'static str; 2]>,
+}
+
+/// Why a value may be something else; the order is that of the levels of the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Other {
+    None,
+    Sample,
+    StandsIn,
+    MadeUp,
+    NoUse,
+    Named,
+    Public,
+    Text,
+    NearPublic,
+}
+
+impl Other {
+    const N: u16 = 9;
+
+    /// There is nothing to weigh: what a rule found is no sample and nothing public, and what none found is none of the others either,
+    /// but words with dots may be a passphrase as well as a reference.
+    fn decides(self, is_hit: bool, value: &str) -> bool {
+        let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
+        match self {
+            Self::None => false,
+            Self::Sample | Self::Public => true,
+            Self::StandsIn if value.contains('.') && value.bytes().all(dotted) => false,
+            _ => !is_hit,
+        }
+    }
+}
 
 /// A value that may be a secret, and the level of each of its traits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) range: Range<usize>,
     pub(crate) levels: Vec<u16>,
+    /// Buckets of what is written in it and around it.
+    pub(crate) buckets: Vec<u16>,
+    /// Which of the hits it is.
+    pub(crate) hit: Option<usize>,
 }
 
 /// The names of the traits and how many levels each has.
@@ -45,12 +96,28 @@ pub(crate) fn traits() -> &'static [(&'static str, u16)] {
     &traits::TRAITS
 }
 
-/// The secrets near some places of the text, in order, none overlapping another.
-pub(crate) fn find(text: &str, places: &[Range<usize>], is_other: impl Fn(&Range<usize>) -> bool) -> Vec<Range<usize>> {
+/// How many buckets there are.
+pub(crate) fn n_buckets() -> usize {
+    grams::N_BUCKETS
+}
+
+/// What of the hits are secrets, and what else is near some places of the text; in order, none of the latter overlapping another.
+pub(crate) fn find(
+    text: &str,
+    places: &[Range<usize>],
+    hits: &[Hit],
+    other: impl Fn(&Range<usize>) -> Other,
+) -> (Vec<usize>, Vec<Range<usize>>) {
     let weights = Weights::shared();
-    let scored = candidates(text, places, is_other).into_iter();
-    let mut scored: Vec<(f32, Range<usize>)> = scored.map(|one| (weights.sum(&one.levels), one.range)).collect();
-    scored.retain(|(sum, _)| *sum >= 0.0);
+    let (mut kept, mut scored) = (Vec::new(), Vec::new());
+    for one in measured(text, places, hits, other, REACH) {
+        let sum = weights.sum(&one.levels, &one.buckets);
+        match one.hit {
+            Some(hit) if sum + weights.ease >= 0.0 => kept.push(hit),
+            None if sum >= 0.0 => scored.push((sum, one.range)),
+            _ => {}
+        }
+    }
     scored.sort_by_key(|(_, at)| (at.start, at.end));
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
@@ -64,74 +131,127 @@ pub(crate) fn find(text: &str, places: &[Range<usize>], is_other: impl Fn(&Range
             _ => found.push((sum, range)),
         }
     }
-    found.into_iter().map(|(_, range)| range).collect()
+    (kept, found.into_iter().map(|(_, range)| range).collect())
 }
 
-/// What may be a secret near some places of the text.
+/// What may be a secret near some places of the text, and the hits.
 pub(crate) fn candidates(
     text: &str,
     places: &[Range<usize>],
-    is_other: impl Fn(&Range<usize>) -> bool,
+    hits: &[Hit],
+    other: impl Fn(&Range<usize>) -> Other,
+) -> Vec<Candidate> {
+    measured(text, places, hits, other, f32::INFINITY)
+}
+
+/// Candidates without those whose form and place alone are so far below the threshold.
+fn measured(
+    text: &str,
+    places: &[Range<usize>],
+    hits: &[Hit],
+    other: impl Fn(&Range<usize>) -> Other,
+    reach: f32,
 ) -> Vec<Candidate> {
     let weights = Weights::shared();
-    let mut found = Vec::new();
-    for window in windows(text, &all_places(text, places)) {
-        let Some(piece) = text.get(window.clone()) else { continue };
-        let said = words::said(piece, window.start);
-        let is_public = PUBLIC.iter().any(|head| piece.contains(head));
-        for at in cut::candidates(piece, window.start) {
-            let value = text.get(at.clone()).unwrap_or_default();
-            if is_public && value.len() >= 16 {
-                continue;
-            }
-            if is_worth(text, value, &at, &said) && !is_other(&at) {
-                found.push(Candidate { levels: traits::levels(text, &at, &said, weights), range: at });
-            }
+    let (mut found, mut measurer) = (Vec::new(), Measurer::default());
+    each_candidate(text, places, hits, |range, hit, said, is_public| {
+        let value = text.get(range.clone()).unwrap_or_default();
+        if hit.is_none() && !is_assigned(text, range.start) && measurer.is_name(value, weights) {
+            return;
         }
-    }
+        let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
+        let one = measurer.measure(text, &range, said, rules, weights);
+        if weights.sum(&one.levels, &[]) < -reach {
+            return;
+        }
+        let other = match other(&range) {
+            Other::None if is_public && range.len() >= 16 => Other::NearPublic,
+            other => other,
+        };
+        if other.decides(hit.is_some(), value) {
+            return;
+        }
+        let (levels, buckets) = one.with_other(other as u16);
+        found.push(Candidate { range, levels: levels.to_vec(), buckets, hit });
+    });
     found
 }
 
+/// Behind a quote, the mark of an assignment, or a flag.
+fn is_assigned(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_end_matches(' ');
+    let is_flag = || before.rsplit(char::is_whitespace).next().is_some_and(|word| word.starts_with('-'));
+    is_flag() || before.ends_with(['"', '\'', '`', '=', ':', '>', '(', '：', '「'])
+}
+
+/// Visits the hits and the values that are worth measuring, each with the words that are said around it.
+fn each_candidate(
+    text: &str,
+    places: &[Range<usize>],
+    hits: &[Hit],
+    mut visit: impl FnMut(Range<usize>, Option<usize>, &[Said], bool),
+) {
+    for window in windows(text, &all_places(text, places, hits)) {
+        let Some(piece) = text.get(window.clone()) else { continue };
+        let said = words::said(piece, window.start);
+        let promises: Vec<Said> = said.iter().copied().filter(|said| said.says.promises()).collect();
+        let is_public = PUBLIC.iter().any(|head| piece.contains(head));
+        for (index, hit) in hits.iter().enumerate() {
+            if window.contains(&hit.range.start) {
+                visit(hit.range.clone(), Some(index), &said, is_public);
+            }
+        }
+        for at in cut::candidates(piece, window.start) {
+            let value = text.get(at.clone()).unwrap_or_default();
+            if is_worth(text, value, &at, &promises) {
+                visit(at, None, &said, is_public);
+            }
+        }
+    }
+}
+
 /// The places of words that promise a secret and those of words that are odd by themselves, in order.
-fn all_places(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
+fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = cut::odd_words(text).collect();
+    all.extend(hits.iter().map(|hit| hit.range.clone()));
     all.extend_from_slice(places);
     all.sort_unstable_by_key(|place| (place.start, place.end));
     all
 }
 
 /// Whether a value is worth measuring: plain words and numbers only right behind a word that promises a secret.
-fn is_worth(text: &str, value: &str, at: &Range<usize>, said: &[Said]) -> bool {
-    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
-    let letters = has(u8::is_ascii_alphabetic);
-    let is_promised = said.iter().any(|said| said.says.promises());
-    if !is_promised && !is_chosen(value) {
+fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &[Said]) -> bool {
+    if value.len() >= MANY && (value.contains('\n') || value.contains(' ')) {
+        return !promises.is_empty();
+    }
+    if promises.is_empty() && !cut::is_odd_word(value) {
         return false;
     }
-    if value.len() >= LONG && !said.iter().any(|word| is_promise_of_data(text, word, at)) {
+    let (before, behind) = promises.split_at(promises.partition_point(|said| said.end <= at.start));
+    let gap = |said: &Said| text.get(said.end..at.start).unwrap_or_default();
+    // A promise of data is on the same line unless it says so by itself.
+    let promises_data = |said: &Said| said.says != words::Says::Weak || !gap(said).contains('\n');
+    let is_data = (promises.is_empty() && value.len() >= LONG) || value.len() >= DATA;
+    if is_data && !before.iter().rev().any(promises_data) {
         return false;
     }
-    if letters && (has(u8::is_ascii_digit) || has(|b| b"!#$%&*+?@^~=".contains(b))) {
+    let kinds = cut::kinds(value);
+    if kinds.letters && kinds.others {
         return true;
     }
+    let letters = kinds.letters;
     let near = if letters { NEAR } else { NEAR_NUMBER };
-    let before = said.get(..said.partition_point(|said| said.end <= at.start)).unwrap_or_default();
-    let near = before.iter().rev().take_while(|said| at.start - said.end <= near);
-    let mut promises = near.filter(|said| said.says.promises());
-    promises.any(|said| text.get(said.end..at.start).is_some_and(|gap| !gap.is_empty() && !gap.contains('\n')))
-}
-
-/// A word that promises a secret is before a value, and on the same line unless it says so by itself.
-fn is_promise_of_data(text: &str, said: &Said, at: &Range<usize>) -> bool {
-    let gap = || text.get(said.end..at.start).unwrap_or_default();
-    said.says.promises() && said.end <= at.start && (said.says != words::Says::Weak || !gap().contains('\n'))
-}
-
-/// What a person or a generator would write for a password, whatever is around it.
-fn is_chosen(value: &str) -> bool {
-    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
-    let both = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    (8..=24).contains(&value.len()) && has(u8::is_ascii_digit) && (both || has(|b| b"!#$%&*+?@^~".contains(b)))
+    let is_flag = |said: &Said| text.as_bytes().get(said.start) == Some(&b' ');
+    let mut near_before = before.iter().rev().take_while(|said| at.start - said.end <= near);
+    let is_named = near_before.any(|said| {
+        let gap = gap(said);
+        (!gap.is_empty() || is_flag(said)) && gap.bytes().filter(|b| *b == b'\n').count() <= 1
+    });
+    // As what is piped into a program that asks for a password.
+    let is_quoted =
+        || at.start.checked_sub(1).and_then(|at| text.as_bytes().get(at)).is_some_and(|b| b"\"'".contains(b));
+    let is_piped = || behind.iter().find(|said| said.start >= at.end).is_some_and(|said| said.start - at.end <= near);
+    is_named || (is_quoted() && is_piped())
 }
 
 /// What is read around some places, in order: no byte is read twice.
@@ -165,7 +285,8 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let places: Vec<Range<usize>> =
             words::said(text, 0).iter().filter(|said| said.says.promises()).map(|said| said.start..said.end).collect();
-        let found: Vec<&str> = find(text, &places, |_| false).into_iter().filter_map(|at| text.get(at)).collect();
+        let found: Vec<&str> =
+            find(text, &places, &[], |_| Other::None).1.into_iter().filter_map(|at| text.get(at)).collect();
         assert_eq!(found, expected, "{text}");
     }
 

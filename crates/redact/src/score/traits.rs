@@ -1,10 +1,13 @@
 //! The traits of a candidate: its form, and what stands around it. Each is a level of a fixed number of levels.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use super::form::{Form, Measured};
+use super::form::{self, Form};
+use super::grams::{self, Around};
 use super::weights::Weights;
 use super::words::{Said, Says};
+use super::{Other, known};
 
 /// So many bytes before a candidate are looked at for words.
 const BEFORE: usize = 240;
@@ -16,6 +19,8 @@ const N_PLACES: u16 = 10;
 const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 const N_SEPARATORS: u16 = 9;
+/// The trait of why a value may be something else.
+const OTHER: usize = 32;
 /// Words between a name and its value, in several languages.
 const COPULAS: [&str; 22] = [
     "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
@@ -23,7 +28,7 @@ const COPULAS: [&str; 22] = [
 ];
 
 /// The names of the traits, in the order of their levels, and how many levels each has.
-pub(super) const TRAITS: [(&str, u16); 32] = [
+pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form", Form::N),
     ("length", 10),
     ("oddness", 8),
@@ -56,6 +61,12 @@ pub(super) const TRAITS: [(&str, u16); 32] = [
     ("next_promise", 8 * N_PROMISES),
     ("line_promise", 5 * N_PROMISES),
     ("name_promise", 6 * N_PROMISES),
+    ("other", Other::N),
+    ("rules", 4),
+    ("form_rules", Form::N * 4),
+    ("known", known::N_SHARES),
+    ("known_promise", known::N_SHARES * N_PROMISES),
+    ("form_known", Form::N * known::N_SHARES),
 ];
 
 /// How many of the borders are below a value.
@@ -75,42 +86,126 @@ struct Place<'t> {
     near: &'t [Said],
 }
 
-pub(super) fn levels(text: &str, at: &Range<usize>, said: &[Said], weights: &Weights) -> Vec<u16> {
-    let value = text.get(at.clone()).unwrap_or_default();
-    let measured = Measured::of(value, weights);
-    let place = Place::of(text, at, said);
+/// The level of each trait, in the order of [`TRAITS`].
+pub(super) type Levels = [u16; TRAITS.len()];
+/// The levels of the traits of a value alone, which are the first.
+type ValueLevels = [u16; 9];
+
+/// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept.
+#[derive(Default)]
+pub(super) struct Measurer<'t> {
+    values: HashMap<&'t str, ValueLevels>,
+}
+
+/// A candidate as far as its form and the words around it say.
+pub(super) struct Measured<'t> {
+    pub(super) levels: Levels,
+    around: Around<'t>,
+}
+
+impl Measured<'_> {
+    /// With what else may be said of it: the level of why it may be something else.
+    pub(super) fn with_other(mut self, other: u16) -> (Levels, Vec<u16>) {
+        if let Some(level) = self.levels.get_mut(OTHER) {
+            *level = other;
+        }
+        (self.levels, grams::buckets(&self.around))
+    }
+}
+
+impl<'t> Measurer<'t> {
+    /// A candidate that some rules found.
+    pub(super) fn measure(
+        &mut self,
+        text: &'t str,
+        at: &Range<usize>,
+        said: &[Said],
+        rules: &'t [[&'static str; 2]],
+        weights: &Weights,
+    ) -> Measured<'t> {
+        let of_value = self.of_value(text.get(at.clone()).unwrap_or_default(), weights);
+        let place = Place::of(text, at, said);
+        let [form, ..] = of_value;
+        let (line, name) = (place.line.clone(), place.name.clone());
+        let around = Around { text, at: at.clone(), line, name, form, rules };
+        Measured { levels: levels(&place, rules.len(), of_value), around }
+    }
+
+    fn of_value(&mut self, value: &'t str, weights: &Weights) -> ValueLevels {
+        *self.values.entry(value).or_insert_with(|| value_levels(value, weights))
+    }
+
+    /// Only small letters, or words of programs, as names are.
+    pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
+        let [_, _, _, _, switches, digits, spice, case, known] = self.of_value(value, weights);
+        (switches, digits, spice) == (0, 0, 0) && (known == known::N_SHARES - 1 || (case == 1 && !value.contains(' ')))
+    }
+}
+
+fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
+    let measured = form::Measured::of(value, weights);
     let counts = &measured.counts;
     let share = counts.digits as f64 / value.len().max(1) as f64;
-    let form = measured.form as u16;
-    let length = level(value.len() as f64, &[5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 25.0, 37.0, 65.0]);
-    let oddness = level(measured.oddness, &[0.1, 3.4, 3.9, 4.4, 5.0, 5.6, 6.4]);
-    let case = u16::from(counts.lower > 0) + 2 * u16::from(counts.upper > 0);
-    let promise = place.promise();
-    let mut levels = vec![
-        form,
-        length,
-        oddness,
+    [
+        measured.form as u16,
+        level(value.len() as f64, &[5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 25.0, 37.0, 65.0]),
+        level(measured.oddness, &[0.1, 3.4, 3.9, 4.4, 5.0, 5.6, 6.4]),
         level(measured.entropy, &[2.0, 2.5, 3.0, 3.4, 3.8, 4.3]),
         level(counts.switches as f64, &[1.0, 2.0, 3.0, 5.0, 9.0]),
         level(share, &[0.01, 0.15, 0.3, 0.5, 1.0]),
         level(counts.spice as f64, &[1.0, 2.0, 3.0]),
+        u16::from(counts.lower > 0) + 2 * u16::from(counts.upper > 0),
+        known::share(value),
+    ]
+}
+
+fn levels(place: &Place<'_>, n_rules: usize, of_value: ValueLevels) -> Levels {
+    let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
+    let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
+    let near @ [password, strong, weak, user, digest, public, meta] = place.near();
+    let promise = place.promise(&near);
+    let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
+    let line_words = place.line_words();
+    [
+        form,
+        length,
+        oddness,
+        entropy,
+        switches,
+        digits,
+        spice,
         case,
-    ];
-    levels.extend(Says::ALL.map(|says| place.near(says)));
-    levels.extend([place.separator, place.quote(), place.next(), place.previous(), place.name()]);
-    levels.extend([place.line_words(), place.line_place(), place.in_url()]);
-    levels.extend([
+        password,
+        strong,
+        weak,
+        user,
+        digest,
+        public,
+        meta,
+        separator,
+        quote,
+        next,
+        place.previous(),
+        name,
+        line_words,
+        place.line_place(),
+        place.in_url(),
         form * N_PROMISES + promise,
         length * N_PROMISES + promise,
-        form * N_SEPARATORS + place.separator,
+        form * N_SEPARATORS + separator,
         oddness * N_PROMISES + promise,
-        place.separator * N_PROMISES + promise,
-        place.quote() * N_PROMISES + promise,
-        place.next() * N_PROMISES + promise,
-        place.line_words() * N_PROMISES + promise,
-        place.name() * N_PROMISES + promise,
-    ]);
-    levels
+        separator * N_PROMISES + promise,
+        quote * N_PROMISES + promise,
+        next * N_PROMISES + promise,
+        line_words * N_PROMISES + promise,
+        name * N_PROMISES + promise,
+        0,
+        n_rules,
+        form * 4 + n_rules,
+        known,
+        known * N_PROMISES + promise,
+        form * known::N_SHARES + known,
+    ]
 }
 
 impl<'t> Place<'t> {
@@ -136,21 +231,17 @@ impl<'t> Place<'t> {
         }
     }
 
-    fn in_name(&self) -> impl Iterator<Item = &Said> {
+    fn in_name(&self) -> impl DoubleEndedIterator<Item = &Said> {
         self.near.iter().filter(|said| said.end > self.name.start && said.end <= self.name.end + 1)
     }
 
-    /// Where the nearest word of a kind is; the order is that of the levels.
-    fn near(&self, says: Says) -> u16 {
-        if self.in_name().last().is_some_and(|said| said.says == says) {
-            return 1;
-        }
-        if self.in_name().any(|said| said.says == says) {
-            return 2;
-        }
-        let mut level = N_PLACES;
-        for said in self.near.iter().filter(|said| said.says == says) {
+    /// For each kind of word where the nearest is; the order is that of the levels.
+    fn near(&self) -> [u16; Says::ALL.len()] {
+        let mut levels = [N_PLACES; Says::ALL.len()];
+        for said in self.near {
+            let in_name = said.end > self.name.start && said.end <= self.name.end + 1;
             let here = match () {
+                () if in_name => 2,
                 () if said.start < self.at.end && said.end > self.at.start => continue,
                 () if said.end > self.at.start && said.start < self.line.end => 6,
                 () if said.end > self.at.start => 9,
@@ -163,21 +254,27 @@ impl<'t> Place<'t> {
                 () if said.start >= self.earlier[1] => 8,
                 () => continue,
             };
-            level = level.min(here);
+            if let Some(level) = levels.get_mut(said.says as usize) {
+                *level = here.min(*level);
+            }
         }
-        if level == N_PLACES { 0 } else { level }
+        if let Some(level) = self.in_name().next_back().and_then(|last| levels.get_mut(last.says as usize)) {
+            *level = 1;
+        }
+        levels.map(|level| if level == N_PLACES { 0 } else { level })
     }
 
     /// What all words together promise: the order is that of the levels.
-    fn promise(&self) -> u16 {
-        match self.in_name().last().map(|said| said.says) {
+    fn promise(&self, near: &[u16; Says::ALL.len()]) -> u16 {
+        match self.in_name().next_back().map(|said| said.says) {
             Some(Says::Password) => return 1,
             Some(Says::Strong) => return 2,
             Some(Says::Weak) => return 3,
             Some(Says::Digest | Says::Public | Says::Meta) => return 4,
             Some(Says::User) | None => {}
         }
-        match (self.near(Says::Password), self.near(Says::Strong), self.near(Says::Weak)) {
+        let [password, strong, weak, ..] = *near;
+        match (password, strong, weak) {
             (2..=4, ..) => 5,
             (_, 2..=4, _) => 6,
             (.., 2..=4) => 7,
@@ -245,7 +342,7 @@ impl<'t> Place<'t> {
 
     fn line_words(&self) -> u16 {
         let line = self.text.get(self.line.start..self.text.floor_char_boundary(self.line.end)).unwrap_or_default();
-        level(line.split_ascii_whitespace().count() as f64, &[2.0, 4.0, 8.0, 16.0])
+        level(line.split_ascii_whitespace().take(16).count() as f64, &[2.0, 4.0, 8.0, 16.0])
     }
 
     fn line_place(&self) -> u16 {

@@ -6,14 +6,27 @@ const TABLE: &str = include_str!("weights.tsv");
 /// Letters, and the border of a word as the last.
 const N_LETTERS: usize = 27;
 
+/// What one step of a bucket is worth.
+const STEP: f32 = 0.05;
+/// The middle of the characters that bucket weights are written in.
+const MIDDLE: u8 = b'P';
+
+fn step(written: u8) -> Option<i8> {
+    i8::try_from(i16::from(written) - i16::from(MIDDLE)).ok()
+}
+
 /// What the traits of a candidate are worth.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
     /// Candidates from this sum on are secrets.
     threshold: f32,
     bias: f32,
+    /// So far below the threshold may be what a rule found.
+    pub(super) ease: f32,
     /// For each trait the weights of its levels.
     traits: Vec<(&'static str, Vec<f32>)>,
+    /// What each bucket of grams is worth, in [`STEP`]s.
+    grams: Vec<i8>,
     /// Half bits for each pair of letters, row by row.
     pairs: Vec<u8>,
 }
@@ -31,7 +44,9 @@ impl Weights {
             let (Some(kind), Some(name)) = (columns.next(), columns.next()) else { continue };
             match kind {
                 "threshold" => weights.threshold = name.parse().unwrap_or(f32::MAX),
+                "ease" => weights.ease = name.parse().unwrap_or_default(),
                 "bias" => weights.bias = name.parse().unwrap_or_default(),
+                "grams" => weights.grams.extend(name.bytes().filter_map(step)),
                 "pairs" => weights.pairs.extend(name.bytes().map(|b| b.saturating_sub(b'a'))),
                 _ => weights.traits.push((name, columns.filter_map(|it| it.parse().ok()).collect())),
             }
@@ -39,10 +54,13 @@ impl Weights {
         weights
     }
 
-    /// The sum of what the levels are worth, above the threshold.
-    pub(super) fn sum(&self, levels: &[u16]) -> f32 {
+    /// The sum of what levels and buckets are worth, above the threshold.
+    pub(super) fn sum(&self, levels: &[u16], buckets: &[u16]) -> f32 {
         let worth = |(level, (_, worth)): (&u16, &(&str, Vec<f32>))| worth.get(usize::from(*level)).copied();
-        self.bias - self.threshold + levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>()
+        let of_levels = levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>();
+        let steps: i32 =
+            buckets.iter().filter_map(|at| self.grams.get(usize::from(*at))).map(|it| i32::from(*it)).sum();
+        self.bias - self.threshold + of_levels + steps as f32 * STEP
     }
 
     /// The mean surprise of the pairs of letters in the runs of letters of a value, in bits; 0 without any run of three.

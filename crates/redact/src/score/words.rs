@@ -64,9 +64,9 @@ fn listed() -> impl Iterator<Item = (Says, String)> {
     classes.flat_map(|(class, words)| words.split_whitespace().map(move |word| (class, word.replace('␣', " "))))
 }
 
-/// The words whose value often is a secret.
+/// The words whose value often is a secret; a flag of one letter says too little.
 pub(crate) fn openers() -> Vec<String> {
-    listed().filter(|(says, _)| says.promises()).map(|(_, word)| word).collect()
+    listed().filter(|(says, word)| says.promises() && !word.starts_with(' ')).map(|(_, word)| word).collect()
 }
 
 /// The words of a text in order, of those that overlap the longest; `offset` is where the text begins.
@@ -101,11 +101,14 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let (previous, next) = (at(start.checked_sub(1)), at(Some(end)));
     let hump = previous.is_ascii_lowercase() && first.is_ascii_uppercase();
     // Names are run together with long words before them.
-    let long = end - start >= 6 && !first.is_ascii_uppercase();
-    let begins = hump || long || !previous.is_ascii_alphabetic();
+    let long = end - start >= 6 && (!first.is_ascii_uppercase() || previous.is_ascii_uppercase());
+    let begins = hump || long || !first.is_ascii_alphanumeric() || !previous.is_ascii_alphabetic();
     let last = at(end.checked_sub(1));
     let plural = next.eq_ignore_ascii_case(&b's') && !touches(text, Some(end + 1), u8::is_ascii_alphabetic);
-    let ends = plural || !next.is_ascii_alphabetic() || (last.is_ascii_lowercase() && next.is_ascii_uppercase());
+    let ends = plural
+        || last == b' '
+        || !next.is_ascii_alphabetic()
+        || (last.is_ascii_lowercase() && next.is_ascii_uppercase());
     begins && ends
 }
 

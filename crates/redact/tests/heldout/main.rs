@@ -21,6 +21,10 @@ const HELD: &str = include_str!("held.jsonl");
 const UNSEEN: &str = include_str!("unseen.jsonl");
 const BLIND: &str = include_str!("blind.jsonl");
 const FIFTH: &str = include_str!("fifth.jsonl");
+const ALMA: &str = include_str!("alma.jsonl");
+const BRUNO: &str = include_str!("bruno.jsonl");
+const CHIYO: &str = include_str!("chiyo.jsonl");
+const DIETER: &str = include_str!("dieter.jsonl");
 
 struct Case {
     family: String,
@@ -152,6 +156,16 @@ fn of_the_half_that_nobody_has_looked_at_most_are_found() {
     assert!(alike.share() <= 0.1, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
 }
 
+/// Authors who saw neither rules nor other cases.
+#[test]
+fn of_the_families_by_four_more_authors_most_are_found() {
+    for (name, lines) in [("alma", ALMA), ("bruno", BRUNO), ("chiyo", CHIYO), ("dieter", DIETER)] {
+        let ([found, alike, _], _) = rates(name, lines, Redactor::shared());
+        assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
+        assert!(alike.share() <= 0.2, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
+    }
+}
+
 #[test]
 fn the_cases_are_as_many_as_were_written() {
     let files = [
@@ -160,6 +174,10 @@ fn the_cases_are_as_many_as_were_written() {
         (UNSEEN, [240, 128, 200]),
         (BLIND, [370, 230, 200]),
         (FIFTH, [300, 200, 200]),
+        (ALMA, [300, 250, 100]),
+        (BRUNO, [300, 250, 100]),
+        (CHIYO, [300, 250, 100]),
+        (DIETER, [300, 250, 100]),
     ];
     for (lines, expected) in files {
         let cases = cases(lines);
