@@ -25,6 +25,7 @@ const ALMA: &str = include_str!("alma.jsonl");
 const BRUNO: &str = include_str!("bruno.jsonl");
 const CHIYO: &str = include_str!("chiyo.jsonl");
 const DIETER: &str = include_str!("dieter.jsonl");
+const EDDA: &str = include_str!("edda.jsonl");
 
 struct Case {
     family: String,
@@ -190,4 +191,13 @@ fn the_cases_are_as_many_as_were_written() {
         assert_eq!(found, expected);
         assert!(cases.iter().all(|case| case.secret.as_ref().is_none_or(|secret| case.text.contains(secret))));
     }
+}
+
+/// Nothing was fitted on these, and only the rates are printed.
+#[test]
+fn of_the_author_nobody_has_looked_at_nearly_nine_of_ten_are_found() {
+    let ([found, alike, ordinary], _) = rates("edda", EDDA, Redactor::shared());
+    assert!(found.share() >= 0.88, "{} of {} secrets found", found.n_hit, found.n_all);
+    assert!(alike.share() <= 0.05, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
+    assert!(ordinary.n_hit <= 1, "{} ordinary texts flagged", ordinary.n_hit);
 }
