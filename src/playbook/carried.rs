@@ -31,6 +31,10 @@ impl Playbook {
             fresh.follow(lessons, &vector_of);
             dedup.check_against(&fresh, lessons, &vector_of);
         }
+    }
+
+    /// Compares the counts of this handle with those of all usage read from the start.
+    fn check_counted(&self) {
         let (counted, fresh) = (self.0.recount().unwrap(), self.0.store.reload().unwrap());
         assert_eq!(counted.snapshot.log, fresh.log);
         assert_same(&counted.snapshot.file, &fresh.file);
@@ -272,6 +276,7 @@ fn check(ops: &[Op], config: Config) {
     for op in ops {
         stand.run(&playbook, op);
         playbook.check_carried();
+        playbook.check_counted();
         stand.check_opened();
         stand.check_stored(&playbook);
     }
