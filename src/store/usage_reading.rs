@@ -21,13 +21,14 @@ impl Store {
     pub(super) fn with_usage(&self, snapshot: Snapshot, from: UsageFrom<'_>) -> Result<Snapshot> {
         let folded = snapshot.file.usage;
         let start = Mark { segment: folded.segment, offset: 0 };
+        let goes_on = |known: &Snapshot| {
+            let is_behind = !known.is_provisional && known.log.end <= folded;
+            if is_behind { self.usage_files().goes_on_from(&known.log) } else { Ok(false) }
+        };
         let log = match from {
-            UsageFrom::Start => UsageLog::default(),
             UsageFrom::Open => UsageLog::from_segment(folded.segment),
-            UsageFrom::End(known) if !known.is_provisional && known.log.end <= folded => {
-                if self.usage_files().goes_on_from(&known.log)? { known.log.clone() } else { UsageLog::default() }
-            }
-            UsageFrom::End(_) => UsageLog::default(),
+            UsageFrom::End(known) if goes_on(known)? => known.log.clone(),
+            UsageFrom::Start | UsageFrom::End(_) => UsageLog::default(),
         };
         let from = log.end;
         let mut with_usage = Snapshot { log, ..snapshot.clone() };
