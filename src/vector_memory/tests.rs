@@ -261,14 +261,19 @@ fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
     assert!(!ids(&again, &Lookup::text(numbered(54).text.as_str()).limit(5)).contains(&"54".to_owned()));
 }
 
+/// Stores a memory whose index has a graph; what is nearest in it.
+fn store_graph(folder: &Path, embedder: &Arc<Counting>) -> Vec<String> {
+    let memory = open_with_graph(folder, embedder);
+    memory.add_all((0..1_100).map(numbered)).unwrap();
+    memory.snapshot().unwrap();
+    nearest(&memory).0
+}
+
 #[test]
 fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");
-    let memory = open_with_graph(folder.path(), &embedder);
-    memory.add_all((0..1_100).map(numbered)).unwrap();
-    memory.snapshot().unwrap();
-    let (expected, _) = nearest(&memory);
+    let expected = store_graph(folder.path(), &embedder);
     let stored = || fs::metadata(folder.path().join("vectors.bin")).unwrap().len();
     let with_graph = stored();
     for call in [VectorMemory::snapshot, VectorMemory::compact] {
@@ -277,6 +282,7 @@ fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
         embedder.take();
         let again = open_with_graph(folder.path(), &embedder);
         assert_eq!(nearest(&again), (expected.clone(), IndexKind::Graph));
+        assert_eq!(embedder.take(), 0);
     }
 }
 
@@ -284,10 +290,7 @@ fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
 fn a_broken_section_of_a_stored_index_costs_time_only() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");
-    let memory = open_with_graph(folder.path(), &embedder);
-    memory.add_all((0..1_100).map(numbered)).unwrap();
-    memory.snapshot().unwrap();
-    let (expected, _) = nearest(&memory);
+    let expected = store_graph(folder.path(), &embedder);
     let path = folder.path().join("vectors.bin");
     let whole = fs::read(&path).unwrap();
     let mut n_by_graph = 0;
