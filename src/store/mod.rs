@@ -437,8 +437,8 @@ impl Store {
         self.guard.admits(|| lesson.admission_hash())
     }
 
-    /// Reads the state. Who does not hold the lock may read one file before a commit and
-    /// another after it: what cannot be right is read again while the files change.
+    /// Reads the state. Who does not hold the lock may read one file before a commit and another after it: what cannot be right is
+    /// read again while the files change.
     fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
         let load = || self.with_usage(self.load_committed()?, usage);
         for _ in 1..MAX_READS {

@@ -3,8 +3,8 @@
 use adage_transcript::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
-/// wrong; else, of few lines, the first that is a sentence. Those are told here only: the same lines stand in the output of
-/// commands that went well. None where there is nothing but an exit code or a count of errors.
+/// wrong; else the first line of a short output, if it is a sentence. Only the rule of recoveries reads these as errors: successful
+/// commands print such lines too. None where there is nothing but an exit code or a count of errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
     // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
     let tells =

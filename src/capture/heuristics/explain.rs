@@ -162,7 +162,7 @@ pub enum RejectedBecause {
     },
     /// An earlier turn says the same.
     SaidBefore,
-    /// It is about the moment, or not understood by whoever was not there.
+    /// It holds for the moment only, or cannot be understood without the session.
     OfTheMoment,
     /// The session is too short.
     FewCalls {

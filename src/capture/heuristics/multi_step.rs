@@ -221,7 +221,7 @@ fn steps<'s>(session: &'s Session<'_>, run: &[&'s TerminalCall<'_>]) -> Vec<Acti
         if uses.iter().any(|other| other.takes_all()) {
             uses.retain(|other| other.takes_all());
         }
-        // A check may be told by a wider one; what does something is told as it was done here.
+        // A check may be shown as a wider one that was run elsewhere; a command that changes something is shown as it ran here.
         let own: Vec<&Step> = run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).collect();
         let usual = usual(session, &uses).filter(|usual| is_check(step) || own.iter().any(|own| usual.fits(own)));
         let Some(usual) = usual.or_else(|| super::usual::usual(session, &own)) else { continue };

@@ -23,7 +23,7 @@ pub(super) use subject::Subject;
 const HEARD: f64 = 0.35;
 /// From here on a rule is learned without review; specified.
 const SURE: f64 = 0.8;
-/// From here on a statement is worth a review. Chosen: whoever reads it was not there.
+/// A statement with at least this probability of lasting waits for review. Chosen by judging what waits, not fitted.
 const MAY_LAST: f64 = 0.2;
 /// Two statements that are so similar are one that is repeated; specified.
 const SAME: f64 = 0.6;

@@ -171,7 +171,7 @@ fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
         "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
     ];
-    // Few texts have so many such words in a row, so what is no word of a wallet is asked for in those alone.
+    // Rows of so many words are rare, so the stop words are looked up only in them.
     let rows = rows_of_words(text).filter(|row| row.len() >= 12);
     rows.flat_map(move |row| {
         let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
