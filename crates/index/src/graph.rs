@@ -6,6 +6,7 @@
 
 use super::kernels::{Kernel, Line, prefetch};
 use super::rows::Rows;
+use super::shared::Shared;
 use super::shortlist::Scored;
 
 /// No link.
@@ -27,10 +28,10 @@ pub(crate) struct GraphShape {
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     shape: GraphShape,
-    ground: Vec<u32>,
+    ground: Shared<u32>,
     /// Where a row's upper links begin in `upper`, or `NONE`.
-    starts: Vec<u32>,
-    upper: Vec<u32>,
+    starts: Shared<u32>,
+    upper: Shared<u32>,
     entry: u32,
     top: u8,
 }
@@ -113,8 +114,10 @@ impl Scratch {
     #[inline]
     fn see(&mut self, row: u32) -> bool {
         let (word, bit) = (row as usize / 64, 1_u64 << (row % 64));
-        let is_new = self.seen[word] & bit == 0;
-        self.seen[word] |= bit;
+        // A file that somebody overwrites while it is mapped may name rows that are not there.
+        let Some(seen) = self.seen.get_mut(word) else { return false };
+        let is_new = *seen & bit == 0;
+        *seen |= bit;
         is_new
     }
 
@@ -132,7 +135,14 @@ impl Scratch {
 
 impl Graph {
     pub(crate) fn new(shape: GraphShape) -> Self {
-        Self { shape, ground: Vec::new(), starts: Vec::new(), upper: Vec::new(), entry: NONE, top: 0 }
+        Self {
+            shape,
+            ground: Shared::default(),
+            starts: Shared::default(),
+            upper: Shared::default(),
+            entry: NONE,
+            top: 0,
+        }
     }
 
     /// Rows that have joined.
@@ -152,7 +162,7 @@ impl Graph {
 
     /// A graph as it was stored. `None` when a link leads nowhere or to a row that is not on its level, or the parts do not
     /// belong together.
-    pub(crate) fn from_parts(shape: GraphShape, [ground, starts, upper]: [Vec<u32>; 3], entry: u32) -> Option<Self> {
+    pub(crate) fn from_parts(shape: GraphShape, [ground, starts, upper]: [Shared<u32>; 3], entry: u32) -> Option<Self> {
         let m = shape.links;
         let n_rows = starts.len();
         let is_row = |row: u32, level: u8| row == NONE || ((row as usize) < n_rows && level_of(row, m) >= level);
@@ -160,7 +170,7 @@ impl Graph {
             return None;
         }
         let mut next = 0;
-        for (row, start) in (0_u32..).zip(&starts) {
+        for (row, start) in (0_u32..).zip(&*starts) {
             let level = level_of(row, m);
             let expected = if level == 0 { NONE } else { u32::try_from(next).ok()? };
             if *start != expected {
@@ -176,7 +186,7 @@ impl Graph {
         }
         let top = if n_rows == 0 { 0 } else { level_of(entry, m) };
         let has_entry = if n_rows == 0 { entry == NONE } else { entry != NONE && is_row(entry, 0) };
-        let is_top = (0_u32..).zip(&starts).all(|(row, _)| level_of(row, m) <= top);
+        let is_top = (0_u32..).zip(&*starts).all(|(row, _)| level_of(row, m) <= top);
         (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
     }
 
@@ -323,7 +333,7 @@ impl Graph {
             let start = row as usize * 2 * m;
             start..start + 2 * m
         } else {
-            let start = self.starts[row as usize] as usize + (usize::from(level) - 1) * m;
+            let start = self.starts.get(row as usize).map_or(0, |start| *start as usize) + (usize::from(level) - 1) * m;
             start..start + m
         }
     }
@@ -331,12 +341,12 @@ impl Graph {
     #[inline]
     fn links(&self, level: u8, row: u32) -> &[u32] {
         let block = if level == 0 { &self.ground } else { &self.upper };
-        &block[self.span(level, row)]
+        block.get(self.span(level, row)).unwrap_or_default()
     }
 
     fn links_mut(&mut self, level: u8, row: u32) -> &mut [u32] {
         let span = self.span(level, row);
-        let block = if level == 0 { &mut self.ground } else { &mut self.upper };
+        let block = if level == 0 { self.ground.to_mut() } else { self.upper.to_mut() };
         &mut block[span]
     }
 
@@ -345,16 +355,18 @@ impl Graph {
         let Work { scratch, own, back } = work;
         let m = self.shape.links;
         let level = level_of(row, m);
-        self.ground.resize(self.ground.len() + 2 * m, NONE);
+        let ground = self.ground.to_mut();
+        ground.resize(ground.len() + 2 * m, NONE);
         if level > 0 {
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "one row in m has an upper level, and there are less than 2^32"
             )]
-            self.starts.push(self.upper.len() as u32);
-            self.upper.resize(self.upper.len() + usize::from(level) * m, NONE);
+            let upper = self.upper.to_mut();
+            self.starts.to_mut().push(upper.len() as u32);
+            upper.resize(upper.len() + usize::from(level) * m, NONE);
         } else {
-            self.starts.push(NONE);
+            self.starts.to_mut().push(NONE);
         }
         if self.entry == NONE {
             (self.entry, self.top) = (row, level);

@@ -31,12 +31,14 @@
 
 mod coarse;
 mod config;
+mod float_block;
 mod graph;
 #[cfg(feature = "hnsw_rs")]
 mod hnsw_rs;
 mod kernels;
 mod key_set;
 mod rows;
+mod shared;
 mod shortlist;
 pub mod snapshot;
 #[cfg(test)]

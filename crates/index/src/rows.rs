@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
+use super::float_block::{BLOCK_ROWS, FloatBlock, row_sum};
 use super::kernels::{LINE, Line, prefetch};
-
-/// Rows a block of floats. A full block is never copied again.
-pub(crate) const BLOCK_ROWS: usize = 1024;
-
-/// Floats that live as long as somebody holds them: in memory, or in a file that is mapped.
-pub(crate) type Floats = Arc<dyn AsRef<[f32]> + Send + Sync>;
+use super::shared::Shared;
 
 /// A vector as codes: component ≈ code · scale.
 #[derive(Clone, Debug)]
@@ -50,10 +46,10 @@ pub(crate) struct Rows {
     dimension: usize,
     /// Lines a row.
     lines: usize,
-    codes: Vec<Line>,
+    codes: Shared<Line>,
     scales: Vec<f32>,
     keys: Vec<u32>,
-    full: Vec<Floats>,
+    full: Vec<FloatBlock>,
     open: Vec<f32>,
     /// The largest error among the rows' codes.
     error: f32,
@@ -64,7 +60,7 @@ impl Rows {
         Self {
             dimension,
             lines: dimension.div_ceil(LINE),
-            codes: Vec::new(),
+            codes: Shared::default(),
             scales: Vec::new(),
             keys: Vec::new(),
             full: Vec::new(),
@@ -84,19 +80,19 @@ impl Rows {
     pub(crate) fn push(&mut self, key: u32, vector: &[f32]) {
         debug_assert_eq!(vector.len(), self.dimension, "checked by the index");
         let codes = Codes::of(vector);
-        self.codes.extend_from_slice(&codes.lines);
+        self.codes.to_mut().extend_from_slice(&codes.lines);
         self.scales.push(codes.scale);
         self.error = self.error.max(codes.error);
         self.keys.push(key);
         self.open.extend_from_slice(vector);
         if self.open.len() == BLOCK_ROWS * self.dimension {
-            self.full.push(Arc::new(std::mem::take(&mut self.open)));
+            self.full.push(FloatBlock::Own(Arc::new(std::mem::take(&mut self.open))));
         }
     }
 
     /// Takes over rows behind its own. Whole blocks on both sides are shared, not copied.
     pub(crate) fn append(&mut self, other: &Self) {
-        self.codes.extend_from_slice(&other.codes);
+        self.codes.to_mut().extend_from_slice(&other.codes);
         self.scales.extend_from_slice(&other.scales);
         self.keys.extend_from_slice(&other.keys);
         self.error = self.error.max(other.error);
@@ -108,7 +104,7 @@ impl Rows {
         for row in 0..other.len() {
             self.open.extend_from_slice(other.floats(row));
             if self.open.len() == BLOCK_ROWS * self.dimension {
-                self.full.push(Arc::new(std::mem::take(&mut self.open)));
+                self.full.push(FloatBlock::Own(Arc::new(std::mem::take(&mut self.open))));
             }
         }
     }
@@ -118,15 +114,15 @@ impl Rows {
     pub(crate) fn from_parts(
         dimension: usize,
         keys: Vec<u32>,
-        (full, open): (Vec<Floats>, Vec<f32>),
-        codes: Option<(Vec<Line>, Vec<f32>, f32)>,
+        (full, open): (Vec<FloatBlock>, Vec<f32>),
+        codes: Option<(Shared<Line>, Vec<f32>, f32)>,
     ) -> Option<Self> {
         let block = BLOCK_ROWS * dimension;
         let n_floats = full.len() * block + open.len();
         let is_whole = dimension > 0
             && n_floats == keys.len() * dimension
             && open.len() < block
-            && full.iter().all(|floats| floats.as_ref().as_ref().len() == block);
+            && full.iter().all(|floats| floats.raw().len() == block);
         if !is_whole {
             return None;
         }
@@ -139,17 +135,37 @@ impl Rows {
         } else {
             for row in 0..rows.len() {
                 let codes = Codes::of(rows.floats(row));
-                rows.codes.extend_from_slice(&codes.lines);
+                rows.codes.to_mut().extend_from_slice(&codes.lines);
                 rows.scales.push(codes.scale);
                 rows.error = rows.error.max(codes.error);
+            }
+            // There were no codes yet that could stand for a damaged row.
+            if rows.is_damaged() {
+                return None;
             }
         }
         Some(rows)
     }
 
-    /// All components, block by block.
+    /// All components, block by block, as they are stored.
     pub(crate) fn float_blocks(&self) -> impl Iterator<Item = &[f32]> {
-        self.full.iter().map(|block| block.as_ref().as_ref()).chain([&self.open[..]])
+        self.full.iter().map(FloatBlock::raw).chain([&self.open[..]])
+    }
+
+    /// The checksum of each row's components.
+    pub(crate) fn sums(&self) -> Vec<u32> {
+        let full = self.full.iter().flat_map(|block| block.sums(self.dimension));
+        full.chain(self.open.chunks_exact(self.dimension.max(1)).map(row_sum)).collect()
+    }
+
+    /// True when a row was read whose components did not fit their checksum.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.full.iter().any(FloatBlock::is_damaged)
+    }
+
+    /// True when this row was read, and its components did not fit their checksum.
+    pub(crate) fn is_row_damaged(&self, row: usize) -> bool {
+        self.full.get(row / BLOCK_ROWS).is_some_and(|block| block.is_row_damaged(row % BLOCK_ROWS))
     }
 
     /// The largest error among the rows' codes.
@@ -157,19 +173,29 @@ impl Rows {
         self.error
     }
 
-    /// The row's components.
+    /// The row's components; of a stored row that is damaged, what its codes stand for.
     pub(crate) fn floats(&self, row: usize) -> &[f32] {
-        let start = row % BLOCK_ROWS * self.dimension;
-        let block = match self.full.get(row / BLOCK_ROWS) {
-            Some(block) => block.as_ref().as_ref(),
-            None => &self.open[..],
-        };
-        block.get(start..start + self.dimension).unwrap_or_default()
+        let place = row % BLOCK_ROWS;
+        match self.full.get(row / BLOCK_ROWS) {
+            Some(block) => block.row(place, self.dimension, |other| self.decoded(row - place + other)),
+            None => self.open.get(place * self.dimension..(place + 1) * self.dimension).unwrap_or_default(),
+        }
+    }
+
+    /// The components that the row's codes stand for.
+    fn decoded(&self, row: usize) -> Vec<f32> {
+        let scale = self.scale(row);
+        let codes = self.codes_of(row).iter().flat_map(|line| line.0);
+        let mut components: Vec<f32> = codes.take(self.dimension).map(|code| f32::from(code) * scale).collect();
+        components.resize(self.dimension, 0.0);
+        components
     }
 
     /// Asks for the row's components before they are needed.
     pub(crate) fn fetch_floats(&self, row: usize) {
-        for line in self.floats(row).chunks(LINE / size_of::<f32>()) {
+        let (block, start) = (self.full.get(row / BLOCK_ROWS), row % BLOCK_ROWS * self.dimension);
+        let floats = block.map_or(&self.open[..], FloatBlock::raw).get(start..start + self.dimension);
+        for line in floats.unwrap_or_default().chunks(LINE / size_of::<f32>()) {
             prefetch(line.first());
         }
     }

@@ -1,14 +1,17 @@
 //! An index as sections of bytes, and back, for whoever keeps an index in files.
 //!
-//! Write [`VectorIndex::head`] as [`Part::Head`] and each of [`VectorIndex::sections`], and keep
+//! Write [`VectorIndex::head`] as [`Part::Head`], [`VectorIndex::sums`] as [`Part::Sums`] and each of [`VectorIndex::sections`], and keep
 //! [`VectorIndex::stored_keys`] in a form of your own; [`VectorIndex::from_sections`] takes them back. Sections must be checked for
-//! damage by their owner; a section that is missing, or whose content makes no sense, is made again from the floats.
+//! damage by their owner, but for [`Part::Floats`]: each of its rows is compared with its checksum in [`Part::Sums`] when it is first
+//! read, so that a large file need not be read to be opened. A section that is missing, or whose content makes no sense, is made again
+//! from the floats. [`VectorIndex::is_damaged`] says whether a row was found that did not fit.
 
 use std::sync::Arc;
 
+use super::float_block::{BLOCK_ROWS, FloatBlock, StoredFloats, floats_of};
 use super::graph::{Graph, GraphShape};
-use super::kernels::Line;
-use super::rows::{BLOCK_ROWS, Floats, Rows};
+use super::rows::Rows;
+use super::shared::Shared;
 use crate::{IndexConfig, VectorIndex};
 
 /// A section of an index.
@@ -28,36 +31,23 @@ pub enum Part {
     Starts,
     /// The graph's links on the upper levels.
     Upper,
+    /// The checksum of each row of the floats.
+    Sums,
 }
 
 impl Part {
     /// All of them, in their order in a file.
-    pub const ALL: [Self; 7] =
-        [Self::Head, Self::Floats, Self::Codes, Self::Scales, Self::Ground, Self::Starts, Self::Upper];
+    pub const ALL: [Self; 8] =
+        [Self::Head, Self::Floats, Self::Codes, Self::Scales, Self::Ground, Self::Starts, Self::Upper, Self::Sums];
 }
+
+pub use super::float_block::row_sum;
 
 /// Bytes of a section, wherever they are; aligned to 64.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A section's name, and the pieces that it is made of.
 pub type Section<'a> = (Part, Vec<&'a [u8]>);
-
-/// A block of floats within a section.
-struct Block {
-    section: Bytes,
-    start: usize,
-    end: usize,
-}
-
-impl AsRef<[f32]> for Block {
-    fn as_ref(&self) -> &[f32] {
-        floats_of(self.section.as_ref().as_ref()).get(self.start..self.end).unwrap_or_default()
-    }
-}
-
-fn floats_of(bytes: &[u8]) -> &[f32] {
-    bytemuck::try_cast_slice(bytes).unwrap_or_default()
-}
 
 fn numbers_of(bytes: &Bytes) -> Option<Vec<u32>> {
     bytemuck::try_cast_slice(bytes.as_ref().as_ref()).ok().map(<[u32]>::to_vec)
@@ -67,10 +57,10 @@ impl VectorIndex {
     /// The sections, each as the pieces that it is made of, in little-endian order. The keys are the owner's to keep: see
     /// [`VectorIndex::stored_keys`].
     ///
-    /// `None` on a machine of the other byte order, where nothing is stored.
+    /// `None` on a machine of the other byte order, where nothing is stored, and where a row is damaged.
     #[must_use]
     pub fn sections(&self) -> Option<Vec<Section<'_>>> {
-        if cfg!(target_endian = "big") {
+        if cfg!(target_endian = "big") || self.is_damaged() {
             return None;
         }
         let mut sections = Vec::with_capacity(Part::ALL.len());
@@ -107,6 +97,12 @@ impl VectorIndex {
         head.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
+    /// The checksum of each row of the floats, a CRC-32 as four little-endian bytes.
+    #[must_use]
+    pub fn sums(&self) -> Vec<u8> {
+        self.row_parts().iter().flat_map(|rows| rows.sums()).flat_map(u32::to_le_bytes).collect()
+    }
+
     /// Which key each stored row has, in their order; none where it was removed.
     #[must_use]
     pub fn stored_keys(&self) -> Vec<Option<u32>> {
@@ -114,7 +110,7 @@ impl VectorIndex {
     }
 
     /// An index of stored sections, with the keys that its rows have now: rows without one are removed. `None` when the floats
-    /// are missing; codes and links that are missing or make no sense are made again.
+    /// or their checksums are missing; codes and links that are missing or make no sense are made again.
     pub fn from_sections(
         config: IndexConfig,
         section: impl Fn(Part) -> Option<Bytes>,
@@ -131,24 +127,32 @@ impl VectorIndex {
         if dimension == 0 || n_rows != keys.len() || n_rows.checked_mul(dimension) != Some(n_floats) {
             return None;
         }
+        let sums = numbers_of(&section(Part::Sums)?)?;
+        if sums.len() != n_rows {
+            return None;
+        }
         let block = BLOCK_ROWS * dimension;
-        let full: Vec<Floats> = (0..n_rows / BLOCK_ROWS)
-            .map(|nth| {
-                let block = Block { section: Arc::clone(&floats), start: nth * block, end: (nth + 1) * block };
-                Arc::new(block) as Floats
+        let mut sums = sums.chunks_exact(BLOCK_ROWS);
+        let full: Vec<FloatBlock> = (0..)
+            .zip(sums.by_ref())
+            .map(|(nth, sums): (usize, _)| {
+                let range = nth * block..(nth + 1) * block;
+                FloatBlock::Stored(Arc::new(StoredFloats::new(Arc::clone(&floats), range, sums.to_vec())))
             })
             .collect();
-        let open = floats_of(floats.as_ref().as_ref()).get(full.len() * block..).unwrap_or_default().to_vec();
+        let open = floats_of(floats.as_ref().as_ref()).get(full.len() * block..).unwrap_or_default();
+        if !open.chunks_exact(dimension).map(row_sum).eq(sums.remainder().iter().copied()) {
+            return None;
+        }
         let codes = section(Part::Codes).zip(section(Part::Scales)).and_then(|(codes, scales)| {
-            let codes: &[Line] = bytemuck::try_cast_slice(codes.as_ref().as_ref()).ok()?;
-            Some((codes.to_vec(), floats_of(scales.as_ref().as_ref()).to_vec(), error))
+            Some((Shared::stored(&codes)?, floats_of(scales.as_ref().as_ref()).to_vec(), error))
         });
         let row_keys = keys.iter().map(|key| key.unwrap_or(u32::MAX)).collect();
-        let rows = Rows::from_parts(dimension, row_keys, (full, open), codes)?;
+        let rows = Rows::from_parts(dimension, row_keys, (full, open.to_vec()), codes)?;
         let shape = config.shape();
         let stored = GraphShape { links: links as usize, ef_construction: ef_construction as usize };
         let graph =
-            [Part::Ground, Part::Starts, Part::Upper].map(|part| section(part).and_then(|part| numbers_of(&part)));
+            [Part::Ground, Part::Starts, Part::Upper].map(|part| section(part).and_then(|part| Shared::stored(&part)));
         let mut index = Self::new(config);
         let graph = match graph {
             [Some(ground), Some(starts), Some(upper)]
@@ -170,6 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::kernels::Line;
     use crate::{IndexKind, Neighbour, SearchScope, UnitVector};
 
     /// A file's sections: each one aligned, as a map gives them.
@@ -215,6 +220,7 @@ mod tests {
         let sections = index.sections().unwrap().into_iter();
         let mut stored: Stored = sections.map(|(part, pieces)| (part, pieces.concat())).collect();
         stored.insert(Part::Head, index.head());
+        stored.insert(Part::Sums, index.sums());
         stored
     }
 
@@ -257,7 +263,7 @@ mod tests {
             let mut stored = store(&index);
             stored.remove(&part);
             match load(&stored, &index.stored_keys()) {
-                None => assert!(matches!(part, Part::Head | Part::Floats), "{part:?}"),
+                None => assert!(matches!(part, Part::Head | Part::Floats | Part::Sums), "{part:?}"),
                 Some(loaded) => {
                     let by =
                         if matches!(part, Part::Codes | Part::Scales) { IndexKind::Graph } else { IndexKind::Exact };
@@ -268,6 +274,44 @@ mod tests {
                         "{part:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_float_costs_its_row_and_is_never_written_again() {
+        let index = index();
+        let (keys, whole) = (index.stored_keys(), store(&index));
+        let n_floats = whole[&Part::Floats].len();
+        // The last block is not full: it is read, and checked, at once.
+        let n_checked_late = BLOCK_ROWS * 8 * size_of::<f32>();
+        for at in (0..n_floats).step_by(331) {
+            let mut stored = whole.clone();
+            stored.get_mut(&Part::Floats).unwrap()[at] ^= 1 << (at % 8);
+            let loaded = load(&stored, &keys);
+            assert_eq!(loaded.is_none(), at >= n_checked_late, "byte {at}");
+            let Some(mut loaded) = loaded else { continue };
+            assert!(!loaded.is_damaged());
+            let row = at / (8 * size_of::<f32>());
+            for (other, key) in keys.iter().enumerate() {
+                let Some(key) = key else { continue };
+                let vector = loaded.vector(*key);
+                assert_eq!(vector, index.vector(*key).filter(|_| other != row), "byte {at}");
+            }
+            // A row whose key was removed is not asked for.
+            assert_eq!(loaded.is_damaged(), keys[row].is_some(), "byte {at}");
+            for (found, expected) in answers(&loaded).into_iter().zip(answers(&index)) {
+                for (found, expected) in found.0.iter().zip(expected.0) {
+                    assert!((found.distance - expected.distance).abs() < 0.02, "byte {at}");
+                }
+            }
+            if loaded.is_damaged() {
+                assert!(loaded.sections().is_none());
+                for key in (0..1_100).step_by(2) {
+                    loaded.remove(key);
+                }
+                loaded.compact();
+                assert!(loaded.sections().is_none(), "byte {at}");
             }
         }
     }

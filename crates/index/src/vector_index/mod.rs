@@ -6,11 +6,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::coarse::Coarse;
+use super::float_block::BLOCK_ROWS;
 use super::graph::{Graph, Scratch};
 #[cfg(feature = "hnsw_rs")]
 use super::hnsw_rs::HnswRs;
 use super::kernels::Kernel;
-use super::rows::{BLOCK_ROWS, Rows};
+use super::rows::Rows;
 use crate::{IndexConfig, IndexKind, UnitVector, VectorError};
 
 pub use search::{Neighbour, SearchResult, SearchScope};
@@ -35,6 +36,8 @@ pub struct VectorIndex {
     /// A bit a row: its key was removed or has another row now.
     dead: Arc<Vec<u64>>,
     n_live: usize,
+    /// Some row came from a damaged one.
+    was_damaged: bool,
 }
 
 /// All rows but the last ones.
@@ -136,6 +139,7 @@ impl VectorIndex {
             places: Arc::default(),
             dead: Arc::default(),
             n_live: 0,
+            was_damaged: false,
         }
     }
 
@@ -182,16 +186,26 @@ impl VectorIndex {
         self.base.links.len() > 0
     }
 
-    /// The vector under a key.
+    /// The vector under a key; `None` too where it was stored and is damaged.
     #[must_use]
     pub fn vector(&self, key: u32) -> Option<&[f32]> {
-        self.place(key).map(|row| self.row(row).1)
+        let row = self.place(key)?;
+        let vector = self.row(row).1;
+        let (rows, row) = self.part(row);
+        (!rows.is_row_damaged(row)).then_some(vector)
+    }
+
+    /// True when a stored row was read that did not fit its checksum, see [`snapshot`](crate::snapshot). Searches take what its codes
+    /// say for it, in which a component is at most half a code's step off. The index is not stored again.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.was_damaged || self.row_parts().iter().any(|rows| rows.is_damaged())
     }
 
     /// The cosine distance of the vector under a key, as a search computes it. `None` when there is none, or of another length.
     #[must_use]
     pub fn distance(&self, key: u32, query: &UnitVector) -> Option<f32> {
-        let vector = self.vector(key).filter(|vector| vector.len() == query.as_slice().len())?;
+        let vector = Some(self.row(self.place(key)?).1).filter(|vector| vector.len() == query.as_slice().len())?;
         Some(1.0 - self.kernel.dot(query.as_slice(), vector))
     }
 
@@ -373,6 +387,7 @@ impl VectorIndex {
             let (key, vector) = self.row(row);
             fresh.push(key, vector);
         }
+        fresh.was_damaged = self.is_damaged();
         *self = fresh;
     }
 
