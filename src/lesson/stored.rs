@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset, TimeZone, Utc};
 use serde_json::{Map, Value};
 
 use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, TextHash, Trust};
-use crate::sorted_blocks::StoredRow;
+use crate::sorted_blocks::{StoredRow, decode_fields, encode_fields};
 
 /// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
 type Time = (i64, u32, i32);
@@ -31,16 +31,16 @@ pub(crate) type Fields = (
 const ORIGINS: [Origin; 5] = [Origin::Hand, Origin::Program, Origin::SelfPlay, Origin::Mined, Origin::Imported];
 
 impl StoredRow for Arc<Lesson> {
-    type Fields = Fields;
     // A recall looks at some dozens of lessons all over the memory.
     const ROWS_PER_BLOCK: usize = 16;
 
-    fn to_fields(&self) -> Fields {
-        fields_of(self)
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        encode_fields(fields_of(self), bytes);
     }
 
-    fn from_fields(fields: Fields) -> Option<Self> {
-        lesson_of(fields).map(Arc::new)
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (fields, rest) = decode_fields(bytes)?;
+        Some((Self::new(lesson_of(fields)?), rest))
     }
 }
 
@@ -213,38 +213,39 @@ fn map_of(json: &str) -> Option<Map<String, Value>> {
 
 /// A lesson's id and the time that it is sorted by.
 impl StoredRow for (LessonId, DateTime<FixedOffset>) {
-    type Fields = (Id, Time);
-
-    fn to_fields(&self) -> Self::Fields {
-        (*self.0.as_bytes(), time_fields(self.1))
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        encode_fields((*self.0.as_bytes(), time_fields(self.1)), bytes);
     }
 
-    fn from_fields((id, time): Self::Fields) -> Option<Self> {
-        Some((LessonId::from_bytes(id), time_of(time)?))
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let ((id, time), rest) = decode_fields(bytes)?;
+        Some(((LessonId::from_bytes(id), time_of(time)?), rest))
     }
 }
 
 impl StoredRow for (LessonId, u32) {
-    type Fields = (Id, u32);
-
-    fn to_fields(&self) -> Self::Fields {
-        (*self.0.as_bytes(), self.1)
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.0.as_bytes());
+        bytes.extend_from_slice(&self.1.to_le_bytes());
     }
 
-    fn from_fields((id, number): Self::Fields) -> Option<Self> {
-        Some((LessonId::from_bytes(id), number))
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (id, rest) = bytes.split_first_chunk()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        Some(((LessonId::from_bytes(*id), u32::from_le_bytes(*number)), rest))
     }
 }
 
 impl StoredRow for (u32, LessonId) {
-    type Fields = (u32, Id);
-
-    fn to_fields(&self) -> Self::Fields {
-        (self.0, *self.1.as_bytes())
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.0.to_le_bytes());
+        bytes.extend_from_slice(self.1.as_bytes());
     }
 
-    fn from_fields((number, id): Self::Fields) -> Option<Self> {
-        Some((number, LessonId::from_bytes(id)))
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (number, rest) = bytes.split_first_chunk()?;
+        let (id, rest) = rest.split_first_chunk()?;
+        Some(((u32::from_le_bytes(*number), LessonId::from_bytes(*id)), rest))
     }
 }
 
@@ -302,9 +303,9 @@ mod tests {
         };
         for lesson in [full, lesson("t", "s")] {
             let row = Arc::new(lesson);
-            let bytes = bincode::encode_to_vec(row.to_fields(), crate::sorted_blocks::codec()).unwrap();
-            let (fields, _) = bincode::decode_from_slice::<Fields, _>(&bytes, crate::sorted_blocks::codec()).unwrap();
-            assert_eq!(Arc::from_fields(fields), Some(row));
+            let mut bytes = Vec::new();
+            row.encode(&mut bytes);
+            assert_eq!(StoredRow::decode(&bytes), Some((row, &[][..])));
         }
     }
 }

@@ -45,13 +45,14 @@ impl GramSet {
     }
 
     /// Each gram with its weight in the lowest byte.
-    pub(super) fn to_rows(&self) -> Vec<u32> {
-        self.0.to_vec()
+    pub(super) fn rows(&self) -> &[u32] {
+        &self.0
     }
 
-    /// What [`GramSet::to_rows`] gave; nothing where it is out of order.
-    pub(super) fn from_rows(rows: Vec<u32>) -> Option<Self> {
-        rows.is_sorted_by(|one, other| one >> 8 < other >> 8).then(|| Self(rows.into()))
+    /// What [`GramSet::rows`] gave; nothing where it is out of order.
+    pub(super) fn from_rows(rows: impl Iterator<Item = u32>) -> Option<Self> {
+        let rows: Arc<[u32]> = rows.collect();
+        rows.is_sorted_by(|one, other| one >> 8 < other >> 8).then_some(Self(rows))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Gram> {

@@ -11,11 +11,38 @@ pub(super) enum Block<T> {
 
 /// Rows in a file.
 pub(super) struct StoredBlock<T> {
-    pub(super) n_rows: usize,
-    /// The last one, by which a block is found.
-    pub(super) last: T,
-    pub(super) decode: Box<dyn Fn() -> Vec<T> + Send + Sync>,
-    pub(super) rows: OnceLock<Vec<T>>,
+    n_rows: usize,
+    encoded: Box<dyn Encoded<T>>,
+    last: OnceLock<Option<T>>,
+    rows: OnceLock<Vec<T>>,
+}
+
+/// The bytes of a block's rows.
+pub(super) trait Encoded<T>: Send + Sync {
+    /// The last row, by which a block is found; None where its bytes make no sense.
+    fn last(&self) -> Option<T>;
+
+    /// All rows, of which this is the last.
+    fn rows(&self, last: Option<&T>) -> Vec<T>;
+}
+
+impl<T> StoredBlock<T> {
+    pub(super) fn new(n_rows: usize, encoded: Box<dyn Encoded<T>>) -> Self {
+        Self { n_rows, encoded, last: OnceLock::new(), rows: OnceLock::new() }
+    }
+
+    fn last(&self) -> Option<&T> {
+        self.last.get_or_init(|| self.encoded.last()).as_ref()
+    }
+
+    fn rows(&self) -> &[T] {
+        self.rows.get_or_init(|| self.encoded.rows(self.last()))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_decoded(&self) -> bool {
+        self.rows.get().is_some()
+    }
 }
 
 impl<T> Block<T> {
@@ -33,14 +60,14 @@ impl<T> Block<T> {
     pub(super) fn last(&self) -> Option<&T> {
         match self {
             Self::Rows(rows) => rows.last(),
-            Self::Stored(stored) => Some(&stored.last),
+            Self::Stored(stored) => stored.last(),
         }
     }
 
     pub(super) fn rows(&self) -> &[T] {
         match self {
             Self::Rows(rows) => rows,
-            Self::Stored(stored) => stored.rows.get_or_init(|| (stored.decode)()),
+            Self::Stored(stored) => stored.rows(),
         }
     }
 
@@ -60,7 +87,7 @@ impl<T: Clone> Block<T> {
         match self {
             Self::Rows(rows) => Arc::make_mut(rows),
             Self::Stored(stored) => {
-                *self = Self::of(stored.rows.get_or_init(|| (stored.decode)()).clone());
+                *self = Self::of(stored.rows().to_vec());
                 self.rows_mut()
             }
         }

@@ -10,7 +10,7 @@ mod stored;
 use std::cmp::Ordering;
 
 use block::Block;
-pub(crate) use stored::{StoredBytes, StoredRow, codec};
+pub(crate) use stored::{StoredBytes, StoredRow, codec, decode_fields, encode_fields};
 
 /// A block that reaches this many rows is split in two.
 const MAX_ROWS: usize = 512;

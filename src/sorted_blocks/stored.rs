@@ -3,25 +3,23 @@
 //! The bytes begin with the number of blocks. For each block follow its number of rows, where its last row begins and where it ends;
 //! then come the rows. Numbers are little-endian. Whoever keeps the bytes checks them for damage.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::SortedBlocks;
-use super::block::{Block, StoredBlock};
+use super::block::{Block, Encoded, StoredBlock};
 
 /// Bytes of a file, for as long as somebody holds them.
 pub(crate) type StoredBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Rows that can be kept in a file.
+/// Rows that can be kept in a file, each in at least one byte.
 pub(crate) trait StoredRow: Clone + Send + Sync + 'static {
-    /// What is encoded of a row.
-    type Fields: bincode::Encode + bincode::Decode<()>;
     /// Rows that are decoded together.
     const ROWS_PER_BLOCK: usize = 256;
 
-    fn to_fields(&self) -> Self::Fields;
+    fn encode(&self, bytes: &mut Vec<u8>);
 
-    /// None where the fields make no sense.
-    fn from_fields(fields: Self::Fields) -> Option<Self>;
+    /// The row that the bytes begin with, and what is behind it; None where they make no sense.
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])>;
 }
 
 /// No row or value is longer: a senseless length takes no memory.
@@ -32,14 +30,16 @@ pub(crate) fn codec() -> impl bincode::config::Config {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<MAX_BYTES>()
 }
 
-fn encode<T: StoredRow>(row: &T, bytes: &mut Vec<u8>) {
+/// Adds the fields of a row.
+pub(crate) fn encode_fields(fields: impl bincode::Encode, bytes: &mut Vec<u8>) {
     // Encoding into memory does not fail.
-    bytes.extend(bincode::encode_to_vec(row.to_fields(), codec()).unwrap_or_default());
+    bytes.extend(bincode::encode_to_vec(fields, codec()).unwrap_or_default());
 }
 
-fn decode<T: StoredRow>(bytes: &[u8]) -> Option<(T, &[u8])> {
+/// What [`encode_fields`] added, and what is behind it.
+pub(crate) fn decode_fields<F: bincode::Decode<()>>(bytes: &[u8]) -> Option<(F, &[u8])> {
     let (fields, length) = bincode::decode_from_slice(bytes, codec()).ok()?;
-    Some((T::from_fields(fields)?, bytes.get(length..)?))
+    Some((fields, bytes.get(length..)?))
 }
 
 /// Where a block is among the bytes of the rows.
@@ -84,7 +84,7 @@ impl<T: StoredRow> SortedBlocks<T> {
             let (mut n_rows, mut last) = (0_u64, rows.len());
             for row in all.by_ref().take(T::ROWS_PER_BLOCK) {
                 last = rows.len();
-                encode(row, &mut rows);
+                row.encode(&mut rows);
                 n_rows += 1;
             }
             for field in [n_rows, last as u64, rows.len() as u64] {
@@ -95,35 +95,45 @@ impl<T: StoredRow> SortedBlocks<T> {
         [&n_blocks.to_le_bytes()[..], &table, &rows].concat()
     }
 
-    /// What [`SortedBlocks::to_bytes`] gave. Only the last row of each block is decoded; None where a table or such a row makes no
-    /// sense. Of the others, those from the first on that makes none are left out.
+    /// What [`SortedBlocks::to_bytes`] gave. Nothing is decoded yet; None where a table makes no sense. Of the rows of a block but the
+    /// last, those from the first on that makes no sense are left out.
     pub(crate) fn from_bytes(bytes: &StoredBytes) -> Option<Self> {
         let mut sorted = Self::default();
-        for Extent { n_rows, start, last, end } in extents(bytes.as_ref().as_ref())? {
-            let (row, _) = decode::<T>(bytes.as_ref().as_ref().get(last..end)?)?;
-            let (held, kept) = (Arc::clone(bytes), row.clone());
-            let decode =
-                move || rows_of(held.as_ref().as_ref().get(start..last).unwrap_or_default(), n_rows, kept.clone());
-            let block = StoredBlock { n_rows, last: row, decode: Box::new(decode), rows: OnceLock::new() };
-            sorted.blocks.push(Block::Stored(Arc::new(block)));
-            sorted.len += n_rows;
+        for extent in extents(bytes.as_ref().as_ref())? {
+            let encoded = EncodedBlock { bytes: Arc::clone(bytes), extent };
+            sorted.blocks.push(Block::Stored(Arc::new(StoredBlock::new(extent.n_rows, Box::new(encoded)))));
+            sorted.len += extent.n_rows;
         }
         Some(sorted)
     }
 }
 
-/// The rows before the last, and the last.
-fn rows_of<T: StoredRow>(mut bytes: &[u8], n_rows: usize, last: T) -> Vec<T> {
-    let mut rows = Vec::with_capacity(n_rows.min(bytes.len() + 1));
-    while let Some((row, rest)) = decode(bytes).filter(|_| rows.len() + 1 < n_rows) {
-        rows.push(row);
-        bytes = rest;
+/// A block of a file.
+struct EncodedBlock {
+    bytes: StoredBytes,
+    extent: Extent,
+}
+
+impl<T: StoredRow> Encoded<T> for EncodedBlock {
+    fn last(&self) -> Option<T> {
+        let bytes = self.bytes.as_ref().as_ref().get(self.extent.last..self.extent.end)?;
+        T::decode(bytes).map(|(row, _)| row)
     }
-    rows.push(last);
-    if rows.len() < n_rows {
-        tracing::error!(missing = n_rows - rows.len(), "stored rows cannot be decoded");
+
+    fn rows(&self, last: Option<&T>) -> Vec<T> {
+        let Extent { n_rows, start, last: end, .. } = self.extent;
+        let mut bytes = self.bytes.as_ref().as_ref().get(start..end).unwrap_or_default();
+        let mut rows = Vec::with_capacity(n_rows.min(bytes.len() + 1));
+        while let Some((row, rest)) = T::decode(bytes).filter(|_| rows.len() + 1 < n_rows) {
+            rows.push(row);
+            bytes = rest;
+        }
+        rows.extend(last.cloned());
+        if rows.len() < n_rows {
+            tracing::error!(missing = n_rows - rows.len(), "stored rows cannot be decoded");
+        }
+        rows
     }
-    rows
 }
 
 #[cfg(test)]
@@ -132,15 +142,15 @@ mod tests {
     use proptest::prelude::*;
 
     impl StoredRow for (u32, u32) {
-        type Fields = (u32, Vec<u8>);
         const ROWS_PER_BLOCK: usize = 100;
 
-        fn to_fields(&self) -> Self::Fields {
-            (self.0, vec![7; self.1 as usize % 5])
+        fn encode(&self, bytes: &mut Vec<u8>) {
+            encode_fields((self.0, vec![7_u8; self.1 as usize % 5]), bytes);
         }
 
-        fn from_fields((key, bytes): Self::Fields) -> Option<Self> {
-            Some((key, u32::try_from(bytes.len()).ok()?))
+        fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+            let ((key, sevens), rest) = decode_fields::<(u32, Vec<u8>)>(bytes)?;
+            Some(((key, u32::try_from(sevens.len()).ok()?), rest))
         }
     }
 
@@ -177,8 +187,7 @@ mod tests {
         let mut changed = loaded.clone();
         changed.insert((901, 0));
         assert_eq!(loaded.differing(&changed, Ord::cmp, |a, b| a == b), [(None, Some(&(901, 0)))]);
-        let is_decoded =
-            |block: &&Block<(u32, u32)>| matches!(block, Block::Stored(stored) if stored.rows.get().is_some());
+        let is_decoded = |block: &&Block<(u32, u32)>| matches!(block, Block::Stored(stored) if stored.is_decoded());
         assert_eq!(loaded.blocks.iter().filter(is_decoded).count(), 1);
     }
 
