@@ -16,6 +16,8 @@ pub(super) enum StoredFile {
     /// It was used or written.
     #[default]
     Done,
+    /// It was damaged, and what was read of it is not written again.
+    Damaged,
 }
 
 impl StoredFile {
@@ -48,6 +50,10 @@ impl Inner {
     /// Leaves the indexes of a larger memory for the next process, once. A failure costs it time.
     pub(super) fn store_recall(&self, view: &View, has_vectors: bool) {
         let mut stored = self.stored_recall.lock();
+        if !matches!(*stored, StoredFile::Damaged) && view.recall.is_damaged() {
+            *stored = StoredFile::Damaged;
+            self.store.drop_damaged_recall(&view.snapshot);
+        }
         let n_lessons = view.snapshot.book().lessons.len();
         if matches!(*stored, StoredFile::Outdated) && n_lessons >= MIN_STORED_LESSONS {
             *stored = StoredFile::Done;

@@ -90,7 +90,6 @@ impl IdMap<LessonId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sorted_blocks::StoredBytes;
     use crate::testing::lesson;
 
     fn read(numbers: &[(LessonId, u32)], free: &[u32]) -> Option<IdMap<LessonId>> {
@@ -98,8 +97,7 @@ mod tests {
         pieces.push_rows(&SortedBlocks::of(numbers.to_vec()));
         pieces.push_rows(&SortedBlocks::of(numbers.iter().map(|row| (row.1, row.0)).collect()));
         pieces.push_value(free.to_vec());
-        let stored = pieces.0.into_iter().map(|parts| std::sync::Arc::new(parts.concat()) as StoredBytes);
-        IdMap::read(&mut StoredPieces(&mut stored.collect::<Vec<_>>().into_iter()))
+        IdMap::read(&mut StoredPieces(&mut pieces.into_stored()))
     }
 
     #[test]

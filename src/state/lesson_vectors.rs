@@ -116,6 +116,11 @@ impl LessonVectors {
         self.vectors.distance(&lesson.realm, lesson.id, query)
     }
 
+    /// True when a stored vector was found damaged.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.vectors.is_damaged()
+    }
+
     /// False where they are not complete; what was written then is of no use.
     pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         self.vectors.write(pieces)

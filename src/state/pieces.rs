@@ -1,25 +1,39 @@
-//! The indexes of a state as pieces of bytes, one after the other. Whoever keeps them checks them for damage.
+//! The indexes of a state as pieces of bytes, one after the other. Whoever keeps them checks them for damage, but for those that are
+//! checked by row.
 
 use std::borrow::Cow;
 
 use crate::sorted_blocks::{SortedBlocks, StoredBytes, StoredRow, codec};
 
-/// Pieces to be kept, each made of parts that follow each other.
+/// Pieces to be kept.
 #[derive(Default)]
-pub(crate) struct Pieces<'a>(pub(crate) Vec<Vec<Cow<'a, [u8]>>>);
+pub(crate) struct Pieces<'a>(pub(crate) Vec<Piece<'a>>);
+
+/// A piece made of parts that follow each other.
+pub(crate) struct Piece<'a> {
+    pub(crate) parts: Vec<Cow<'a, [u8]>>,
+    /// True where whoever reads it compares its rows with checksums of their own.
+    pub(crate) is_checked_by_row: bool,
+}
 
 impl<'a> Pieces<'a> {
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
-        self.0.push(vec![Cow::Owned(bytes)]);
+        self.0.push(Piece { parts: vec![Cow::Owned(bytes)], is_checked_by_row: false });
     }
 
-    pub(crate) fn push_parts(&mut self, parts: Vec<&'a [u8]>) {
-        self.0.push(parts.into_iter().map(Cow::Borrowed).collect());
+    pub(crate) fn push_parts(&mut self, parts: Vec<&'a [u8]>, is_checked_by_row: bool) {
+        self.0.push(Piece { parts: parts.into_iter().map(Cow::Borrowed).collect(), is_checked_by_row });
     }
 
     pub(crate) fn push_value(&mut self, value: impl bincode::Encode) {
         // Encoding into memory does not fail.
         self.push(bincode::encode_to_vec(value, codec()).unwrap_or_default());
+    }
+
+    /// The pieces as if they had been kept.
+    #[cfg(test)]
+    pub(crate) fn into_stored(self) -> impl Iterator<Item = StoredBytes> {
+        self.0.into_iter().map(|piece| std::sync::Arc::new(piece.parts.concat()) as StoredBytes)
     }
 
     pub(crate) fn push_rows<T: StoredRow>(&mut self, rows: &SortedBlocks<T>) {

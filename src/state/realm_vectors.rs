@@ -123,6 +123,11 @@ impl RealmVectors {
         index.vectors.distance(index.ids.number(id)?, query)
     }
 
+    /// True when a stored vector was found damaged.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.realms.values().any(|index| index.vectors.is_damaged())
+    }
+
     /// False where some vector is not known, or the machine keeps none; what was written then is of no use.
     pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
@@ -175,24 +180,29 @@ impl RealmIndex {
     fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         let Some(sections) = self.vectors.sections() else { return false };
         self.ids.write(pieces);
-        pieces.push_value(self.vectors.stored_keys());
+        let keys = self.vectors.stored_keys().into_iter().map(|key| key.unwrap_or(u32::MAX));
+        pieces.push(keys.flat_map(u32::to_le_bytes).collect());
         pieces.push(self.vectors.head());
+        pieces.push(self.vectors.sums());
         let place = |part: &Part| Part::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
         pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
-        for (_, parts) in sections {
-            pieces.push_parts(parts);
+        for (part, parts) in sections {
+            pieces.push_parts(parts, part == Part::Floats);
         }
         true
     }
 
     fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
         let ids = IdMap::read(pieces)?;
-        let keys: Vec<Option<u32>> = pieces.value()?;
+        let keys = pieces.next()?;
+        let keys = keys.as_ref().as_ref().as_chunks().0.iter().map(|key| u32::from_le_bytes(*key));
+        let keys: Vec<Option<u32>> = keys.map(|key| (key != u32::MAX).then_some(key)).collect();
         // The index takes memory by the largest.
         if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
             return None;
         }
-        let mut sections: BTreeMap<Part, Bytes> = BTreeMap::from([(Part::Head, pieces.next()?)]);
+        let mut sections: BTreeMap<Part, Bytes> =
+            BTreeMap::from([(Part::Head, pieces.next()?), (Part::Sums, pieces.next()?)]);
         for place in pieces.value::<Vec<u64>>()? {
             let part = Part::ALL.get(usize::try_from(place).ok()?)?;
             sections.insert(*part, pieces.next()?);
@@ -252,17 +262,11 @@ mod tests {
         let read = |key: u32| {
             let mut pieces = Pieces::default();
             assert!(vectors.write(&mut pieces));
-            let keys = bincode::encode_to_vec(vec![Some(key)], crate::sorted_blocks::codec()).unwrap();
-            let place = pieces.0.iter().position(|parts| parts.concat().len() == keys.len()).unwrap();
-            pieces.0[place] = vec![keys.into()];
-            let stored: Vec<_> = pieces
-                .0
-                .into_iter()
-                .map(|parts| Arc::new(parts.concat()) as crate::sorted_blocks::StoredBytes)
-                .collect();
-            RealmVectors::read(&IndexConfig::default(), &mut StoredPieces(&mut stored.into_iter()))
+            let place = pieces.0.iter().position(|piece| piece.parts.concat() == 0_u32.to_le_bytes()).unwrap();
+            pieces.0[place].parts = vec![key.to_le_bytes().to_vec().into()];
+            RealmVectors::read(&IndexConfig::default(), &mut StoredPieces(&mut pieces.into_stored()))
         };
-        assert!(read(0).is_some() && read(1).is_none() && read(u32::MAX).is_none());
+        assert!(read(0).is_some() && read(1).is_none() && read(u32::MAX - 1).is_none());
     }
 
     #[test]

@@ -224,7 +224,6 @@ fn has_same_fields(one: &Lesson, other: &Lesson) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sorted_blocks::StoredBytes;
     use crate::testing::lesson;
 
     #[test]
@@ -238,9 +237,7 @@ mod tests {
                 Arc::make_mut(index).index = FieldIndex::of([(number, document)]);
             }
             words.write(&mut pieces);
-            let stored: Vec<StoredBytes> =
-                pieces.0.into_iter().map(|parts| Arc::new(parts.concat()) as StoredBytes).collect();
-            RealmWords::read(&lessons, &mut StoredPieces(&mut stored.into_iter()))
+            RealmWords::read(&lessons, &mut StoredPieces(&mut pieces.into_stored()))
         };
         for number in [0, 1, u32::MAX] {
             let words = read(number).unwrap();

@@ -82,6 +82,12 @@ impl RecallIndex {
         Some(StoredRecall { words: self.words.get()?, vectors })
     }
 
+    /// True when a vector that came from a file was found damaged.
+    pub(crate) fn is_damaged(&self) -> bool {
+        let known = [&self.triggers, &self.wholes, &self.mistakes].into_iter().filter_map(Lazy::get);
+        known.into_iter().any(|vectors| vectors.is_damaged())
+    }
+
     /// A book whose lessons are those that [`StoredRecall::write`] wrote, with their indexes. Vectors are left out unless they are of this
     /// model.
     pub(crate) fn read(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice::ChunksExact;
 use std::sync::Arc;
 
-use adage_index::snapshot::{Bytes, Part};
+use adage_index::snapshot::{Bytes, Part, row_sum};
 use adage_index::{UnitVector, VectorIndex};
 
 use super::VECTORS;
@@ -20,6 +20,8 @@ const ROWS: u32 = 1;
 const INDEX_TEXTS: u32 = 2;
 /// The parts of an index have the kinds from here on, in the order of `Part::ALL`.
 const INDEX: u32 = 16;
+/// The vectors of an index, which are compared with the checksums of their rows when they are read.
+const CHECKED_BY_ROW: u32 = 64;
 const HASH: usize = 16;
 
 /// How far the file was read.
@@ -66,7 +68,8 @@ fn rows(section: &SectionView) -> Option<impl Iterator<Item = Row<'_>>> {
 }
 
 fn read(folder: &Folder, from: u64) -> Result<Sections> {
-    let (sections, flaws) = Sections::open(folder.files(), VECTORS, from)?;
+    let by_row = |label: Label| label.kind == CHECKED_BY_ROW;
+    let (sections, flaws) = Sections::open(folder.files(), VECTORS, from, by_row)?;
     for flaw in flaws {
         let path = folder.files().path_of(VECTORS);
         tracing::warn!(path = %path.display(), offset = flaw.offset, kind = ?flaw.kind, "vectors could not be read");
@@ -104,17 +107,26 @@ pub(crate) fn vectors(
 /// A model, a text, and what the model made of it.
 type Row<'r> = (TextHash, TextHash, &'r [f32]);
 
-/// The rows of the index, then the others.
+/// The rows of the index that are not damaged, then the others.
 fn all_rows(sections: &Sections) -> impl Iterator<Item = Row<'_>> {
-    let floats = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
-    let of_index = floats.filter_map(|(floats, texts)| {
-        let components: &[f32] = bytemuck::try_cast_slice(floats).ok()?;
-        let label = floats.label;
-        let rows = components.chunks_exact(label.n_columns.max(1) as usize);
-        let belongs = texts.label.model == label.model && texts.len() == rows.len() * HASH;
-        belongs.then(|| under_texts(label.model, texts, rows))
+    let floats = sections.get(CHECKED_BY_ROW).zip(sections.get(index_kind(Part::Sums)));
+    let of_index = floats.zip(sections.get(INDEX_TEXTS)).filter_map(|((floats, sums), texts)| {
+        let sums: &[u32] = bytemuck::try_cast_slice(sums).ok()?;
+        let rows = index_rows(floats, texts)?.zip(sums);
+        Some(rows.filter_map(|(row, sum)| (row_sum(row.2) == *sum).then_some(row)))
     });
-    of_index.flatten().chain(sections.get(ROWS).filter_map(rows).flatten())
+    // As an earlier version wrote them, checked as a whole.
+    let whole = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
+    let whole = whole.filter_map(|(floats, texts)| index_rows(floats, texts));
+    of_index.flatten().chain(whole.flatten()).chain(sections.get(ROWS).filter_map(rows).flatten())
+}
+
+fn index_rows<'r>(floats: &'r SectionView, texts: &'r SectionView) -> Option<impl Iterator<Item = Row<'r>> + use<'r>> {
+    let components: &[f32] = bytemuck::try_cast_slice(floats).ok()?;
+    let label = floats.label;
+    let rows = components.chunks_exact(label.n_columns.max(1) as usize);
+    let belongs = texts.label.model == label.model && texts.len() == rows.len() * HASH;
+    belongs.then(|| under_texts(label.model, texts, rows))
 }
 
 /// Rows under the texts whose hashes these bytes are.
@@ -125,6 +137,10 @@ fn under_texts<'r>(
 ) -> impl Iterator<Item = Row<'r>> + use<'r> {
     let (texts, _) = texts.as_chunks::<HASH>();
     texts.iter().zip(rows).map(move |(text, row)| (model, TextHash::from_bytes(*text), row))
+}
+
+fn stored_kind(part: Part) -> u32 {
+    if part == Part::Floats { CHECKED_BY_ROW } else { index_kind(part) }
 }
 
 fn index_kind(part: Part) -> u32 {
@@ -143,7 +159,7 @@ impl StoredIndex {
         let texts = sections.get(INDEX_TEXTS).find(|section| section.label.model == model)?;
         let (texts, _) = texts.as_chunks::<HASH>();
         let texts = texts.iter().map(|text| TextHash::from_bytes(*text)).collect();
-        let part = |part| sections.get(index_kind(part)).find(|section| section.label.model == model);
+        let part = |part| sections.get(stored_kind(part)).find(|section| section.label.model == model);
         let sections = Part::ALL.into_iter().filter_map(|name| Some((name, part(name)?.clone()))).collect();
         Some(Self { texts, sections })
     }
@@ -172,8 +188,9 @@ impl IndexToStore<'_> {
             self.texts.iter().flat_map(|text| text.map_or([0; HASH], |text| *text.as_bytes())).collect();
         writer.push(label(INDEX_TEXTS), &[&texts]);
         writer.push(label(index_kind(Part::Head)), &[&self.index.head()]);
+        writer.push(label(index_kind(Part::Sums)), &[&self.index.sums()]);
         for (part, pieces) in sections {
-            writer.push(label(index_kind(part)), &pieces);
+            writer.push(label(stored_kind(part)), &pieces);
         }
         true
     }

@@ -15,14 +15,17 @@ use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 use crate::sorted_blocks::StoredBytes;
-use crate::state::{Book, LessonsByTime, Pieces, RecallIndex, StoredPieces, StoredRecall};
+use crate::state::{Book, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall};
 use crate::trust::Standing;
 
 /// The file.
 pub(super) const RECALL: &str = "recall.bin";
 
 /// The kind of its sections. It is raised whenever a lesson, a word or a vector is encoded in another way.
-pub(super) const FORMAT: u32 = 0x7265_0001;
+pub(super) const FORMAT: u32 = 0x7265_0002;
+
+/// The kind of sections whose rows are compared with checksums of their own when they are read.
+const CHECKED_BY_ROW: u32 = FORMAT | 0x8000;
 
 /// A memory of fewer lessons is read about as fast from its playbook file.
 pub(crate) const MIN_STORED_LESSONS: usize = 200;
@@ -128,8 +131,13 @@ struct StoredState {
 }
 
 pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
-    let section = sections.next().filter(|section| section.label().kind == FORMAT)?;
-    section.checked().map(|view| Arc::new(view) as StoredBytes)
+    let section = sections.next()?;
+    let view = match section.label().kind {
+        FORMAT => section.checked()?,
+        CHECKED_BY_ROW => section.unchecked(),
+        _ => return None,
+    };
+    Some(Arc::new(view))
 }
 
 impl RecallFile {
@@ -240,8 +248,9 @@ pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, re
     lessons.write(&mut pieces);
     recall.write(&mut pieces);
     let mut writer = SectionWriter::behind(0);
-    for (row, parts) in (0..).zip(&pieces.0) {
-        let label = Label { kind: FORMAT, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
+    for (row, Piece { parts, is_checked_by_row }) in (0..).zip(&pieces.0) {
+        let kind = if *is_checked_by_row { CHECKED_BY_ROW } else { FORMAT };
+        let label = Label { kind, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
         writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     }
     writer.into_bytes()
@@ -301,6 +310,15 @@ impl Store {
         let temporary = Folder::temporary("recall");
         self.files().create(&temporary, &to_bytes(&head, others, &committed.book.lessons, recall))?;
         self.files().rename(temporary, RECALL)
+    }
+
+    /// Removes it where its vectors are damaged, so that the next process makes them again.
+    pub(crate) fn drop_damaged_recall(&self, snapshot: &Snapshot) {
+        tracing::warn!(path = %self.files().path_of(RECALL).display(), "stored vectors are damaged");
+        if self.may_append(snapshot) {
+            // It is removed by a later process then.
+            drop(self.drop_recall());
+        }
     }
 
     /// Removes it, and what an earlier version kept the words in: they may have texts of a lesson that was removed.

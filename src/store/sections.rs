@@ -95,6 +95,11 @@ impl UncheckedSection {
         self.view.label
     }
 
+    /// The section as it is, for an owner who compares its rows with checksums of their own.
+    pub(crate) fn unchecked(self) -> SectionView {
+        self.view
+    }
+
     /// The section, if its bytes fit its checksum.
     pub(crate) fn checked(self) -> Option<SectionView> {
         (crc32fast::hash(&self.view) == self.checksum).then_some(self.view)
@@ -112,8 +117,14 @@ pub(crate) struct Sections {
 impl Sections {
     /// Reads the file from `from` on, a length of an earlier look at the same file or 0. No file: no sections.
     ///
-    /// Every byte is read once, for the checksums.
-    pub(crate) fn open(files: &Directory, name: &'static str, from: u64) -> Result<(Self, Vec<Flaw>)> {
+    /// Every byte is read once, for the checksums, but for those of sections that are `by_row`: their owner compares their rows with
+    /// checksums of their own.
+    pub(crate) fn open(
+        files: &Directory,
+        name: &'static str,
+        from: u64,
+        by_row: impl Fn(Label) -> bool,
+    ) -> Result<(Self, Vec<Flaw>)> {
         // Only what is ours is mapped: other files may be cut while they are.
         let start = files.read_start(name, MAGIC.len())?;
         if !start.is_empty() && start != MAGIC {
@@ -129,7 +140,11 @@ impl Sections {
         let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
         while at < map.len() {
             let section = UncheckedSection::at(&map, at);
-            let kind = match section.and_then(|section| section.checked().ok_or(FlawKind::Flipped)) {
+            let checked = section.and_then(|section| match by_row(section.label()) {
+                true => Ok(section.unchecked()),
+                false => section.checked().ok_or(FlawKind::Flipped),
+            });
+            let kind = match checked {
                 Ok(section) => {
                     at = section.range.end.next_multiple_of(ALIGN);
                     sections.sections.push(section);
@@ -252,7 +267,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = Directory::real(folder.path());
         files.create("sections", bytes).unwrap();
-        let (sections, flaws) = Sections::open(&files, "sections", from).unwrap();
+        let (sections, flaws) = Sections::open(&files, "sections", from, |_| false).unwrap();
         assert_eq!(sections.length, bytes.len() as u64);
         (sections.sections.iter().map(|section| (section.label, section.to_vec())).collect(), flaws)
     }
@@ -262,9 +277,9 @@ mod tests {
         let bytes = file();
         let folder = tempfile::tempdir().unwrap();
         let files = Directory::real(folder.path());
-        assert_eq!(Sections::open(&files, "sections", 0).unwrap().0.length, 0);
+        assert_eq!(Sections::open(&files, "sections", 0, |_| false).unwrap().0.length, 0);
         files.create("sections", &bytes).unwrap();
-        let (sections, flaws) = Sections::open(&files, "sections", 0).unwrap();
+        let (sections, flaws) = Sections::open(&files, "sections", 0, |_| false).unwrap();
         assert!(flaws.is_empty(), "{flaws:?}");
         for (kind, content) in (0..).zip(CONTENTS) {
             let found: Vec<&SectionView> = sections.get(kind).collect();

@@ -319,7 +319,10 @@ impl Inner {
         // What an open would have to put into the graph again.
         let n_stored = self.n_stored.load(Ordering::Relaxed);
         let n_unstored = view.index.len().saturating_sub(n_stored);
-        if is_bloated || (view.index.has_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4)) {
+        if is_bloated
+            || view.index.is_damaged()
+            || (view.index.has_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4))
+        {
             self.write_vectors(lock)?;
         }
         Ok(())

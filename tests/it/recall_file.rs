@@ -4,9 +4,11 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use adage::{Config, LearnOutcome, Listing, Playbook, Request, build_lesson};
+use adage::embed::Role;
+use adage::{Config, Embedder as _, HashingEmbedder, LearnOutcome, Listing, Playbook, Request, build_lesson};
 
 const N_LESSONS: usize = 230;
 
@@ -67,6 +69,53 @@ fn a_file_for_recalls_changes_no_answer() {
         flipped[place] ^= 4;
         fs::write(&file, &flipped).unwrap();
         assert_eq!(look(folder.path()), expected, "byte {place}");
+    }
+}
+
+/// Of a larger memory the vectors are compared with their checksums one by one, when they are read.
+#[test]
+fn a_damaged_vector_costs_the_file_and_no_answer() {
+    const N: usize = 1_100;
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let mut config = Config::default();
+        config.retention.capacity = 2 * N;
+        Playbook::builder(folder.path()).with_config(config).with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
+    };
+    let rows = (0..N).map(|n| {
+        let (trigger, id) = (format!("parsing export{n}"), format!("00000000-0000-7000-8000-{n:012x}"));
+        serde_json::json!({
+            "trigger": trigger, "solution": format!("Rename table{n} first."), "id": id, "schema_version": 2,
+            "timestamp": "2026-01-01T00:00:00Z",
+        })
+    });
+    let rows = serde_json::to_vec(&rows.collect::<Vec<_>>()).unwrap();
+    fs::write(folder.path().join("skills_playbook.json"), rows).unwrap();
+    open().learn_lesson(build_lesson("baking bread", "Weigh the flour.")).unwrap();
+    let ask = || {
+        let context = open().get_playbook_context(Request::about("parse the export17").limit(9).peek()).unwrap();
+        assert!(context.text.contains("Rename table17 first."), "{}", context.text);
+        context.text
+    };
+    let expected = ask();
+    let file = folder.path().join("recall.bin");
+    let whole = fs::read(&file).unwrap();
+    let vector = HashingEmbedder.embed(&["parsing export17"], Role::Document).unwrap();
+    // It is kept with unit length.
+    let length = vector.iter().map(|component| f64::from(*component).powi(2)).sum::<f64>().sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "the quotient is in [-1, 1]")]
+    let unit = vector.iter().map(|component| (f64::from(*component) / length) as f32);
+    let components: Vec<u8> = unit.flat_map(f32::to_le_bytes).collect();
+    let place = whole.windows(components.len()).position(|bytes| bytes == components).unwrap();
+    let first = components.iter().position(|byte| *byte != 0).unwrap();
+    for bit in 0..8 {
+        let mut flipped = whole.clone();
+        flipped[place + first] ^= 1 << bit;
+        fs::write(&file, &flipped).unwrap();
+        assert_eq!(ask(), expected);
+        assert!(!file.exists(), "the next process makes it again");
+        assert_eq!(ask(), expected);
+        assert!(file.exists());
     }
 }
 

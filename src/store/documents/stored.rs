@@ -282,7 +282,7 @@ struct Head {
 }
 
 fn read(files: &Directory) -> Result<Option<(Head, Sections)>> {
-    let (sections, flaws) = Sections::open(files, PLACES, 0)?;
+    let (sections, flaws) = Sections::open(files, PLACES, 0, |_| false)?;
     if let Some(flaw) = flaws.first() {
         tracing::warn!(offset = flaw.offset, kind = ?flaw.kind, "where documents are could not be read; the log is");
     }
