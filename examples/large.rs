@@ -1,7 +1,7 @@
 //! What learning and recalling cost in large playbooks.
 //!
 //! `cargo run --release --no-default-features --example large -- 1000 10000 100000`, with `exact` before the sizes for the exact
-//! scan at every size.
+//! scan at every size, or with `documents` for a `VectorMemory` of as many.
 //!
 //! The playbook is full: each lesson that is learned pushes one out. Vectors are made of the text by arithmetic, 384
 //! components in 50 clusters, so that what is measured is everything but the model. A commit writes the whole file, which is
@@ -17,7 +17,10 @@ use adage::embed::{EmbedError, Role};
 use adage::index::IndexKind;
 use adage::ndarray::Array2;
 use adage::retrieve::TierChoice;
-use adage::{Config, Embedder, LearnOutcome, LessonDraft, Playbook, Request, TextHash, build_lesson};
+use adage::{
+    Config, Document, Embedder, LearnOutcome, LessonDraft, Lookup, Playbook, Request, TextHash, VectorMemory,
+    build_lesson,
+};
 
 const DIMENSION: usize = 384;
 const CLUSTERS: u64 = 50;
@@ -89,7 +92,12 @@ fn draft(number: usize) -> LessonDraft {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1).peekable();
     let kind = words.next_if(|word| word == "exact").map(|_| IndexKind::Exact);
+    let is_of_documents = words.next_if(|word| word == "documents").is_some();
     let sizes: Vec<usize> = words.map(|size| size.parse()).collect::<Result<_, _>>()?;
+    if is_of_documents {
+        println!("documents | added | open | first query | query | add");
+        return sizes.into_iter().try_for_each(documents);
+    }
     println!(
         "lessons | first learn | learn, durable | learn, the decision | first recall | recall | by words | cold start | open | first recall, stored"
     );
@@ -157,6 +165,30 @@ fn measure(size: usize, kind: Option<IndexKind>) -> Result<(), Box<dyn std::erro
     println!(
         "{size} | {first_learn:.2?} | {single:.2?} | {decision:.2?} | {first_recall:.2?} | {recall:.2?} | {by_words:.2?} | {cold:.2?} | {open:.2?} | {stored:.2?}"
     );
+    Ok(())
+}
+
+/// A memory of so many documents, opened again.
+fn documents(size: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let open = || VectorMemory::builder(folder.path()).with_embedder(Arc::new(Clusters)).open();
+    let document = |number: usize| {
+        let (text, topic) = texts(number);
+        Document::new(format!("d{number}"), text).with("topic", topic)
+    };
+    let (_, added) = timed(|| -> Result<(), Box<dyn std::error::Error>> {
+        let memory = open()?;
+        for batch in (0..size).collect::<Vec<_>>().chunks(1_000) {
+            memory.add_all(batch.iter().map(|number| document(*number)))?;
+        }
+        Ok(memory.snapshot()?)
+    })?;
+    let (memory, opened) = timed(open)?;
+    let about = |number: usize| Lookup::text(texts(number).0).limit(5);
+    let (_, first) = timed(|| memory.query(&about(3)))?;
+    let query = mean(200, |number| memory.query(&about(7 * number)).map(drop))?;
+    let add = mean(20, |number| memory.add(document(size + number)).map(drop))?;
+    println!("{size} | {added:.2?} | {opened:.2?} | {first:.2?} | {query:.2?} | {add:.2?}");
     Ok(())
 }
 
