@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::SMALL_FILE;
 use super::forget::Forgotten;
+use super::written_rows::WrittenRows;
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
@@ -278,7 +279,13 @@ impl Store {
         const NAME: &str = "playbook";
         let written = now();
         let nanos = written.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
-        let bytes = self.written(playbook_file::render(file, nanos.unwrap_or_default()))?;
+        let mut rows = self.written_rows.lock();
+        let bytes = self.written(playbook_file::render_again(file, nanos.unwrap_or_default(), &mut rows))?;
+        if bytes.len() as u64 > SMALL_FILE {
+            // It is not written again soon.
+            *rows = WrittenRows::default();
+        }
+        drop(rows);
         let temporary = Folder::temporary(NAME);
         self.files().create(&temporary, &bytes)?;
         // Without it, damage would count as an edit.

@@ -43,6 +43,7 @@ mod usage_files;
 mod usage_reading;
 mod vector_file;
 mod vectors;
+mod written_rows;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,6 +70,7 @@ use usage_files::UsageFiles;
 use usage_reading::UsageFrom;
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
+use written_rows::WrittenRows;
 
 /// What the folder holds at one moment: the playbook file with the usage after it folded in.
 #[derive(Clone, Debug)]
@@ -172,6 +174,7 @@ pub(crate) struct Store {
     receipt_count: ReceiptCount,
     /// What recalls left that found the folder busy.
     pending: Mutex<Pending>,
+    written_rows: Mutex<WrittenRows>,
 }
 
 /// A playbook that was opened.
@@ -203,8 +206,8 @@ impl Store {
         config: StoreConfig,
     ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
-        let pending = Mutex::default();
-        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending };
+        let (pending, written_rows) = (Mutex::default(), Mutex::default());
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, written_rows };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });

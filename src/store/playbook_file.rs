@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::checksum::{self, Seal};
 use super::commit_log::Record;
+use super::written_rows::{WrittenRow, WrittenRows};
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash, time_of};
 use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
@@ -245,7 +246,7 @@ struct File<'a> {
     #[serde(flatten)]
     first: First,
     removed: Vec<Sealed<RemovedRow<'a>>>,
-    lessons: Vec<Sealed<&'a Lesson>>,
+    lessons: Vec<Arc<WrittenRow>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<Sealed<WaitingRow<'a>>>,
     #[serde(flatten)]
@@ -288,7 +289,8 @@ impl File<'_> {
                 others.extend(part);
             }
         }
-        Ok(head(&[crcs(&self.lessons), crcs(&self.waiting), crcs(&self.removed)], &others))
+        let lessons = self.lessons.iter().map(|row| Value::from(row.crc.as_str())).collect();
+        Ok(head(&[lessons, crcs(&self.waiting), crcs(&self.removed)], &others))
     }
 }
 
@@ -298,14 +300,14 @@ fn crcs<T>(rows: &[Sealed<T>]) -> Value {
 
 /// A row with its checksum.
 #[derive(Serialize)]
-struct Sealed<T> {
+pub(super) struct Sealed<T> {
     #[serde(flatten)]
     row: T,
-    crc: String,
+    pub(super) crc: String,
 }
 
 impl<T: Serialize> Sealed<T> {
-    fn new(list: &str, row: T) -> serde_json::Result<Self> {
+    pub(super) fn new(list: &str, row: T) -> serde_json::Result<Self> {
         let crc = match serde_json::to_value(&row)? {
             Value::Object(row) => checksum::of_row(list, &row),
             _ => String::new(),
@@ -374,15 +376,19 @@ struct WaitingRow<'a> {
 /// # Errors
 /// Those of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Vec<u8>> {
+    render_again(file, written, &mut WrittenRows::default())
+}
+
+/// As [`render`], with the rows of the last time at hand.
+pub(super) fn render_again(file: &PlaybookFile, written: u64, known: &mut WrittenRows) -> serde_json::Result<Vec<u8>> {
     let Book { lessons, foreign, unread, mined_texts, skips, evicted, .. } = file.book.as_ref();
-    let present = lessons.iter().chain(foreign).map(|lesson| Sealed::new(LESSONS, &**lesson));
     let recalls = recalls_of(&file.book);
     let (archive_len, usage) = (file.archive_length, file.usage);
     let (edited, extra) = (&file.edited, &file.extra);
     let mut rows = File {
         first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
         removed: removed_rows(&file.book)?,
-        lessons: present.collect::<Result<_, _>>()?,
+        lessons: known.rows(lessons.iter().chain(foreign))?,
         waiting: waiting_rows(&file.book)?,
         last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
         crc: String::new(),

@@ -1,0 +1,97 @@
+//! Rows of lessons as they were written last, so that a playbook file is written again without encoding each of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::playbook_file::{LESSONS, Sealed};
+use crate::lesson::{Lesson, LessonId};
+
+/// A row of a playbook file, indented as it stands there.
+#[derive(Debug)]
+pub(super) struct WrittenRow {
+    pub(super) crc: String,
+    text: Box<RawValue>,
+}
+
+impl WrittenRow {
+    fn of(lesson: &Lesson) -> serde_json::Result<Self> {
+        let sealed = Sealed::new(LESSONS, lesson)?;
+        // Line breaks within strings are escaped.
+        let text = serde_json::to_string_pretty(&sealed)?.replace('\n', "\n    ");
+        Ok(Self { crc: sealed.crc, text: RawValue::from_string(text)? })
+    }
+}
+
+impl Serialize for WrittenRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+/// The rows of a file.
+#[derive(Debug, Default)]
+pub(super) struct WrittenRows(HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>);
+
+impl WrittenRows {
+    /// The rows of these lessons, and nothing of others from now on. What was written of the same lesson before is used again.
+    pub(super) fn rows<'l>(
+        &mut self,
+        lessons: impl Iterator<Item = &'l Arc<Lesson>>,
+    ) -> serde_json::Result<Vec<Arc<WrittenRow>>> {
+        let mut before = std::mem::take(&mut self.0);
+        let row = |lesson: &Arc<Lesson>| {
+            let known = before.remove(&lesson.id).filter(|(known, _)| Arc::ptr_eq(known, lesson));
+            let row = match known {
+                Some((_, row)) => row,
+                None => Arc::new(WrittenRow::of(lesson)?),
+            };
+            self.0.insert(lesson.id, (Arc::clone(lesson), Arc::clone(&row)));
+            Ok(row)
+        };
+        lessons.map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{Book, LessonsByTime};
+    use crate::store::PlaybookFile;
+    use crate::store::playbook_file::{render, render_again};
+    use crate::testing::lesson;
+
+    #[test]
+    fn a_file_is_written_again_as_if_for_the_first_time() {
+        let mut known = WrittenRows::default();
+        let mut lessons: Vec<Arc<Lesson>> =
+            ["one", "two\nlines", "three \"quoted\""].map(|text| Arc::new(lesson(text, "rename it"))).into();
+        let mut check = |lessons: &[Arc<Lesson>]| {
+            let lessons: LessonsByTime = lessons.iter().cloned().collect();
+            let file = PlaybookFile { book: Arc::new(Book { lessons, ..Book::default() }), ..PlaybookFile::default() };
+            let [again, first] = [render_again(&file, 7, &mut known).unwrap(), render(&file, 7).unwrap()];
+            assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(first).unwrap());
+            known.0.len()
+        };
+        assert_eq!(check(&lessons), 3);
+        let changed = Lesson { solution: "leave it".to_owned(), ..Lesson::clone(&lessons[1]) };
+        lessons[1] = Arc::new(changed);
+        assert_eq!(check(&lessons), 3);
+        lessons.remove(0);
+        assert_eq!(check(&lessons), 2);
+    }
+
+    #[test]
+    fn a_row_is_indented_as_its_place_in_the_file_asks() {
+        let lessons = [Arc::new(lesson("one", "two"))].into_iter().collect();
+        let file = PlaybookFile { book: Arc::new(Book { lessons, ..Book::default() }), ..PlaybookFile::default() };
+        let text = String::from_utf8(render(&file, 7).unwrap()).unwrap();
+        let start = text.find("\n  \"lessons\": [").unwrap();
+        let rows: Vec<&str> = text[start..].lines().skip(2).take_while(|line| *line != "  ],").collect();
+        assert_eq!((rows.first(), rows.last()), (Some(&"    {"), Some(&"    }")));
+        assert!(rows.contains(&"      \"trigger\": \"one\","), "{text}");
+        assert!(rows.iter().all(|row| row.starts_with("    ")), "{text}");
+    }
+}
