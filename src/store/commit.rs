@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::SMALL_FILE;
 use super::forget::Forgotten;
-use super::written_rows::WrittenRows;
+use super::playbook_file::WrittenRows;
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,

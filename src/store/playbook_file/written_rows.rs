@@ -6,13 +6,14 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::playbook_file::{LESSONS, Sealed};
+use super::LESSONS;
+use super::writing::Sealed;
 use crate::lesson::{Lesson, LessonId};
 
 /// A row of a playbook file, indented as it stands there.
 #[derive(Debug)]
-pub(super) struct WrittenRow {
-    pub(super) crc: String,
+pub(crate) struct WrittenRow {
+    pub(crate) crc: String,
     text: Box<RawValue>,
 }
 
@@ -33,11 +34,11 @@ impl Serialize for WrittenRow {
 
 /// The rows of a file.
 #[derive(Debug, Default)]
-pub(super) struct WrittenRows(HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>);
+pub(crate) struct WrittenRows(HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>);
 
 impl WrittenRows {
     /// The rows of these lessons, and nothing of others from now on. What was written of the same lesson before is used again.
-    pub(super) fn rows<'l>(
+    pub(crate) fn rows<'l>(
         &mut self,
         lessons: impl Iterator<Item = &'l Arc<Lesson>>,
     ) -> serde_json::Result<Vec<Arc<WrittenRow>>> {

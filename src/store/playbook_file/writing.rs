@@ -1,0 +1,202 @@
+//! The bytes of a playbook file, and the record of the log that makes one file of another.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, FixedOffset};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::written_rows::{WrittenRow, WrittenRows};
+use super::{EDITED, LESSONS, Mark, PlaybookFile, REMOVED, Recalls, WAITING, head};
+use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion};
+use crate::store::checksum;
+use crate::store::commit_log::Record;
+
+/// The file, in the order in which a person reads it.
+#[derive(Serialize)]
+struct File<'a> {
+    #[serde(flatten)]
+    first: First,
+    removed: Vec<Sealed<RemovedRow<'a>>>,
+    lessons: Vec<Arc<WrittenRow>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Sealed<WaitingRow<'a>>>,
+    #[serde(flatten)]
+    last: Last<'a>,
+    crc: String,
+}
+
+#[derive(Serialize)]
+struct First {
+    schema_version: u64,
+    generation: u64,
+    archive_len: u64,
+    usage: Mark,
+}
+
+#[derive(Serialize)]
+struct Last<'a> {
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    unread: &'a [Value],
+    #[serde(skip_serializing_if = "<[TextHash]>::is_empty")]
+    drawn: &'a [TextHash],
+    #[serde(skip_serializing_if = "<[SkippedSuggestion]>::is_empty")]
+    skips: &'a [SkippedSuggestion],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recalls: Vec<Recalls>,
+    #[serde(skip_serializing_if = "<[Evicted]>::is_empty")]
+    evicted: &'a [Evicted],
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    edited: &'a BTreeSet<LessonId>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+    written: u64,
+}
+
+impl File<'_> {
+    fn head(&self) -> serde_json::Result<String> {
+        let mut others = Map::new();
+        for part in [serde_json::to_value(&self.first)?, serde_json::to_value(&self.last)?] {
+            if let Value::Object(part) = part {
+                others.extend(part);
+            }
+        }
+        let lessons = self.lessons.iter().map(|row| Value::from(row.crc.as_str())).collect();
+        Ok(head(&[lessons, crcs(&self.waiting), crcs(&self.removed)], &others))
+    }
+}
+
+fn crcs<T>(rows: &[Sealed<T>]) -> Value {
+    rows.iter().map(|row| Value::from(row.crc.as_str())).collect()
+}
+
+/// A row with its checksum.
+#[derive(Serialize)]
+pub(crate) struct Sealed<T> {
+    #[serde(flatten)]
+    row: T,
+    pub(crate) crc: String,
+}
+
+impl<T: Serialize> Sealed<T> {
+    pub(crate) fn new(list: &str, row: T) -> serde_json::Result<Self> {
+        let crc = match serde_json::to_value(&row)? {
+            Value::Object(row) => checksum::of_row(list, &row),
+            _ => String::new(),
+        };
+        Ok(Self { row, crc })
+    }
+}
+
+#[derive(Serialize)]
+struct RemovedRow<'a> {
+    id: LessonId,
+    text_hash: TextHash,
+    at: DateTime<FixedOffset>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<ChangeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lesson: Option<&'a Lesson>,
+}
+
+#[derive(Serialize)]
+struct WaitingRow<'a> {
+    reason: ReviewReason,
+    lesson: &'a Lesson,
+}
+
+/// The bytes of the file, which is given the time `written`, in nanoseconds since 1970. Every lesson is written as schema v2.
+///
+/// # Errors
+/// Those of the JSON writer; none is known for a playbook.
+pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Vec<u8>> {
+    render_again(file, written, &mut WrittenRows::default())
+}
+
+/// As [`render`], with the rows of the last time at hand.
+pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut WrittenRows) -> serde_json::Result<Vec<u8>> {
+    let Book { lessons, foreign, unread, mined_texts, skips, evicted, .. } = file.book.as_ref();
+    let recalls = recalls_of(&file.book);
+    let (archive_len, usage) = (file.archive_length, file.usage);
+    let (edited, extra) = (&file.edited, &file.extra);
+    let mut rows = File {
+        first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
+        removed: removed_rows(&file.book)?,
+        lessons: known.rows(lessons.iter().chain(foreign))?,
+        waiting: waiting_rows(&file.book)?,
+        last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
+        crc: String::new(),
+    };
+    rows.crc = rows.head()?;
+    let mut bytes = serde_json::to_vec_pretty(&rows)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// What makes one file of another. None where rows of lessons that are not admitted differ, or keys that are not known, and where the text
+/// of a removed lesson is over: its log would keep it.
+///
+/// # Errors
+/// As [`render`].
+pub(crate) fn difference(before: &PlaybookFile, after: &PlaybookFile) -> serde_json::Result<Option<Record>> {
+    let (old, new) = (before.book.as_ref(), after.book.as_ref());
+    let has_text = |removed: &&Removed| removed.lesson.is_some();
+    let n_texts = |book: &Book| book.removed.iter().filter(has_text).count();
+    if old.foreign != new.foreign || before.extra != after.extra || n_texts(new) < n_texts(old) {
+        return Ok(None);
+    }
+    let (mut rows, mut added, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    for Changed { before, after } in old.lessons.changed(&new.lessons) {
+        match (before, after) {
+            (known, Some(lesson)) => {
+                added.extend(known.is_none().then(|| lesson.id.to_string()));
+                rows.push(serde_json::to_value(Sealed::new(LESSONS, &*lesson)?)?);
+            }
+            (Some(lesson), None) => gone.push(lesson.id.to_string()),
+            (None, None) => {}
+        }
+    }
+    let mut record = Record::new(after.generation, rows, added, gone);
+    record.set("archive_len", Some(after.archive_length.into()));
+    record.set("usage", Some(serde_json::to_value(after.usage)?));
+    let mut lists: Vec<(&str, serde_json::Result<Value>)> = Vec::new();
+    let mut list = |key, is_same: bool, value: &dyn Fn() -> serde_json::Result<Value>| {
+        if !is_same {
+            lists.push((key, value()));
+        }
+    };
+    list(REMOVED, old.removed == new.removed, &|| serde_json::to_value(removed_rows(new)?));
+    list(WAITING, old.waiting == new.waiting, &|| serde_json::to_value(waiting_rows(new)?));
+    list("unread", old.unread == new.unread, &|| serde_json::to_value(&new.unread));
+    list("drawn", old.mined_texts == new.mined_texts, &|| serde_json::to_value(&new.mined_texts));
+    list("skips", old.skips == new.skips, &|| serde_json::to_value(&new.skips));
+    list("recalls", old.recalls == new.recalls, &|| serde_json::to_value(recalls_of(new)));
+    list("evicted", old.evicted == new.evicted, &|| serde_json::to_value(&new.evicted));
+    list(EDITED, before.edited == after.edited, &|| serde_json::to_value(&after.edited));
+    for (key, value) in lists {
+        record.set(key, Some(value?).filter(|value| value.as_array().is_none_or(|list| !list.is_empty())));
+    }
+    Ok(Some(record))
+}
+
+fn removed_rows(book: &Book) -> serde_json::Result<Vec<Sealed<RemovedRow<'_>>>> {
+    let rows = book.removed.iter().map(|removed| RemovedRow {
+        id: removed.id,
+        text_hash: removed.text_hash,
+        at: removed.at,
+        change: removed.change,
+        lesson: removed.lesson.as_deref(),
+    });
+    rows.map(|row| Sealed::new(REMOVED, row)).collect()
+}
+
+fn waiting_rows(book: &Book) -> serde_json::Result<Vec<Sealed<WaitingRow<'_>>>> {
+    let rows = book.waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
+    rows.map(|row| Sealed::new(WAITING, row)).collect()
+}
+
+fn recalls_of(book: &Book) -> Vec<Recalls> {
+    book.recalls.iter().map(|(realm, n)| Recalls { realm: realm.clone(), n: *n }).collect()
+}
