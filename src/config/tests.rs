@@ -35,6 +35,7 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("index.links", |config| config.index.links = 3),
         ("index.links", |config| config.index.links = 65),
         ("index.ef_construction", |config| config.index.ef_construction = 7),
+        ("index.build_threads", |config| config.index.build_threads = 0),
         ("index.ef", |config| config.index.ef = 0),
         ("extract.max_lessons", |config| config.extract.max_lessons = 0),
         ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 20_000),

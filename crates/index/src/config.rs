@@ -37,11 +37,17 @@ pub struct IndexConfig {
     pub ef_construction: usize,
     /// Candidates of a search in the graph (ef); `k` where that is more. Default 128, in 1..=10,000.
     pub ef: usize,
+    /// Threads that link rows which join together, also when an index compacts itself. The graph is the same with any number.
+    /// Default 1: no thread but the caller's. In 1..=64.
+    pub build_threads: usize,
 }
+
+/// The most threads that link rows.
+pub(crate) const MOST_THREADS: usize = 64;
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        Self { kind: None, graph_from: 12_000, links: 16, ef_construction: 200, ef: 128 }
+        Self { kind: None, graph_from: 12_000, links: 16, ef_construction: 200, ef: 128, build_threads: 1 }
     }
 }
 
@@ -69,6 +75,7 @@ impl IndexConfig {
             ("index.links", self.links, 4..=64, "in 4..=64"),
             ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
             ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
+            ("index.build_threads", self.build_threads, 1..=MOST_THREADS, "in 1..=64"),
         ];
         match sizes.into_iter().find(|(_, value, range, _)| !range.contains(value)) {
             Some((setting, value, _, expected)) => Err(InvalidSetting { setting, value: value.to_string(), expected }),
@@ -104,5 +111,6 @@ mod tests {
         check(IndexConfig { links: 65, ..default() }, "index.links is 65, it must be in 4..=64");
         check(IndexConfig { ef_construction: 7, ..default() }, "index.ef_construction is 7, it must be in 8..=2,000");
         check(IndexConfig { ef: 10_001, ..default() }, "index.ef is 10001, it must be in 1..=10,000");
+        check(IndexConfig { build_threads: 65, ..default() }, "index.build_threads is 65, it must be in 1..=64");
     }
 }

@@ -4,6 +4,11 @@
 //! follows from its number: the same rows give the same graph, however they came.
 #![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
 
+mod build;
+mod cells;
+
+pub(crate) use build::Builder;
+
 use super::kernels::{Kernel, Line, prefetch};
 use super::rows::Rows;
 use super::shared::Shared;
@@ -50,17 +55,30 @@ pub(crate) struct Scratch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u64);
 
+/// A score as a number, the larger the score the smaller.
+#[inline]
+fn falling(score: f32) -> u32 {
+    let bits = score.to_bits();
+    // Floats as numbers in the same order: the bits of negative ones are turned, the others get the highest bit.
+    let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+    !rising
+}
+
+/// The score that [`falling`] made a number of.
+#[inline]
+fn score_of(falling: u32) -> f32 {
+    let rising = !falling;
+    f32::from_bits(if rising >> 31 == 1 { rising & !(1 << 31) } else { !rising })
+}
+
 impl Entry {
     const OPEN: u64 = 1;
     const WANTED: u64 = 2;
 
     #[inline]
     fn new(scored: Scored, is_wanted: bool) -> Self {
-        let bits = scored.score.to_bits();
-        // Floats as numbers in the same order: the bits of negative ones are turned, the others get the highest bit.
-        let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
         let wanted = if is_wanted { Self::WANTED } else { 0 };
-        Self(u64::from(!rising) << 32 | u64::from(scored.row) << 2 | wanted | Self::OPEN)
+        Self(u64::from(falling(scored.score)) << 32 | u64::from(scored.row) << 2 | wanted | Self::OPEN)
     }
 
     #[inline]
@@ -71,8 +89,7 @@ impl Entry {
 
     #[inline]
     fn score(self) -> f32 {
-        let rising = !((self.0 >> 32) as u32);
-        f32::from_bits(if rising >> 31 == 1 { rising & !(1 << 31) } else { !rising })
+        score_of((self.0 >> 32) as u32)
     }
 
     #[inline]
@@ -188,15 +205,6 @@ impl Graph {
         let has_entry = if n_rows == 0 { entry == NONE } else { entry != NONE && is_row(entry, 0) };
         let is_top = (0_u32..).zip(&*starts).all(|(row, _)| level_of(row, m) <= top);
         (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
-    }
-
-    /// Takes in the rows that have not joined yet, up to the `until`-th.
-    pub(crate) fn join(&mut self, rows: &Rows, until: usize, kernel: Kernel) {
-        let mut work = Work::default();
-        for row in self.len()..until.min(rows.len()) {
-            #[expect(clippy::cast_possible_truncation, reason = "an index has less than 2^32 rows, as keys are u32")]
-            self.insert(row as u32, rows, kernel, &mut work);
-        }
     }
 
     /// The nearest rows for which `is_wanted`, into `scratch`: `ef` of them where there are so many. More than `budget` rows are not
@@ -348,128 +356,6 @@ impl Graph {
         let span = self.span(level, row);
         let block = if level == 0 { self.ground.to_mut() } else { self.upper.to_mut() };
         &mut block[span]
-    }
-
-    /// Algorithm 1.
-    fn insert(&mut self, row: u32, rows: &Rows, kernel: Kernel, work: &mut Work) {
-        let Work { scratch, own, back } = work;
-        let m = self.shape.links;
-        let level = level_of(row, m);
-        let ground = self.ground.to_mut();
-        ground.resize(ground.len() + 2 * m, NONE);
-        if level > 0 {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "one row in m has an upper level, and there are less than 2^32"
-            )]
-            let upper = self.upper.to_mut();
-            self.starts.to_mut().push(upper.len() as u32);
-            upper.resize(upper.len() + usize::from(level) * m, NONE);
-        } else {
-            self.starts.to_mut().push(NONE);
-        }
-        if self.entry == NONE {
-            (self.entry, self.top) = (row, level);
-            return;
-        }
-        let focus = Focus { codes: rows.codes_of(row as usize), kernel };
-        let mut entry = self.descend(rows, focus, level, scratch);
-        for level in (0..=level.min(self.top)).rev() {
-            scratch.begin(self.len());
-            scratch.see(row);
-            self.spread(rows, focus, (level, entry), (self.shape.ef_construction, usize::MAX), |_| true, scratch);
-            if let Some(best) = scratch.pool.first() {
-                entry = best.scored();
-            }
-            own.candidates.clear();
-            own.candidates.extend(scratch.found());
-            own.select(row, m, rows, kernel);
-            for (link, kept) in self.links_mut(level, row).iter_mut().zip(&own.kept) {
-                *link = *kept;
-            }
-            for place in 0..own.kept.len() {
-                let neighbour = own.kept[place];
-                self.link_back(level, neighbour, row, rows, kernel, back);
-            }
-        }
-        if level > self.top {
-            (self.entry, self.top) = (row, level);
-        }
-    }
-
-    /// Adds a link to `row`; where there is no room, the best of the old and the new are kept.
-    fn link_back(&mut self, level: u8, owner: u32, row: u32, rows: &Rows, kernel: Kernel, work: &mut Selection) {
-        if let Some(free) = self.links_mut(level, owner).iter_mut().find(|link| **link == NONE) {
-            *free = row;
-            return;
-        }
-        work.batch.clear();
-        work.batch.extend_from_slice(self.links(level, owner));
-        work.batch.push(row);
-        kernel.gather(rows.codes_of(owner as usize), rows.codes(), &work.batch, &mut work.sums);
-        work.candidates.clear();
-        work.candidates.extend(
-            work.batch
-                .iter()
-                .zip(&work.sums)
-                .map(|(row, sum)| Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row }),
-        );
-        work.candidates.sort_unstable_by(Scored::order);
-        let links = self.links_mut(level, owner);
-        let room = links.len();
-        work.select(owner, room, rows, kernel);
-        links.fill(NONE);
-        for (link, kept) in links.iter_mut().zip(&work.kept) {
-            *link = *kept;
-        }
-    }
-}
-
-/// Working memory of an insert.
-#[derive(Default)]
-struct Work {
-    scratch: Scratch,
-    own: Selection,
-    back: Selection,
-}
-
-/// A choice of links among candidates.
-#[derive(Default)]
-struct Selection {
-    candidates: Vec<Scored>,
-    kept: Vec<u32>,
-    batch: Vec<u32>,
-    sums: Vec<i32>,
-}
-
-impl Selection {
-    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already. An equal of the owner
-    /// always is; were there nothing but equals, no way would lead out, or in, so they get a half of the room.
-    fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
-        self.kept.clear();
-        let own_scale = rows.scale(owner as usize);
-        let own_codes = rows.codes_of(owner as usize);
-        let mut n_equal = 0;
-        for candidate in &self.candidates {
-            if self.kept.len() == room {
-                break;
-            }
-            // Products over scales: the candidate's own scale is on both sides.
-            let to_owner = candidate.score / rows.scale(candidate.row as usize) * own_scale;
-            kernel.gather(rows.codes_of(candidate.row as usize), rows.codes(), &self.kept, &mut self.sums);
-            let is_covered =
-                self.kept.iter().zip(&self.sums).any(|(kept, sum)| *sum as f32 * rows.scale(*kept as usize) > to_owner);
-            if is_covered {
-                continue;
-            }
-            if rows.codes_of(candidate.row as usize) == own_codes {
-                if n_equal >= room / 2 {
-                    continue;
-                }
-                n_equal += 1;
-            }
-            self.kept.push(candidate.row);
-        }
     }
 }
 

@@ -475,6 +475,35 @@ fn the_own_graph_follows_from_its_rows() {
     assert_eq!(answers(&compacted), answers(&fresh));
 }
 
+/// Enough rows for cells, whose centres are placed twice.
+#[test]
+fn the_own_graph_is_the_same_with_any_threads_pieces_and_kernel() {
+    let (vectors, queries) = clusters(4_500, 16);
+    let build = |build_threads, piece, kernel| {
+        let config = IndexConfig { build_threads, ..config(IndexKind::Graph) };
+        let mut index = VectorIndex::new(config).with_batch(100).with_kernel(kernel);
+        let rows: Vec<(u32, &UnitVector)> = (0..).zip(&vectors).collect();
+        for rows in rows.chunks(piece) {
+            index.put_all(rows.iter().copied()).unwrap();
+        }
+        index
+    };
+    let expected = build(1, 4_500, Kernel::best());
+    let found = recall(&expected, &Naive::of(&vectors), &queries, SearchScope::All);
+    assert!(found.0 >= 0.98 && found.1 == IndexKind::Graph, "{found:?}");
+    for (threads, piece) in [(1, 1), (2, 4_500), (3, 700), (64, 100)] {
+        let other = build(threads, piece, Kernel::best());
+        assert!(
+            format!("{:?}", other.links()) == format!("{:?}", expected.links()),
+            "{threads} threads, {piece} at a time"
+        );
+    }
+    for kernel in Kernel::available() {
+        let other = build(1, 4_500, *kernel);
+        assert!(format!("{:?}", other.links()) == format!("{:?}", expected.links()), "{kernel:?}");
+    }
+}
+
 #[test]
 fn many_queries_at_once_find_what_each_alone_finds() {
     let (vectors, queries) = clusters(700, 70);

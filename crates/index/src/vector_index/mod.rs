@@ -7,17 +7,21 @@ use std::sync::Arc;
 
 use super::coarse::Coarse;
 use super::float_block::BLOCK_ROWS;
-use super::graph::{Graph, Scratch};
+use super::graph::{Builder, Graph, Scratch};
 #[cfg(feature = "hnsw_rs")]
 use super::hnsw_rs::HnswRs;
 use super::kernels::Kernel;
 use super::rows::Rows;
+use crate::config::MOST_THREADS;
 use crate::{IndexConfig, IndexKind, UnitVector, VectorError};
 
 pub use search::{Neighbour, SearchResult, SearchScope};
 
 /// No row.
 const NONE: u32 = u32::MAX;
+
+/// Rows join a graph when they are at least one for so many that have: before the first one joins, all are put into cells.
+const LEAST_SHARE: usize = 64;
 
 /// Nearest neighbours among unit vectors, in memory.
 ///
@@ -111,9 +115,9 @@ impl Links {
     }
 
     /// Takes in all rows that have not joined yet.
-    fn join(&mut self, rows: &Rows, kernel: Kernel) {
+    fn join(&mut self, rows: &Rows, kernel: Kernel, threads: usize) {
         match self {
-            Self::Own(graph) => graph.join(rows, rows.len(), kernel),
+            Self::Own(graph) => graph.join(Builder { rows, kernel, threads }),
             #[cfg(feature = "hnsw_rs")]
             Self::HnswRs(graph) => graph.join(rows, rows.len(), kernel),
         }
@@ -239,7 +243,7 @@ impl VectorIndex {
         let Some(first) = rows.first() else { return Ok(()) };
         if self.n_live == 0 {
             // Nothing is left that a vector of another length could not stand beside.
-            *self = Self { batch: self.batch, ..Self::new(self.config.clone()) };
+            *self = Self { batch: self.batch, kernel: self.kernel, ..Self::new(self.config.clone()) };
         }
         let expected = self.dimension().unwrap_or(first.1.as_slice().len());
         if let Some((_, other)) = rows.iter().find(|(_, vector)| vector.as_slice().len() != expected) {
@@ -249,13 +253,18 @@ impl VectorIndex {
             self.tail = Arc::new(Rows::new(expected));
             Arc::make_mut(&mut self.base).rows = Rows::new(expected);
         }
+        let mut is_sealed = false;
         for (key, vector) in rows {
-            self.push(key, vector.as_slice());
+            is_sealed |= self.push(key, vector.as_slice());
+        }
+        if is_sealed {
+            self.join_when_due();
         }
         Ok(())
     }
 
-    fn push(&mut self, key: u32, vector: &[f32]) {
+    /// True when the base has more rows than before.
+    fn push(&mut self, key: u32, vector: &[f32]) -> bool {
         self.remove_row(key);
         let row = self.n_rows();
         Arc::make_mut(&mut self.tail).push(key, vector);
@@ -270,10 +279,12 @@ impl VectorIndex {
             Arc::make_mut(&mut self.dead).push(0);
         }
         self.n_live += 1;
-        if self.tail.len() >= self.batch {
+        let is_full = self.tail.len() >= self.batch;
+        if is_full {
             self.seal();
         }
         self.compact_when_due();
+        is_full
     }
 
     pub(super) fn config(&self) -> &IndexConfig {
@@ -335,15 +346,22 @@ impl VectorIndex {
         self.dead = Arc::new(dead);
     }
 
-    /// The tail's rows become part of the base, and of the graph where there is one.
+    /// The tail's rows become part of the base.
     fn seal(&mut self) {
         let empty = Arc::new(Rows::new(self.tail.dimension()));
         let tail = std::mem::replace(&mut self.tail, empty);
         let base = Arc::make_mut(&mut self.base);
         base.rows.append(&tail);
         base.join_coarse(&self.config);
-        if self.config.has_graph(base.rows.len()) {
-            base.links.join(&base.rows, self.kernel);
+    }
+
+    /// Rows of the base become part of the graph where there is one, when they are enough.
+    fn join_when_due(&mut self) {
+        let (n_rows, n_joined) = (self.base.rows.len(), self.base.links.len());
+        let least = self.batch.max(n_joined / LEAST_SHARE);
+        if self.config.has_graph(n_rows) && n_rows - n_joined >= least {
+            let base = Arc::make_mut(&mut self.base);
+            base.links.join(&base.rows, self.kernel, self.config.build_threads.clamp(1, MOST_THREADS));
         }
     }
 
@@ -378,7 +396,7 @@ impl VectorIndex {
         if self.n_rows() == self.n_live {
             return;
         }
-        let mut fresh = Self { batch: self.batch, ..Self::new(self.config.clone()) };
+        let mut fresh = Self { batch: self.batch, kernel: self.kernel, ..Self::new(self.config.clone()) };
         if let Some(dimension) = self.dimension() {
             fresh.tail = Arc::new(Rows::new(dimension));
             Arc::make_mut(&mut fresh.base).rows = Rows::new(dimension);
@@ -387,6 +405,7 @@ impl VectorIndex {
             let (key, vector) = self.row(row);
             fresh.push(key, vector);
         }
+        fresh.join_when_due();
         fresh.was_damaged = self.is_damaged();
         *self = fresh;
     }
