@@ -176,7 +176,7 @@ fn documents(size: usize) -> Result<(), Box<dyn std::error::Error>> {
         let (text, topic) = texts(number);
         Document::new(format!("d{number}"), text).with("topic", topic)
     };
-    let (_, added) = timed(|| -> Result<(), Box<dyn std::error::Error>> {
+    let ((), added) = timed(|| -> Result<(), Box<dyn std::error::Error>> {
         let memory = open()?;
         for batch in (0..size).collect::<Vec<_>>().chunks(1_000) {
             memory.add_all(batch.iter().map(|number| document(*number)))?;

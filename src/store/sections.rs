@@ -140,9 +140,9 @@ impl Sections {
         let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
         while at < map.len() {
             let section = UncheckedSection::at(&map, at);
-            let checked = section.and_then(|section| match by_row(section.label()) {
-                true => Ok(section.unchecked()),
-                false => section.checked().ok_or(FlawKind::Flipped),
+            let checked = section.and_then(|section| {
+                let view = if by_row(section.label()) { Some(section.unchecked()) } else { section.checked() };
+                view.ok_or(FlawKind::Flipped)
             });
             let kind = match checked {
                 Ok(section) => {
