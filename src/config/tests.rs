@@ -17,7 +17,7 @@ fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 29] = [
+    let bad: [(&str, Spoil); 30] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("credit.dropout", |config| config.credit.dropout = 0.95),
         ("credit.dropout", |config| config.credit.dropout = f64::NAN),
