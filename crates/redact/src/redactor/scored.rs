@@ -87,13 +87,12 @@ impl Redactor {
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         let is_other = if value.len() >= DATA || is_hex {
             let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
-            let is_of_a_thing =
-                self.skips.before.contains(before.as_str()) || (is_hex && self.skips.between.contains(before.as_str()));
+            let is_of_a_thing = self.skips.before.has(before) || (is_hex && self.skips.between.has(before));
             // A file, and the commit that it is of.
             let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
             is_of_a_thing || is_of_a_file || self.is_named_otherwise(line)
         } else {
-            words(name).last().is_some_and(|last| self.skips.after.contains(last.as_str()))
+            words(name).last().is_some_and(|last| self.skips.after.has(last))
         };
         if is_other { Other::Named } else { Other::None }
     }

@@ -120,11 +120,15 @@ pub(super) fn buckets(around: &Around<'_>) -> Vec<u16> {
 fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     let Around { text, at, line, name, .. } = around;
     let written = text.get(name.clone()).unwrap_or_default();
-    let name_words = if written.is_ascii() { words(written) } else { vec![written.to_lowercase()] };
-    for word in &name_words {
-        out.add(Kind::Name, &[word]);
+    let mut last = String::new();
+    if written.is_ascii() {
+        words(written).for_each(|word| out.add(Kind::Name, &[word]));
+        last.extend(words(written).last().map(str::to_ascii_lowercase));
+    } else {
+        out.add(Kind::Name, &[written]);
+        last = written.to_lowercase();
     }
-    let last = if written.len() <= 3 { written } else { name_words.last().map_or("", String::as_str) };
+    let last = if written.len() <= 3 { written } else { &last };
     out.add_exactly(Kind::LastName, &[last]);
     out.add_exactly(Kind::NameForm, &[last, form]);
     let before = text.get(line.start..name.start.max(line.start)).unwrap_or_default();
@@ -190,7 +194,7 @@ fn of_value(out: &mut Buckets, value: &str) {
     out.add_exactly(Kind::Shape, &[&shape]);
     let start: String = value.chars().take(4).collect();
     out.add(Kind::Start, &[&start]);
-    for word in words(value).iter().filter(|word| word.len() >= 3).take(4) {
+    for word in words(value).filter(|word| word.len() >= 3).take(4) {
         out.add(Kind::ValueWord, &[word]);
     }
 }
