@@ -49,8 +49,6 @@ pub(super) struct Around<'t> {
     pub(super) line: Range<usize>,
     pub(super) name: Range<usize>,
     pub(super) form: u16,
-    /// The rules that found it.
-    pub(super) rules: &'t [[&'static str; 2]],
 }
 
 struct Buckets(Vec<u16>);
@@ -98,22 +96,34 @@ impl Hash {
     }
 }
 
-/// The buckets of a value, each once.
+/// The buckets of a value, each once, in order.
 pub(super) fn buckets(around: &Around<'_>) -> Vec<u16> {
     let mut out = Buckets(Vec::with_capacity(96));
-    let Around { text, at, form, rules, .. } = around;
+    let Around { text, at, form, .. } = around;
     let form = form.to_string();
     of_line(&mut out, around, &form);
     of_earlier(&mut out, around);
     edges(&mut out, around);
     of_value(&mut out, text.get(at.clone()).unwrap_or_default());
-    for [rule, check] in *rules {
+    out.0.sort_unstable();
+    out.0.dedup();
+    out.0
+}
+
+/// With the buckets of the rules that found it.
+pub(super) fn add_rules(buckets: &mut Vec<u16>, rules: &[[&'static str; 2]], form: u16) {
+    if rules.is_empty() {
+        return;
+    }
+    let mut out = Buckets(std::mem::take(buckets));
+    let form = form.to_string();
+    for [rule, check] in rules {
         out.add_exactly(Kind::Rule, &[rule, check]);
         out.add_exactly(Kind::RuleForm, &[rule, &form]);
     }
     out.0.sort_unstable();
     out.0.dedup();
-    out.0
+    *buckets = out.0;
 }
 
 /// The name of the value, and the words of its line.
@@ -133,14 +143,12 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     out.add_exactly(Kind::NameForm, &[last, form]);
     let before = text.get(line.start..name.start.max(line.start)).unwrap_or_default();
     let mut nearest = spoken(before).rev();
-    let first = nearest.next().unwrap_or_default();
+    let (first, second) = (nearest.next().unwrap_or_default(), nearest.next().unwrap_or_default());
     out.add(Kind::First, &[first]);
     out.add(Kind::FirstForm, &[first, form]);
-    let second = nearest.next().unwrap_or_default();
     out.add(Kind::Second, &[second]);
-    for word in spoken(before).rev().take(N_BEFORE) {
-        out.add(Kind::Before, &[word]);
-    }
+    let all = [first, second].into_iter().chain(nearest).take(N_BEFORE);
+    all.filter(|word| !word.is_empty()).for_each(|word| out.add(Kind::Before, &[word]));
     let whole = text.get(line.start..at.start).unwrap_or_default();
     let program = spoken(whole).next().unwrap_or_default();
     out.add(Kind::Program, &[program]);
@@ -232,7 +240,7 @@ mod tests {
     fn grams(text: &str, value: &str) -> Vec<u16> {
         let start = text.find(value).unwrap_or(0);
         let line = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)..text.len();
-        let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0, rules: &[] };
+        let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0 };
         buckets(&around)
     }
 

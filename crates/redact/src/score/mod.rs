@@ -160,19 +160,18 @@ fn measured(
             return;
         }
         let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
-        let one = measurer.measure(text, &range, said, rules, weights);
-        if weights.sum(&one.levels, &[]) < -reach {
-            return;
-        }
-        let other = match other(&range) {
+        let mut one = measurer.measure(text, &range, said, weights);
+        let why = || match other(&range) {
             Other::None if is_public && range.len() >= 16 => Other::NearPublic,
             other => other,
         };
-        if other.decides(hit.is_some(), value) {
-            return;
+        if weights.sum(&one.levels(rules.len()), &[]) >= -reach && !one.why(why).decides(hit.is_some(), value) {
+            let (levels, buckets) = (one.levels(rules.len()).to_vec(), one.buckets(rules));
+            found.push(Candidate { range: range.clone(), levels, buckets, hit });
         }
-        let (levels, buckets) = one.with_other(other as u16);
-        found.push(Candidate { range, levels: levels.to_vec(), buckets, hit });
+        if hit.is_some() {
+            measurer.keep(range, one);
+        }
     });
     found
 }
