@@ -293,11 +293,19 @@ impl Redactor {
 
     /// What is on the line before a value says that it is a digest, or its name that it is a number or may be seen.
     fn is_named_otherwise(&self, line: &str) -> bool {
-        let name = || words(name_at_end(line).1);
-        let is_other = name().last().is_some_and(|last| self.skips.after.has(last) || self.skips.names.has(last));
-        is_other
-            || line.ends_with("base64,")
-            || name().any(|word| self.skips.before.has(word))
+        self.is_named_as_other(line) || self.is_said_to_be_other(line)
+    }
+
+    /// The last word of the name at the end of a line is that of a number or of something that may be seen.
+    fn is_named_as_other(&self, line: &str) -> bool {
+        let last = words(name_at_end(line).1).last();
+        last.is_some_and(|last| self.skips.after.has(last) || self.skips.names.has(last))
+    }
+
+    /// Another word of the line says so.
+    fn is_said_to_be_other(&self, line: &str) -> bool {
+        line.ends_with("base64,")
+            || words(name_at_end(line).1).any(|word| self.skips.before.has(word))
             || self.skips.says_digest(line)
     }
 

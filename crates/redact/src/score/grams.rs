@@ -5,13 +5,15 @@ use std::ops::Range;
 use crate::shape::words;
 
 /// The buckets that a gram can fall into.
-pub(super) const N_BUCKETS: usize = 1 << 14;
+pub(super) const N_BUCKETS: usize = 1 << 15;
 /// So many words before a name are read on its line.
 const N_BEFORE: usize = 6;
 /// And so many of the line before.
 const N_EARLIER: usize = 4;
 /// So many words of the line are read.
 const N_LINE: usize = 24;
+/// The letters of a stem.
+const STEM: usize = 4;
 /// So much of a line before is read.
 const EARLIER: usize = 160;
 
@@ -40,6 +42,9 @@ enum Kind {
     ProgramName,
     Line,
     Above,
+    Stem,
+    Pair,
+    Further,
 }
 
 /// What is around a value.
@@ -66,6 +71,14 @@ impl Buckets {
             hash.add(0);
         }
         self.0.push(hash.bucket());
+    }
+
+    /// A gram of how a word begins: its end is another in another place of a sentence.
+    fn add_stem(&mut self, word: &str) {
+        let end = word.char_indices().nth(STEM).map(|(at, _)| at);
+        if let Some(stem) = end.and_then(|end| word.get(..end)) {
+            self.add(Kind::Stem, &[stem]);
+        }
     }
 
     /// A gram of what is written.
@@ -149,6 +162,11 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     out.add(Kind::Second, &[second]);
     let all = [first, second].into_iter().chain(nearest).take(N_BEFORE);
     all.filter(|word| !word.is_empty()).for_each(|word| out.add(Kind::Before, &[word]));
+    out.add(Kind::Pair, &[second, first]);
+    out.add(Kind::Pair, &[first, last]);
+    for word in [last, first, second] {
+        out.add_stem(word);
+    }
     let whole = text.get(line.start..at.start).unwrap_or_default();
     let program = spoken(whole).next().unwrap_or_default();
     out.add(Kind::Program, &[program]);
@@ -164,8 +182,11 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
 fn of_earlier(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, line, .. } = around;
     let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
-    let earlier = text.get(start..line.start).unwrap_or_default().trim_end();
-    let earlier = earlier.rsplit('\n').next().unwrap_or_default();
+    let before = text.get(start..line.start).unwrap_or_default().trim_end();
+    let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
+    for word in spoken(further).rev().filter(|word| word.len() >= 3).take(N_LINE) {
+        out.add(Kind::Further, &[word]);
+    }
     for word in spoken(earlier).rev().take(N_EARLIER) {
         out.add(Kind::Earlier, &[word]);
     }
