@@ -317,6 +317,13 @@ mod tests {
             ("el usuario es ana y la contraseña: Verano77Lluvia", "Verano77Lluvia"),
             ("数据库密码：qT7vLm2Zx9", "qT7vLm2Zx9"),
             ("  passwd = 0x55a0 \"Fl1nt-t0x\", flags = 0", "Fl1nt-t0x"),
+            ("salasana: Kuura88Lahti", "Kuura88Lahti"),
+            ("Şifre: Zeytin55Dal", "Zeytin55Dal"),
+            ("كلمة المرور: Zeytin55Dal", "Zeytin55Dal"),
+            ("پاس ورڈ: Zeytin55Dal", "Zeytin55Dal"),
+            ("passwrod is Zeytin55Dal", "Zeytin55Dal"),
+            ("password | olive-kettle-moss |", "olive-kettle-moss"),
+            ("the vault pw is olive-kettle-moss", "olive-kettle-moss"),
         ] {
             check(text, &[secret]);
         }
