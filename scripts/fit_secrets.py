@@ -30,10 +30,15 @@ TABLE = os.path.join(SCORE, "weights.tsv")
 HELDOUT = os.path.join(ROOT, "crates/redact/tests/heldout")
 AUTHORS = {
     "first": ["fit", "held"], "second": ["unseen"], "third": ["blind"], "fourth": ["fifth"], "alma": ["alma"], "bruno": ["bruno"], "chiyo": ["chiyo"],
-    "dieter": ["dieter"],
+    "dieter": ["dieter"], "farid": ["farid"], "greta": ["greta"],
 }
 N_KNOWN, N_KNOWN_BITS = 5000, 1 << 16
 Candidate = collections.namedtuple("Candidate", "start end levels buckets is_hit")
+
+
+def is_ordinary(family):
+    """Neither secrets nor what looks like one: each author named these families in a way of their own."""
+    return family.startswith(("ordinary", "o_", "plain_"))
 
 
 def is_for_fitting(name, family):
@@ -292,7 +297,7 @@ def count(cases, model, thresholds):
     counts = {threshold: collections.Counter() for threshold in thresholds}
     for case in cases:
         scores = model.scores(case)
-        kind = "found" if case["label"] else "ordinary" if case["family"].startswith("ordinary") else "alike"
+        kind = "found" if case["label"] else "ordinary" if is_ordinary(case["family"]) else "alike"
         for threshold, of in counts.items():
             of[kind] += is_gone(case, hits(case, scores, threshold))
             of["n " + kind] += 1
@@ -309,7 +314,7 @@ def show(name, counts):
 # the examples of lists, and of ordinary texts.
 POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, LISTS, ORDINARY = 2.0, 0.5, 0.3, 0.1, 0.1, 0.8, 0.7
 N_VARIANTS = 3
-PENALTY = 3.3
+PENALTY = 1.2
 # The steps in which the table holds what a bucket is worth.
 STEP, STEPS = 0.05, (-47, 46)
 # So far below the threshold may be what a rule found.

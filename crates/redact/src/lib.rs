@@ -29,6 +29,7 @@ mod shape;
 mod terminal;
 mod tokens;
 mod traced;
+mod word_set;
 
 pub use fence::{fence_for, fence_of};
 pub use invisible::{strip_invisible, visible};

@@ -26,7 +26,8 @@ pub(crate) fn candidates(text: &str) -> impl Iterator<Item = Range<usize>> + '_ 
 
 /// The words of a text without the marks around them, up to a length.
 fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-    words_until(text, max_len, |c: char| c.is_whitespace() || "\"'`“”‘’「」<>\\".contains(c) || !c.is_ascii())
+    let is_end = |c: char| matches!(c, '"' | '\'' | '`' | '<' | '>' | '\\') || c.is_whitespace() || !c.is_ascii();
+    words_until(text, max_len, is_end)
 }
 
 /// As `words`, and each ends where something is true.

@@ -293,20 +293,26 @@ impl Redactor {
 
     /// What is on the line before a value says that it is a digest, or its name that it is a number or may be seen.
     fn is_named_otherwise(&self, line: &str) -> bool {
-        let name = words(name_at_end(line).1);
-        let is_other = name
-            .last()
-            .is_some_and(|last| self.skips.after.contains(last.as_str()) || self.skips.names.contains(last.as_str()));
-        is_other
-            || line.ends_with("base64,")
-            || name.iter().any(|word| self.skips.before.contains(word.as_str()))
+        self.is_named_as_other(line) || self.is_said_to_be_other(line)
+    }
+
+    /// The last word of the name at the end of a line is that of a number or of something that may be seen.
+    fn is_named_as_other(&self, line: &str) -> bool {
+        let last = words(name_at_end(line).1).last();
+        last.is_some_and(|last| self.skips.after.has(last) || self.skips.names.has(last))
+    }
+
+    /// Another word of the line says so.
+    fn is_said_to_be_other(&self, line: &str) -> bool {
+        line.ends_with("base64,")
+            || words(name_at_end(line).1).any(|word| self.skips.before.has(word))
             || self.skips.says_digest(line)
     }
 
     /// The words before a name say that its value may be seen.
     fn is_public(&self, text: &str, name: usize) -> bool {
         let before = word_before(text.get(..name).unwrap_or_default());
-        self.skips.before.contains(before.as_str()) || self.skips.says_digest(line_before(text, name))
+        self.skips.before.has(before) || self.skips.says_digest(line_before(text, name))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -341,11 +347,11 @@ impl Redactor {
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         // What stands before a password's name says whose it is.
         let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
-        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.contains(before.as_str()))
-            || (is_hex && self.skips.between.contains(before.as_str()))
-            || (is_hex && self.skips.names.contains(word_before(text.get(..range.start)?.trim_end()).as_str()))
+        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.has(before))
+            || (is_hex && self.skips.between.has(before))
+            || (is_hex && self.skips.names.has(word_before(text.get(..range.start)?.trim_end())))
             || self.skips.has_stem(name)
-            || words(tail.as_str()).iter().any(|word| self.skips.after.contains(word.as_str()));
+            || words(tail.as_str()).any(|word| self.skips.after.has(word));
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 
@@ -387,7 +393,7 @@ impl Redactor {
 
     /// A prefix and a joint say what the value is (`dpl_…`).
     fn is_identifier(&self, value: &str) -> bool {
-        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.contains(prefix))
+        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.has_exactly(prefix))
     }
 
     /// Joins what overlaps; the rule that comes first in the table gives the name.

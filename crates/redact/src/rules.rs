@@ -1,6 +1,5 @@
 //! The table of secret rules and of what is no secret.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -9,6 +8,7 @@ use regex::{Regex, RegexBuilder};
 
 use crate::score;
 use crate::shape::words;
+use crate::word_set::WordSet;
 
 const TABLE: &str = include_str!("rules.tsv");
 /// A keyword's regex sees at most this many bytes, which keeps the whole linear.
@@ -81,13 +81,13 @@ pub(crate) struct Skips {
     samples: Vec<&'static str>,
     made_up: Vec<&'static str>,
     stems: Vec<&'static str>,
-    pub(crate) before: HashSet<&'static str>,
-    pub(crate) between: HashSet<&'static str>,
-    pub(crate) after: HashSet<&'static str>,
-    pub(crate) names: HashSet<&'static str>,
-    pub(crate) lines: HashSet<&'static str>,
-    pub(crate) things: HashSet<&'static str>,
-    pub(crate) promises: HashSet<&'static str>,
+    pub(crate) before: WordSet,
+    pub(crate) between: WordSet,
+    pub(crate) after: WordSet,
+    pub(crate) names: WordSet,
+    pub(crate) lines: WordSet,
+    pub(crate) things: WordSet,
+    pub(crate) promises: WordSet,
 }
 
 impl Rule {
@@ -228,9 +228,8 @@ impl Skips {
 
     /// A word of the line says that a random value on it is no secret (`sha256`, `commit`).
     pub(crate) fn says_digest(&self, line: &str) -> bool {
-        let lower = line.to_ascii_lowercase();
-        let mut whole = lower.split(|c: char| !c.is_ascii_alphanumeric());
-        whole.any(|word| self.lines.contains(word)) || words(line).iter().any(|word| self.lines.contains(word.as_str()))
+        let mut runs = line.split(|c: char| !c.is_ascii_alphanumeric());
+        runs.any(|run| self.lines.has(run) || words(run).any(|word| self.lines.has(word)))
     }
 
     /// The name is one of a form's guard or of a public value.

@@ -34,19 +34,12 @@ pub(crate) fn entropy(text: &str) -> f64 {
     sum
 }
 
-/// The words and numbers of an identifier in lower case: cut at other characters, between
-/// letters and digits, and at humps (`myAPIKey2` gives `my`, `api`, `key`, `2`).
-pub(crate) fn words(text: &str) -> Vec<String> {
-    pieces(text).map(str::to_ascii_lowercase).collect()
-}
-
-/// The last word in front of a keyword, in lower case, whatever `_-.` and blanks are
-/// between them; empty when there is none.
-pub(crate) fn word_before(text: &str) -> String {
+/// The last word in front of a keyword, whatever `_-.` and blanks are between them; empty when there is none.
+pub(crate) fn word_before(text: &str) -> &str {
     let text = text.trim_end_matches(['_', '-', '.', ' ']);
     let run = text.bytes().rev().take(40).take_while(u8::is_ascii_alphanumeric);
     let run = text.get(text.len() - run.count()..).unwrap_or_default();
-    words(run).pop().unwrap_or_default()
+    words(run).last().unwrap_or_default()
 }
 
 /// As long as a digest that people write down: MD5 to SHA-512, with or without a name before it (`v2-…`).
@@ -64,7 +57,7 @@ pub(crate) fn is_hash(value: &str) -> bool {
 /// for a number alone only from 16 digits on.
 pub(crate) fn looks_random(value: &str) -> bool {
     let (mut letters, mut digits, mut wordy, mut longest, mut runs) = (0, 0, 0, 0, 0_usize);
-    for piece in pieces(value) {
+    for piece in words(value) {
         if piece.starts_with(|c: char| c.is_ascii_digit()) {
             digits += piece.len();
             continue;
@@ -303,8 +296,9 @@ fn mixed_in_one_run(value: &str) -> bool {
     })
 }
 
-/// Runs of letters or of digits, cut at humps too.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+/// The words and numbers of an identifier: cut at other characters, between letters and digits, and at humps (`myAPIKey2` gives
+/// `my`, `API`, `Key`, `2`).
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let class = |at: usize| match text.as_bytes().get(at) {
         Some(b'a'..=b'z') => 1,
         Some(b'A'..=b'Z') => 2,
@@ -347,9 +341,13 @@ mod tests {
 
     #[test]
     fn identifiers_fall_into_words() {
-        assert_eq!(words("myAPIKey_2.x-Ray"), ["my", "api", "key", "2", "x", "ray"]);
-        assert_eq!(words("é key"), ["key"]);
-        assert_eq!(words("HTTPServer2B--x9Y_"), ["http", "server", "2", "b", "x", "9", "y"]);
+        for (name, expected) in [
+            ("myAPIKey_2.x-Ray", &["my", "API", "Key", "2", "x", "Ray"][..]),
+            ("é key", &["key"]),
+            ("HTTPServer2B--x9Y_", &["HTTP", "Server", "2", "B", "x", "9", "Y"]),
+        ] {
+            assert_eq!(words(name).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

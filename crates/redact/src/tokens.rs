@@ -66,11 +66,11 @@ struct Token<'t> {
     value: &'t str,
     range: Range<usize>,
     /// The words of the line before it, the nearest last.
-    before: Vec<String>,
+    before: Vec<&'t str>,
     /// A word of the line says that it is a sum or a commit.
     is_digest: bool,
     /// The words of the name that it is assigned to, or of the word before it; empty when nothing is before it.
-    name: Vec<String>,
+    name: Vec<&'t str>,
     skips: &'t Skips,
 }
 
@@ -93,16 +93,16 @@ impl<'t> Token<'t> {
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
         let (name, named) = name_of(line);
-        let is_of_a_thing = name.last().is_some_and(|last| skips.things.contains(last.as_str()));
+        let is_of_a_thing = name.last().is_some_and(|last| skips.things.has(last));
         if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_a_thing) {
             return None;
         }
         // `name: …` and `value: …` are often on lines of their own.
-        let near = if name == ["value"] { before } else { line };
+        let near = if is_word(&name, "value") { before } else { line };
         Some(Self {
             value,
             range: start..start + value.len(),
-            before: words(near),
+            before: words(near).collect(),
             is_digest: skips.says_digest(near),
             name,
             skips,
@@ -114,7 +114,7 @@ impl<'t> Token<'t> {
             return None;
         }
         if let Some((prefix, body)) = self.prefix() {
-            let prefix = words(prefix);
+            let prefix: Vec<&str> = words(prefix).collect();
             let is_number = !body.bytes().any(|b| b.is_ascii_alphabetic());
             if self.other(&prefix) || encodes_a_name(body) || is_number {
                 return None;
@@ -143,29 +143,29 @@ impl<'t> Token<'t> {
     /// back (`cache key`).
     fn is_named_otherwise(&self) -> bool {
         // The numbers of a public JSON Web Key (RFC 7517); those of a private one have other names.
-        let is_public_number = [["n"], ["x"], ["y"]].iter().any(|name| self.name == *name);
-        if is_public_number && self.before.iter().any(|word| word == "kty") {
+        let is_public_number = ["n", "x", "y"].iter().any(|name| is_word(&self.name, name));
+        if is_public_number && self.before.iter().any(|word| word.eq_ignore_ascii_case("kty")) {
             return true;
         }
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
             Some(last) if self.promises(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
-                let is_of_a_digest = is_digest(self.value) && self.skips.between.contains(word.as_str());
-                is_of_a_digest || self.skips.before.contains(word.as_str())
+                let is_of_a_digest = is_digest(self.value) && self.skips.between.has(word);
+                is_of_a_digest || self.skips.before.has(word)
             }),
             _ => {
                 let whole = self.name.concat();
-                self.other(&self.name) || self.other(std::slice::from_ref(&whole)) || self.skips.has_stem(&whole)
+                self.other(&self.name) || self.other(&[&whole]) || self.skips.has_stem(&whole)
             }
         }
     }
 
-    fn other(&self, list: &[String]) -> bool {
-        list.iter().any(|word| self.skips.names.contains(word.as_str()))
+    fn other(&self, list: &[&str]) -> bool {
+        list.iter().any(|word| self.skips.names.has(word))
     }
 
-    fn promises(&self, list: &[String]) -> bool {
-        list.iter().any(|word| self.skips.promises.contains(word.as_str()))
+    fn promises(&self, list: &[&str]) -> bool {
+        list.iter().any(|word| self.skips.promises.has(word))
     }
 
     /// Up to four short parts that begin with a name, and all that follows.
@@ -180,9 +180,14 @@ impl<'t> Token<'t> {
     }
 }
 
+/// A name of this one word, in whatever case.
+fn is_word(name: &[&str], word: &str) -> bool {
+    matches!(name, [only] if only.eq_ignore_ascii_case(word))
+}
+
 /// The words of the name before a value, whatever marks of an assignment are between them, and the name as it is written; nothing
 /// of anything else.
-fn name_of(line: &str) -> (Vec<String>, &str) {
+fn name_of(line: &str) -> (Vec<&str>, &str) {
     let marks = |c: char| c.is_whitespace() || "\"'`=:>(),\\[{".contains(c);
     let bare = line.trim_end_matches(marks);
     let length = bare.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
@@ -191,7 +196,7 @@ fn name_of(line: &str) -> (Vec<String>, &str) {
         return (Vec::new(), "");
     }
     let written = bare.get(bare.len() - length - usize::from(in_folder)..).unwrap_or_default();
-    let name = words(written);
+    let name: Vec<&str> = words(written).collect();
     // A version is not a name.
     let is_number = name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
     (if is_number { Vec::new() } else { name }, written)

@@ -85,17 +85,21 @@ impl Redactor {
             return Other::Named;
         }
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        let is_other = if value.len() >= DATA || is_hex {
-            let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
-            let is_of_a_thing =
-                self.skips.before.contains(before.as_str()) || (is_hex && self.skips.between.contains(before.as_str()));
-            // A file, and the commit that it is of.
-            let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
-            is_of_a_thing || is_of_a_file || self.is_named_otherwise(line)
-        } else {
-            words(name).last().is_some_and(|last| self.skips.after.contains(last.as_str()))
-        };
-        if is_other { Other::Named } else { Other::None }
+        if value.len() < DATA && !is_hex {
+            let is_other = words(name).last().is_some_and(|last| self.skips.after.has(last));
+            return if is_other { Other::NamedOnLine } else { Other::None };
+        }
+        let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
+        let is_of_a_thing = self.skips.before.has(before) || (is_hex && self.skips.between.has(before));
+        // A file, and the commit that it is of.
+        let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
+        // A version, and its sum.
+        let is_of_a_version = is_digest(value) && name.bytes().all(|b| b.is_ascii_digit()) && !name.is_empty();
+        match () {
+            () if is_of_a_thing || is_of_a_file || is_of_a_version || self.is_said_to_be_other(line) => Other::Named,
+            () if self.is_named_as_other(line) => Other::NamedOnLine,
+            () => Other::None,
+        }
     }
 
     /// What is measured in a text, as JSON for `scripts/fit_secrets.py`: of each candidate its place, the level of each of its traits, its

@@ -114,7 +114,11 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
 
 /// Ends a word; letters beyond ASCII do not, but for those of languages that are written without blanks.
 fn is_end(c: char) -> bool {
-    c.is_whitespace() || "\"'`“”‘’„‚«»「」<>\\".contains(c) || !(c.is_ascii() || (c.is_alphabetic() && c < '\u{2e80}'))
+    match c {
+        '"' | '\'' | '`' | '<' | '>' | '\\' => true,
+        '\0'..='\x7f' => c.is_whitespace(),
+        _ => c >= '\u{2e80}' || !c.is_alphabetic(),
+    }
 }
 
 /// Quoted words with blanks between: passphrases are written so.

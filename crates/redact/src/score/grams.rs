@@ -5,13 +5,15 @@ use std::ops::Range;
 use crate::shape::words;
 
 /// The buckets that a gram can fall into.
-pub(super) const N_BUCKETS: usize = 1 << 14;
+pub(super) const N_BUCKETS: usize = 1 << 15;
 /// So many words before a name are read on its line.
 const N_BEFORE: usize = 6;
 /// And so many of the line before.
 const N_EARLIER: usize = 4;
 /// So many words of the line are read.
 const N_LINE: usize = 24;
+/// The letters of a stem.
+const STEM: usize = 4;
 /// So much of a line before is read.
 const EARLIER: usize = 160;
 
@@ -40,6 +42,9 @@ enum Kind {
     ProgramName,
     Line,
     Above,
+    Stem,
+    Pair,
+    Further,
 }
 
 /// What is around a value.
@@ -49,8 +54,6 @@ pub(super) struct Around<'t> {
     pub(super) line: Range<usize>,
     pub(super) name: Range<usize>,
     pub(super) form: u16,
-    /// The rules that found it.
-    pub(super) rules: &'t [[&'static str; 2]],
 }
 
 struct Buckets(Vec<u16>);
@@ -68,6 +71,14 @@ impl Buckets {
             hash.add(0);
         }
         self.0.push(hash.bucket());
+    }
+
+    /// A gram of how a word begins: its end is another in another place of a sentence.
+    fn add_stem(&mut self, word: &str) {
+        let end = word.char_indices().nth(STEM).map(|(at, _)| at);
+        if let Some(stem) = end.and_then(|end| word.get(..end)) {
+            self.add(Kind::Stem, &[stem]);
+        }
     }
 
     /// A gram of what is written.
@@ -98,44 +109,63 @@ impl Hash {
     }
 }
 
-/// The buckets of a value, each once.
+/// The buckets of a value, each once, in order.
 pub(super) fn buckets(around: &Around<'_>) -> Vec<u16> {
     let mut out = Buckets(Vec::with_capacity(96));
-    let Around { text, at, form, rules, .. } = around;
+    let Around { text, at, form, .. } = around;
     let form = form.to_string();
     of_line(&mut out, around, &form);
     of_earlier(&mut out, around);
     edges(&mut out, around);
     of_value(&mut out, text.get(at.clone()).unwrap_or_default());
-    for [rule, check] in *rules {
+    out.0.sort_unstable();
+    out.0.dedup();
+    out.0
+}
+
+/// With the buckets of the rules that found it.
+pub(super) fn add_rules(buckets: &mut Vec<u16>, rules: &[[&'static str; 2]], form: u16) {
+    if rules.is_empty() {
+        return;
+    }
+    let mut out = Buckets(std::mem::take(buckets));
+    let form = form.to_string();
+    for [rule, check] in rules {
         out.add_exactly(Kind::Rule, &[rule, check]);
         out.add_exactly(Kind::RuleForm, &[rule, &form]);
     }
     out.0.sort_unstable();
     out.0.dedup();
-    out.0
+    *buckets = out.0;
 }
 
 /// The name of the value, and the words of its line.
 fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     let Around { text, at, line, name, .. } = around;
     let written = text.get(name.clone()).unwrap_or_default();
-    let name_words = if written.is_ascii() { words(written) } else { vec![written.to_lowercase()] };
-    for word in &name_words {
-        out.add(Kind::Name, &[word]);
+    let mut last = String::new();
+    if written.is_ascii() {
+        words(written).for_each(|word| out.add(Kind::Name, &[word]));
+        last.extend(words(written).last().map(str::to_ascii_lowercase));
+    } else {
+        out.add(Kind::Name, &[written]);
+        last = written.to_lowercase();
     }
-    let last = if written.len() <= 3 { written } else { name_words.last().map_or("", String::as_str) };
+    let last = if written.len() <= 3 { written } else { &last };
     out.add_exactly(Kind::LastName, &[last]);
     out.add_exactly(Kind::NameForm, &[last, form]);
     let before = text.get(line.start..name.start.max(line.start)).unwrap_or_default();
     let mut nearest = spoken(before).rev();
-    let first = nearest.next().unwrap_or_default();
+    let (first, second) = (nearest.next().unwrap_or_default(), nearest.next().unwrap_or_default());
     out.add(Kind::First, &[first]);
     out.add(Kind::FirstForm, &[first, form]);
-    let second = nearest.next().unwrap_or_default();
     out.add(Kind::Second, &[second]);
-    for word in spoken(before).rev().take(N_BEFORE) {
-        out.add(Kind::Before, &[word]);
+    let all = [first, second].into_iter().chain(nearest).take(N_BEFORE);
+    all.filter(|word| !word.is_empty()).for_each(|word| out.add(Kind::Before, &[word]));
+    out.add(Kind::Pair, &[second, first]);
+    out.add(Kind::Pair, &[first, last]);
+    for word in [last, first, second] {
+        out.add_stem(word);
     }
     let whole = text.get(line.start..at.start).unwrap_or_default();
     let program = spoken(whole).next().unwrap_or_default();
@@ -152,8 +182,11 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
 fn of_earlier(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, line, .. } = around;
     let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
-    let earlier = text.get(start..line.start).unwrap_or_default().trim_end();
-    let earlier = earlier.rsplit('\n').next().unwrap_or_default();
+    let before = text.get(start..line.start).unwrap_or_default().trim_end();
+    let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
+    for word in spoken(further).rev().filter(|word| word.len() >= 3).take(N_LINE) {
+        out.add(Kind::Further, &[word]);
+    }
     for word in spoken(earlier).rev().take(N_EARLIER) {
         out.add(Kind::Earlier, &[word]);
     }
@@ -190,7 +223,7 @@ fn of_value(out: &mut Buckets, value: &str) {
     out.add_exactly(Kind::Shape, &[&shape]);
     let start: String = value.chars().take(4).collect();
     out.add(Kind::Start, &[&start]);
-    for word in words(value).iter().filter(|word| word.len() >= 3).take(4) {
+    for word in words(value).filter(|word| word.len() >= 3).take(4) {
         out.add(Kind::ValueWord, &[word]);
     }
 }
@@ -228,7 +261,7 @@ mod tests {
     fn grams(text: &str, value: &str) -> Vec<u16> {
         let start = text.find(value).unwrap_or(0);
         let line = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)..text.len();
-        let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0, rules: &[] };
+        let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0 };
         buckets(&around)
     }
 

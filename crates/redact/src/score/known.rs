@@ -19,7 +19,7 @@ static BITS: LazyLock<Vec<u8>> = LazyLock::new(|| {
 fn is_known(word: &str) -> bool {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in word.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        hash = (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3);
     }
     hash ^= hash >> 29;
     let n_bits = BITS.len() as u64 * 8;
@@ -35,9 +35,7 @@ pub(super) const N_SHARES: u16 = 5;
 /// How much of the words of a value is known: 0 if it has no words, then from nothing to all.
 pub(super) fn share(value: &str) -> u16 {
     let (mut known, mut all) = (0, 0);
-    for word in
-        words(value).iter().filter(|word| word.len() >= MIN_LEN && !word.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    for word in words(value).filter(|word| word.len() >= MIN_LEN && !word.starts_with(|c: char| c.is_ascii_digit())) {
         all += word.len();
         known += if is_known(word) { word.len() } else { 0 };
     }

@@ -15,7 +15,7 @@ mod words;
 
 use std::ops::Range;
 
-use self::traits::Measurer;
+use self::traits::{Measured, Measurer};
 use self::weights::Weights;
 use self::words::Said;
 
@@ -33,6 +33,8 @@ const LONG: usize = 32;
 const DATA: usize = 60;
 /// So long a value with blanks is the words of a wallet.
 const MANY: usize = 60;
+/// A plain word that no mark assigns is measured only so near.
+const SHORT: usize = 5;
 /// And a number only so near.
 const NEAR_NUMBER: usize = 60;
 /// What words and doubts of a candidate add to what its form and place say is less, as measured.
@@ -62,17 +64,18 @@ pub(crate) enum Other {
     Public,
     Text,
     NearPublic,
+    NamedOnLine,
 }
 
 impl Other {
-    const N: u16 = 9;
+    const N: u16 = 10;
 
     /// There is nothing to weigh: what a rule found is no sample and nothing public, and what none found is none of the others either,
     /// but words with dots may be a passphrase as well as a reference.
     fn decides(self, is_hit: bool, value: &str) -> bool {
         let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
         match self {
-            Self::None => false,
+            Self::None | Self::NamedOnLine => false,
             Self::Sample | Self::Public => true,
             Self::StandsIn if value.contains('.') && value.bytes().all(dotted) => false,
             _ => !is_hit,
@@ -156,32 +159,48 @@ fn measured(
     let (mut found, mut measurer) = (Vec::new(), Measurer::default());
     each_candidate(text, places, hits, |range, hit, said, is_public| {
         let value = text.get(range.clone()).unwrap_or_default();
-        if hit.is_none() && !is_assigned(text, range.start) && measurer.is_name(value, weights) {
+        let is_told = || is_assigned(text, range.start) || (is_joined(value) && is_right_behind(&range, said));
+        if hit.is_none() && measurer.is_name(value, weights) && !is_told() {
             return;
         }
         let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
-        let one = measurer.measure(text, &range, said, rules, weights);
-        if weights.sum(&one.levels, &[]) < -reach {
-            return;
-        }
-        let other = match other(&range) {
+        let mut one = measurer.measure(text, &range, said, weights);
+        let why = || match other(&range) {
             Other::None if is_public && range.len() >= 16 => Other::NearPublic,
             other => other,
         };
-        if other.decides(hit.is_some(), value) {
-            return;
+        let is_near = |one: &Measured<'_>| weights.sum(&one.levels(rules.len()), &[]) >= -reach;
+        if is_near(&one) && !one.why(why).decides(hit.is_some(), value) && is_near(&one) {
+            let (levels, buckets) = (one.levels(rules.len()).to_vec(), one.buckets(rules));
+            found.push(Candidate { range: range.clone(), levels, buckets, hit });
         }
-        let (levels, buckets) = one.with_other(other as u16);
-        found.push(Candidate { range, levels: levels.to_vec(), buckets, hit });
+        if hit.is_some() {
+            measurer.keep(range, one);
+        }
     });
     found
 }
 
-/// Behind a quote, the mark of an assignment, or a flag.
+/// More than the letters of a word of a sentence.
+fn is_joined(value: &str) -> bool {
+    !value.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// Right behind a word for a password or a secret, or a short word away.
+fn is_right_behind(at: &Range<usize>, said: &[Said]) -> bool {
+    let (before, _) = said.split_at(said.partition_point(|said| said.end <= at.start));
+    before
+        .last()
+        .is_some_and(|last| last.says.promises() && last.says != words::Says::Weak && at.start - last.end <= SHORT)
+}
+
+/// Behind a quote, the mark of an assignment, a flag, or another cell of a table.
 fn is_assigned(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default().trim_end_matches(' ');
+    let lead = text.get(..at).unwrap_or_default();
+    let before = lead.trim_end_matches(' ');
+    let is_cell = lead.len() - before.len() >= 2 && !before.is_empty() && !before.ends_with('\n');
     let is_flag = || before.rsplit(char::is_whitespace).next().is_some_and(|word| word.starts_with('-'));
-    is_flag() || before.ends_with(['"', '\'', '`', '=', ':', '>', '(', '：', '「'])
+    is_cell || is_flag() || before.ends_with(['"', '\'', '`', '=', ':', '>', '(', '|', '\t', '→', '：', '「', '«'])
 }
 
 /// Visits the hits and the values that are worth measuring, each with the words that are said around it.
@@ -298,6 +317,13 @@ mod tests {
             ("el usuario es ana y la contraseña: Verano77Lluvia", "Verano77Lluvia"),
             ("数据库密码：qT7vLm2Zx9", "qT7vLm2Zx9"),
             ("  passwd = 0x55a0 \"Fl1nt-t0x\", flags = 0", "Fl1nt-t0x"),
+            ("salasana: Kuura88Lahti", "Kuura88Lahti"),
+            ("Şifre: Zeytin55Dal", "Zeytin55Dal"),
+            ("كلمة المرور: Zeytin55Dal", "Zeytin55Dal"),
+            ("پاس ورڈ: Zeytin55Dal", "Zeytin55Dal"),
+            ("passwrod is Zeytin55Dal", "Zeytin55Dal"),
+            ("password | olive-kettle-moss |", "olive-kettle-moss"),
+            ("the vault pw is olive-kettle-moss", "olive-kettle-moss"),
         ] {
             check(text, &[secret]);
         }

@@ -19,8 +19,10 @@ const N_PLACES: u16 = 10;
 const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 const N_SEPARATORS: u16 = 9;
-/// The trait of why a value may be something else.
+/// The trait of why a value may be something else, and those of how many rules have found it.
 const OTHER: usize = 32;
+const RULES: usize = 33;
+const FORM_RULES: usize = 34;
 /// Words between a name and its value, in several languages.
 const COPULAS: [&str; 22] = [
     "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
@@ -91,44 +93,72 @@ pub(super) type Levels = [u16; TRAITS.len()];
 /// The levels of the traits of a value alone, which are the first.
 type ValueLevels = [u16; 9];
 
-/// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept.
+/// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept; and what a rule has found is
+/// a candidate too, so what it knows of that place is kept until then.
 #[derive(Default)]
 pub(super) struct Measurer<'t> {
     values: HashMap<&'t str, ValueLevels>,
+    places: HashMap<Range<usize>, Measured<'t>>,
 }
 
-/// A candidate as far as its form and the words around it say.
+/// A candidate as far as its form and the words around it say; what is seldom asked for is worked out when it is.
 pub(super) struct Measured<'t> {
-    pub(super) levels: Levels,
+    levels: Levels,
     around: Around<'t>,
+    why: Option<Other>,
+    buckets: Option<Vec<u16>>,
 }
 
 impl Measured<'_> {
-    /// With what else may be said of it: the level of why it may be something else.
-    pub(super) fn with_other(mut self, other: u16) -> (Levels, Vec<u16>) {
-        if let Some(level) = self.levels.get_mut(OTHER) {
-            *level = other;
+    /// The level of each trait if so many rules have found it; that of why it may be something else if that was asked.
+    pub(super) fn levels(&self, n_rules: usize) -> Levels {
+        let mut levels = self.levels;
+        let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
+        let more = [(OTHER, self.why.map_or(0, |why| why as u16)), (RULES, n_rules), (FORM_RULES, n_rules)];
+        for (trait_, level) in more {
+            if let Some(it) = levels.get_mut(trait_) {
+                *it += level;
+            }
         }
-        (self.levels, grams::buckets(&self.around))
+        levels
+    }
+
+    /// Why it may be something else, which is asked once.
+    pub(super) fn why(&mut self, ask: impl FnOnce() -> Other) -> Other {
+        *self.why.get_or_insert_with(ask)
+    }
+
+    /// The buckets of what is written in it and around it, and of the rules that found it.
+    pub(super) fn buckets(&mut self, rules: &[[&'static str; 2]]) -> Vec<u16> {
+        let mut buckets = self.buckets.get_or_insert_with(|| grams::buckets(&self.around)).clone();
+        grams::add_rules(&mut buckets, rules, self.around.form);
+        buckets
     }
 }
 
 impl<'t> Measurer<'t> {
-    /// A candidate that some rules found.
+    /// What is known of a place, or measured.
     pub(super) fn measure(
         &mut self,
         text: &'t str,
         at: &Range<usize>,
         said: &[Said],
-        rules: &'t [[&'static str; 2]],
         weights: &Weights,
     ) -> Measured<'t> {
+        if let Some(known) = self.places.remove(at) {
+            return known;
+        }
         let of_value = self.of_value(text.get(at.clone()).unwrap_or_default(), weights);
         let place = Place::of(text, at, said);
         let [form, ..] = of_value;
         let (line, name) = (place.line.clone(), place.name.clone());
-        let around = Around { text, at: at.clone(), line, name, form, rules };
-        Measured { levels: levels(&place, rules.len(), of_value), around }
+        let around = Around { text, at: at.clone(), line, name, form };
+        Measured { levels: levels(&place, of_value), around, why: None, buckets: None }
+    }
+
+    /// Keeps what is known of a place.
+    pub(super) fn keep(&mut self, at: Range<usize>, one: Measured<'t>) {
+        self.places.insert(at, one);
     }
 
     fn of_value(&mut self, value: &'t str, weights: &Weights) -> ValueLevels {
@@ -159,9 +189,9 @@ fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
     ]
 }
 
-fn levels(place: &Place<'_>, n_rules: usize, of_value: ValueLevels) -> Levels {
+/// The levels of what no rule has found.
+fn levels(place: &Place<'_>, of_value: ValueLevels) -> Levels {
     let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
-    let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
     let near @ [password, strong, weak, user, digest, public, meta] = place.near();
     let promise = place.promise(&near);
     let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
@@ -200,8 +230,8 @@ fn levels(place: &Place<'_>, n_rules: usize, of_value: ValueLevels) -> Levels {
         line_words * N_PROMISES + promise,
         name * N_PROMISES + promise,
         0,
-        n_rules,
-        form * 4 + n_rules,
+        0,
+        form * 4,
         known,
         known * N_PROMISES + promise,
         form * known::N_SHARES + known,

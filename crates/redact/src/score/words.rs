@@ -121,7 +121,7 @@ mod tests {
         for (text, expected) in [
             ("dbPassword2", vec![Says::User, Says::Password]),
             ("tokenizer", vec![]),
-            ("API_KEYS", vec![Says::Weak]),
+            ("API_KEYS", vec![Says::Weak, Says::Weak]),
             ("monkey", vec![]),
             ("Mot de passe", vec![Says::Password]),
             ("数据库密码是", vec![Says::Password]),
