@@ -35,16 +35,24 @@ pub(in crate::capture) fn sentences(text: &str) -> Vec<Sentence<'_>> {
             // A command of the user's own puts what a program printed under such a heading.
             is_context = heading.trim().eq_ignore_ascii_case("context");
         } else if !is_code && !is_context && !is_of_a_file && !is_pasted(line) {
-            for (offset, sentence) in line.split_sentence_bound_indices() {
-                let trimmed = sentence.trim();
-                let lead = sentence.len() - sentence.trim_start().len();
-                if !trimmed.is_empty() {
-                    sentences.push(Sentence { text: trimmed, start: start + offset + lead });
-                }
-            }
+            sentences.extend(of_line(line).map(|(offset, text)| Sentence { text, start: start + offset }));
         }
     }
     sentences
+}
+
+/// The sentences of a line without blanks around them, and where they start. A full stop within a word (".NET", "e.g.This") ends none.
+fn of_line(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut ends: Vec<usize> = line.split_sentence_bound_indices().map(|(start, text)| start + text.len()).collect();
+    let last = ends.pop();
+    ends.retain(|end| !line.get(..*end).is_some_and(|text| text.ends_with('.')));
+    let starts: Vec<usize> = std::iter::once(0).chain(ends.iter().copied()).collect();
+    starts.into_iter().zip(ends.into_iter().chain(last)).filter_map(move |(start, end)| {
+        let sentence = line.get(start..end)?;
+        let trimmed = sentence.trim();
+        let lead = sentence.len() - sentence.trim_start().len();
+        (!trimmed.is_empty()).then_some((start + lead, trimmed))
+    })
 }
 
 /// `# a comment`, as most settings have them.
@@ -140,6 +148,7 @@ mod tests {
         assert_eq!(texts("It says:\n# # All settings are global\n# # unless they are not\nwhy?"), ["It says:", "why?"]);
         assert_eq!(texts("# always use tabs"), ["# always use tabs"]);
         assert_eq!(texts("> no\n<tag>\n    indented\nyes"), ["yes"]);
+        assert_eq!(texts("Use .NET here. Not Java.\nOk."), ["Use .NET here.", "Not Java.", "Ok."]);
         assert!(texts("").is_empty());
     }
 
