@@ -1,7 +1,9 @@
 //! What `heuristics::statements` hears in labelled sessions, a JSON line per labelled turn: for `scripts/fit_statements.py`.
 //!
-//! `cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > turns.jsonl`. Sessions: `{"id", "turns": [{"role":
-//! "user" | "agent" | "tool", "text", "name", "command", "output"}]}`; labels: `{"line", "user_turn", "words", "label"}`.
+//! - `cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > turns.jsonl`. Sessions: `{"id", "turns": [{"role":
+//!   "user" | "agent" | "tool", "text", "name", "command", "output"}]}`; labels: `{"line", "user_turn", "words", "label"}`.
+//! - `cargo run --example statements -- TURNS.jsonl …`, turns with what was done around them: the format of
+//!   `tests/cases/README.md`.
 
 #![allow(clippy::print_stdout, clippy::indexing_slicing, reason = "a program of its own; labels are objects")]
 
@@ -9,6 +11,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use adage::config::{CaptureConfig, Selection};
 use adage::heuristics::{Candidate, Heuristic, statements, suggest};
@@ -17,8 +20,17 @@ use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut paths = std::env::args().skip(1);
-    let (sessions, labels) = paths.next().zip(paths.next()).ok_or("name the sessions and the labels")?;
+    let paths: Vec<String> = std::env::args().skip(1).collect();
+    match paths.as_slice() {
+        [sessions, labels] if Path::new(sessions).extension().is_some_and(|suffix| suffix == "gz") => {
+            of_sessions(sessions, labels)
+        }
+        [] => Err("name sessions and labels, or turns".into()),
+        turns => turns.iter().try_for_each(|path| of_turns(path)),
+    }
+}
+
+fn of_sessions(sessions: &str, labels: &str) -> Result<(), Box<dyn Error>> {
     let sessions = rows(BufReader::new(MultiGzDecoder::new(File::open(sessions)?)))?;
     let mut by_session: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     for label in rows(BufReader::new(File::open(labels)?))? {
@@ -29,26 +41,87 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (line, labels) in by_session {
         let session = sessions.get(line).ok_or("a label of a session that is not there")?;
         let (transcript, labelled) = read(session, &labels);
-        let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
-        let told = suggest(&transcript, &all)
-            .candidates
-            .into_iter()
-            .filter(|told| told.heuristic == Heuristic::UserCorrection);
-        let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
-        for heard in statements(&transcript) {
-            let Some(label) = labelled.get(&heard.turn) else { continue };
-            let quote_in = |told: &[Candidate]| {
-                told.iter().find(|told| told.turns.contains(&heard.turn)).map(|told| told.draft.to_json())
-            };
-            let row = json!({
-                "learned": quote_in(&learned), "gathered": quote_in(&gathered).is_some(),
-                "session": session["id"], "turn": heard.turn, "label": label, "cues": heard.cues, "words": heard.words,
-                "probability": heard.probability, "durable": heard.durable,
-            });
-            println!("{row}");
-        }
+        print_heard(&transcript, &labelled);
     }
     Ok(())
+}
+
+fn of_turns(path: &str) -> Result<(), Box<dyn Error>> {
+    let mut by_session: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for turn in rows(BufReader::new(File::open(path)?))? {
+        by_session.entry(turn["session"].as_str().unwrap_or_default().to_owned()).or_default().push(turn);
+    }
+    for (session, turns) in by_session {
+        let mut transcript = Transcript { session, ..Transcript::default() };
+        let mut labelled = BTreeMap::new();
+        for turn in turns {
+            if !turn["agent_before"].as_str().is_none_or(str::is_empty) {
+                transcript.turns.push(Turn::Assistant(text(&turn, "agent_before")));
+            }
+            transcript.turns.extend(acts(&turn["did"]));
+            labelled.insert(transcript.turns.len(), turn.clone());
+            transcript.turns.push(Turn::User(text(&turn, "text")));
+            transcript.turns.push(Turn::Assistant(text(&turn, "agent_next")));
+            transcript.turns.extend(acts(&turn["did_next"]));
+        }
+        print_heard(&transcript, &labelled);
+    }
+    Ok(())
+}
+
+/// What an agent did, from its short form: "edit FILE", "run COMMAND (failed)", "refused by the person: edit FILE", ….
+fn acts(list: &Value) -> Vec<Turn> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(act).collect()
+}
+
+fn act(act: &str) -> Turn {
+    const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
+    if act.starts_with("interrupted") {
+        return Turn::System("[Request interrupted by user]".to_owned());
+    }
+    let (act, is_refused) = act.strip_prefix("refused by the person:").map_or((act, false), |act| (act.trim(), true));
+    let (act, is_failed) = act.strip_suffix("(failed)").map_or((act, false), |act| (act.trim(), true));
+    let (verb, object) = act.split_once(' ').unwrap_or((act, ""));
+    let (tool, input) = match verb {
+        "edit" | "write" | "create" => ("Edit", json!({ "file_path": object })),
+        "run" => ("Bash", json!({ "command": object })),
+        "read" => ("Read", json!({ "file_path": object })),
+        _ => ("Search", json!({ "query": object })),
+    };
+    let result = if is_refused { REFUSED } else { "" };
+    let status = if is_failed || is_refused { Status::Failed } else { Status::Succeeded };
+    Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: Some(result.to_owned()), status })
+}
+
+/// A line per labelled turn; a label is a string or an object with a field `label`.
+fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
+    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+    let told =
+        suggest(transcript, &all).candidates.into_iter().filter(|told| told.heuristic == Heuristic::UserCorrection);
+    let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
+    for heard in statements(transcript) {
+        let Some(label) = labelled.get(&heard.turn) else { continue };
+        let quote_in = |told: &[Candidate]| {
+            told.iter().find(|told| told.turns.contains(&heard.turn)).map(|told| told.draft.to_json())
+        };
+        let said = transcript.turns.get(heard.turn).and_then(Turn::as_user).unwrap_or_default();
+        let sentences: Vec<Value> = heard
+            .sentences
+            .iter()
+            .map(|sentence| json!({ "text": said.get(sentence.range.clone()), "says": sentence.says, "cues": sentence.cues }))
+            .collect();
+        let row = json!({
+            "learned": quote_in(&learned), "gathered": quote_in(&gathered),
+            "session": transcript.session, "turn": heard.turn, "label": label.get("label").unwrap_or(label),
+            "quotes": label.get("quotes"), "alone": label.get("alone"), "cues": heard.cues, "words": heard.words,
+            "probability": heard.probability, "durable": heard.durable, "sentences": sentences,
+        });
+        println!("{row}");
+    }
+}
+
+fn text(row: &Value, key: &str) -> String {
+    row[key].as_str().unwrap_or_default().to_owned()
 }
 
 fn rows(lines: impl BufRead) -> Result<Vec<Value>, Box<dyn Error>> {
@@ -57,7 +130,6 @@ fn rows(lines: impl BufRead) -> Result<Vec<Value>, Box<dyn Error>> {
 
 /// A session, and the label of each of its turns that has one. What has none was not typed.
 fn read(session: &Value, labels: &[Value]) -> (Transcript, BTreeMap<usize, Value>) {
-    let text = |turn: &Value, key: &str| turn[key].as_str().unwrap_or_default().to_owned();
     let mut transcript = Transcript { session: text(session, "id"), ..Transcript::default() };
     let mut labelled = BTreeMap::new();
     let mut left: Vec<&Value> = labels.iter().collect();

@@ -20,7 +20,7 @@ use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
-pub use statement::{Statement, statements};
+pub use statement::{StatedSentence, Statement, statements};
 pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
 use adage_transcript::Transcript;

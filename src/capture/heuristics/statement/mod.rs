@@ -1,11 +1,14 @@
 //! What a person's turns tell the agent: a correction, a rule, a fact, a preference (docs/spec/capture.md, 2).
 //!
-//! Each turn is read into named cues: its words and shape, what was done just before, and what the agent says next. Two
-//! weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give two probabilities: that the turn tells the
-//! agent something, and that it holds beyond the session.
+//! Each turn is read into named cues: its words, alone and in pairs, its shape, what was done just before, and what the agent
+//! says next. Weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give the probabilities that the turn
+//! tells the agent something and that it holds beyond the session, and for each of its sentences that this is what it tells.
 
 mod cues;
 mod weights;
+mod words;
+
+use std::ops::Range;
 
 use adage_transcript::{Transcript, Turn};
 use serde::Serialize;
@@ -14,7 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::Sentence;
 use super::error_line::never_ran;
 use crate::capture::pasted::Typed;
-use weights::Weights;
+use weights::{Probabilities, Weights};
 
 /// A turn that a person typed, and how likely it tells the agent something.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,7 +32,21 @@ pub struct Statement {
     /// The probability that it is one that holds beyond the session; from 0 to 1.
     pub durable: f64,
     /// What the probabilities are made of, sorted.
-    pub cues: Vec<&'static str>,
+    pub cues: Vec<String>,
+    /// The sentences that a person typed, in order.
+    pub sentences: Vec<StatedSentence>,
+}
+
+/// A sentence of a turn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StatedSentence {
+    /// Where it is in the turn, in bytes.
+    pub range: Range<usize>,
+    /// The probability that it is what the turn tells; from 0 to 1.
+    pub says: f64,
+    /// What the probability is made of, sorted.
+    pub cues: Vec<String>,
 }
 
 /// What was done since the turn before.
@@ -68,12 +85,12 @@ pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<State
             Turn::User(text) => {
                 let sentences = own.sentences(turn, text);
                 let words = typed(&sentences);
-                let mut cues = read(text, &words, sentences.len(), &before);
-                cues.extend(after(transcript.turns.get(turn + 1..).unwrap_or_default()));
-                cues.sort_unstable();
-                cues.dedup();
-                let (probability, durable) = weights.probabilities(&cues);
-                statements.push(Statement { turn, words, probability, durable, cues });
+                let mut context = shape(text, &words, sentences.len(), &before);
+                context.extend(after(transcript.turns.get(turn + 1..).unwrap_or_default()));
+                let cues = with_words(&words, &context);
+                let Probabilities { tells, holds, .. } = weights.probabilities(&cues);
+                let sentences = sentences.iter().map(|sentence| StatedSentence::read(sentence, &context)).collect();
+                statements.push(Statement { turn, words, probability: tells, durable: holds, cues, sentences });
                 before = Before::default();
             }
         }
@@ -81,11 +98,21 @@ pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<State
     statements
 }
 
-/// How much the words of one sentence tell, the rest of the turn left out.
-pub(super) fn weigh_words(sentence: &str) -> f64 {
-    let cues: Vec<&str> = cues::of_words(sentence).collect();
-    let (tells, holds) = Weights::fitted().sums(&cues);
-    tells + holds
+impl StatedSentence {
+    fn read(sentence: &Sentence<'_>, context: &[String]) -> Self {
+        let mut cues = with_words(sentence.text, context);
+        cues.push("a_sentence".to_owned());
+        Self { range: sentence.start..sentence.end(), says: Weights::fitted().probabilities(&cues).says, cues }
+    }
+}
+
+/// The cues of words, beside others.
+fn with_words(words: &str, others: &[String]) -> Vec<String> {
+    let named = cues::of_words(words).map(str::to_owned);
+    let mut cues: Vec<String> = named.chain(words::of_words(words)).chain(others.iter().cloned()).collect();
+    cues.sort_unstable();
+    cues.dedup();
+    cues
 }
 
 /// The cues of words alone.
@@ -99,10 +126,9 @@ fn typed(sentences: &[Sentence<'_>]) -> String {
     sentences.join(" ")
 }
 
-/// The cues of a turn and of what was done before it.
-fn read(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Vec<&'static str> {
+/// The cues of a turn's shape and of what was done before it.
+fn shape(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Vec<String> {
     let n_words = words.unicode_words().count();
-    let mut cues: Vec<&'static str> = cues::of_words(words).collect();
     let shapes = [
         ("words_up_to_4", n_words <= 4),
         ("words_5_to_12", (5..=12).contains(&n_words)),
@@ -125,8 +151,7 @@ fn read(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Vec
         ("refused", before.is_refused),
         ("agent_asked", before.said.is_some_and(|said| said.trim_end().ends_with('?'))),
     ];
-    cues.extend(shapes.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name));
-    cues
+    shapes.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// A word in capitals that is longer than most abbreviations.
@@ -144,8 +169,8 @@ fn is_name(word: &str) -> bool {
 }
 
 /// The cues of what the agent says and does until the next turn that a person typed.
-fn after(turns: &[Turn]) -> Vec<&'static str> {
-    let mut cues = Vec::new();
+fn after(turns: &[Turn]) -> Vec<String> {
+    let mut cues: Vec<String> = Vec::new();
     let mut is_said = false;
     for said in turns {
         match said {
@@ -153,10 +178,11 @@ fn after(turns: &[Turn]) -> Vec<&'static str> {
             Turn::Assistant(text) if !is_said && !text.trim().is_empty() => {
                 is_said = true;
                 let opening: String = text.chars().take(400).collect();
-                cues.extend(cues::of_reply(&opening));
+                cues.extend(cues::of_reply(&opening).map(str::to_owned));
+                cues.extend(words::of_reply(&opening));
             }
-            Turn::ToolCall(call) if call.changes_files() => cues.push("edits_next"),
-            Turn::System(text) if text.contains("[Request interrupted") => cues.push("interrupted_next"),
+            Turn::ToolCall(call) if call.changes_files() => cues.push("edits_next".to_owned()),
+            Turn::System(text) if text.contains("[Request interrupted") => cues.push("interrupted_next".to_owned()),
             _ => {}
         }
     }

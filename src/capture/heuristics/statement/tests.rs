@@ -62,6 +62,7 @@ fn an_interruption_counts() {
         statements(&Transcript { turns, ..Transcript::default() }).remove(0)
     };
     let (stopped, not) = (turns("[Request interrupted by user]"), turns("a reminder"));
-    assert!(stopped.cues.contains(&"interrupted") && !not.cues.contains(&"interrupted"));
+    let interrupted = "interrupted".to_owned();
+    assert!(stopped.cues.contains(&interrupted) && !not.cues.contains(&interrupted));
     assert!(stopped.probability > not.probability);
 }

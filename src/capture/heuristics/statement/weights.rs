@@ -3,14 +3,23 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Written by `scripts/fit_statements.py`: cue, weight for "tells the agent something", weight for "holds beyond the session".
+/// Written by `scripts/fit_statements.py`: cue, and its weights for "tells the agent something", "holds beyond the session" and
+/// "this sentence says it".
 const TABLE: &str = include_str!("weights.tsv");
 
 /// The name of the row that every turn has.
 const BIAS: &str = "bias";
 
 #[derive(Debug)]
-pub(super) struct Weights(HashMap<&'static str, (f64, f64)>);
+pub(super) struct Weights(HashMap<&'static str, [f64; 3]>);
+
+/// What a sum of weights says, each from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Probabilities {
+    pub(super) tells: f64,
+    pub(super) holds: f64,
+    pub(super) says: f64,
+}
 
 impl Weights {
     pub(super) fn fitted() -> &'static Self {
@@ -18,24 +27,18 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// The two probabilities of a turn with these cues.
-    pub(super) fn probabilities(&self, cues: &[&str]) -> (f64, f64) {
-        let (tells, holds) = self.sums(cues);
-        let (tells_always, holds_always) = self.sums(&[BIAS]);
-        (logistic(tells + tells_always), logistic(holds + holds_always))
-    }
-
-    /// The sums of the weights of cues.
-    pub(super) fn sums(&self, cues: &[&str]) -> (f64, f64) {
-        let rows = cues.iter().filter_map(|cue| self.0.get(*cue));
-        rows.fold((0.0, 0.0), |(a, b), (tells, holds)| (a + tells, b + holds))
+    pub(super) fn probabilities(&self, cues: &[String]) -> Probabilities {
+        let rows = cues.iter().map(String::as_str).chain([BIAS]).filter_map(|cue| self.0.get(cue));
+        let [tells, holds, says] = rows.fold([0.0; 3], |[a, b, c], [x, y, z]| [a + x, b + y, c + z]).map(logistic);
+        Probabilities { tells, holds, says }
     }
 }
 
-fn row(line: &'static str) -> Option<(&'static str, (f64, f64))> {
+fn row(line: &'static str) -> Option<(&'static str, [f64; 3])> {
     let mut columns = line.split('\t');
     let cue = columns.next().filter(|cue| !cue.starts_with('#'))?;
-    Some((cue, (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?)))
+    let mut weight = || columns.next()?.parse().ok();
+    Some((cue, [weight()?, weight()?, weight()?]))
 }
 
 fn logistic(x: f64) -> f64 {

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::Sentence;
 use crate::capture::heuristics::request;
-use crate::capture::heuristics::statement::{cues_of, weigh_words};
+use crate::capture::heuristics::statement::{StatedSentence, cues_of};
 
 /// A quote is no longer.
 pub(super) const MAX_CHARS: usize = 400;
@@ -48,30 +48,23 @@ pub(super) struct Quote<'t> {
 }
 
 impl<'t> Quote<'t> {
-    /// The sentences of a turn that tell most; none where nothing was typed.
-    pub(super) fn of(text: &'t str, sentences: &[Sentence<'t>]) -> Option<Self> {
+    /// The sentences of a turn that say most of what it tells; none where nothing was typed.
+    pub(super) fn of(text: &'t str, stated: &[StatedSentence]) -> Option<Self> {
         if text.trim_start().starts_with(['/', '<']) {
             return None;
         }
-        let (place, best) = sentences.iter().enumerate().max_by(|(i, a), (j, b)| {
-            // Of equals the first; "NO!" only where there is no other.
-            let is_long = |sentence: &Sentence<'_>| !is_exclamation(sentence.text);
-            is_long(a).cmp(&is_long(b)).then(weight(a.text).total_cmp(&weight(b.text))).then(j.cmp(i))
-        })?;
-        let own = best.start..best.end();
-        let after = sentences.iter().skip(place + 1).take(MAX_AFTER).take_while(|next| goes_on(next.text));
-        let ends: Vec<usize> = after.map(Sentence::end).collect();
-        let before = place.checked_sub(1).and_then(|before| sentences.get(before));
-        let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points_back(best.text);
-        let start = before.filter(|before| is_short && tells(before.text)).map_or(own.start, |before| before.start);
-        // What lies between two sentences may be pasted text, which is not the person's word.
-        let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
-        let with_reasons = ends.iter().rev().flat_map(|end| [start..*end, own.start..*end]);
-        let ranges = with_reasons.chain(std::iter::once(start..own.end));
-        let mut ranges: Vec<_> = ranges.filter(|range| is_typed(range) && range.len() <= MAX_CHARS).collect();
-        // The widest that is understood alone, else the widest.
-        ranges.sort_by_key(|range| !text.get(range.clone()).is_some_and(stands_alone));
-        let range = ranges.into_iter().next().unwrap_or(own);
+        let sentence =
+            |of: &StatedSentence| Some(Sentence { text: text.get(of.range.clone())?, start: of.range.start });
+        let sentences: Vec<Sentence<'t>> = stated.iter().filter_map(sentence).collect();
+        let (place, (best, _)) =
+            sentences.iter().zip(stated).enumerate().max_by(|(i, (a, of_a)), (j, (b, of_b))| {
+                // Of equals the first; "NO!" only where there is no other.
+                is_exclamation(b.text)
+                    .cmp(&is_exclamation(a.text))
+                    .then(weight(a.text, of_a.says).total_cmp(&weight(b.text, of_b.says)))
+                    .then(j.cmp(i))
+            })?;
+        let range = around(text, &sentences, place);
         let quote = Self { text: text.get(range.clone())?, start: range.start, core: best.text };
         Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS)
     }
@@ -88,14 +81,21 @@ impl<'t> Quote<'t> {
         (is_strong || n_rules >= 2) && self.may_last()
     }
 
-    /// True when its main sentence has words of a rule, a fact or a preference, if only of one kind.
-    pub(super) fn has_rule(&self) -> bool {
-        cues_of(self.core).any(|cue| RULES.contains(&cue) || matches!(cue, "should" | "you_should"))
+    /// True for a sentence or two; a rule is said in few words, and what is longer describes the work.
+    pub(super) fn is_brief(&self) -> bool {
+        const MAX_WORDS: usize = 40;
+        let is_list = self.text.starts_with(['-', '*', '•']) || self.text.contains('\n');
+        self.text.unicode_words().count() <= MAX_WORDS && !is_list
     }
 
     /// False for a question and for what is wanted this once.
     pub(super) fn may_last(&self) -> bool {
-        !is_of_now(self.core) && !self.text.contains(['?', '？']) && !self.text.contains("[REDACTED")
+        !is_of_now(self.core) && !self.text.contains(['?', '？']) && !self.has_secret()
+    }
+
+    /// True where a secret was typed: what is left of it says nothing.
+    pub(super) fn has_secret(&self) -> bool {
+        self.text.contains("[REDACTED")
     }
 
     fn cues(&self) -> Vec<&'static str> {
@@ -106,6 +106,25 @@ impl<'t> Quote<'t> {
     pub(super) fn stands_alone(&self) -> bool {
         stands_alone(self.text)
     }
+}
+
+/// A sentence with those beside it that it needs: the one before where it is short, those after that explain it.
+fn around(text: &str, sentences: &[Sentence<'_>], place: usize) -> Range<usize> {
+    let Some(best) = sentences.get(place) else { return 0..0 };
+    let own = best.start..best.end();
+    let after = sentences.iter().skip(place + 1).take(MAX_AFTER).take_while(|next| goes_on(next.text));
+    let ends: Vec<usize> = after.map(Sentence::end).collect();
+    let before = place.checked_sub(1).and_then(|before| sentences.get(before));
+    let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points_back(best.text);
+    let start = before.filter(|before| is_short && tells(before.text)).map_or(own.start, |before| before.start);
+    // What lies between two sentences may be pasted text, which is not the person's word.
+    let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
+    let with_reasons = ends.iter().rev().flat_map(|end| [start..*end, own.start..*end]);
+    let ranges = with_reasons.chain(std::iter::once(start..own.end));
+    let mut ranges: Vec<_> = ranges.filter(|range| is_typed(range) && range.len() <= MAX_CHARS).collect();
+    // The widest that is understood alone, else the widest.
+    ranges.sort_by_key(|range| !text.get(range.clone()).is_some_and(stands_alone));
+    ranges.into_iter().next().unwrap_or(own)
 }
 
 fn stands_alone(quote: &str) -> bool {
@@ -156,13 +175,13 @@ pub(super) fn without_opening(quote: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How much a sentence tells that is understood alone and meant to last.
-fn weight(sentence: &str) -> f64 {
+/// How much a sentence says that is understood alone and meant to last, as log-odds.
+fn weight(sentence: &str, says: f64) -> f64 {
     /// What less of it is worth.
     const PENALTY: f64 = 0.5;
     let n_against =
         u8::from(is_of_now(sentence) || sentence.ends_with(['?', '？'])) + u8::from(request::points_back(sentence));
-    weigh_words(sentence) - PENALTY * f64::from(n_against)
+    (says / (1.0 - says)).ln() - PENALTY * f64::from(n_against)
 }
 
 /// True for a sentence about what is wanted this once.
@@ -242,11 +261,14 @@ fn gaps_are_blank(text: &str, sentences: &[Sentence<'_>], range: &Range<usize>) 
 
 #[cfg(test)]
 mod tests {
+    use adage_transcript::{Transcript, Turn};
+
     use super::*;
-    use crate::capture::heuristics::sentences;
+    use crate::capture::heuristics::statements;
 
     fn quote(text: &str) -> Option<Quote<'_>> {
-        Quote::of(text, &sentences(text))
+        let transcript = Transcript { turns: vec![Turn::User(text.to_owned())], ..Transcript::default() };
+        Quote::of(text, &statements(&transcript).remove(0).sentences)
     }
 
     #[test]
@@ -268,8 +290,8 @@ mod tests {
             ),
             // Not the sentences around it that nobody understands.
             (
-                "NO! I'm reverting all that by hand. YOU HAVE TO ASK FIRST! Not decide. Those aren't the files I meant. Huh?",
-                "YOU HAVE TO ASK FIRST! Not decide.",
+                "NO! I'm reverting all that by hand. You must always ask before you revert! Not decide. Huh?",
+                "You must always ask before you revert! Not decide.",
             ),
             (
                 "no, never call the shell from the parser module\n```\nerror: x\n```\nBecause it is slow.",
