@@ -52,13 +52,13 @@ fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
     let lines = [
         "> Write the importer for the nightly feed.",
         "~ src/feed.rs",
-        "> no, that's wrong, you should drop the second column instead",
+        "> no, that's wrong, do it like the other one",
         "< You're right, sorry.",
         "~ src/feed.rs",
-        "> don't print the header twice, the import tool does not expect a second header",
+        "> the import tool doesn't know a second header, it reads the first one only",
         "< Good catch.",
         "~ src/feed.rs",
-        "> hmm no, names of columns should match the schema of the warehouse",
+        "> no, we only ever write UTC in our feeds",
         "< You're right.",
         "~ src/feed.rs",
         "> thanks, commit it",
@@ -68,17 +68,23 @@ fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
     assert_eq!(gathered["name"], "user-statements");
     assert_eq!(gathered["trigger"], "Write the importer for the nightly feed.");
     let quotes = gathered["provenance"]["evidence"].as_array().unwrap();
-    assert_eq!(quotes.len(), 2, "{quotes:?}");
-    assert_eq!(gathered["correct_pattern"].as_str().unwrap().lines().count(), 2);
+    assert_eq!(quotes.len(), 3, "{quotes:?}");
+    // What is not understood alone says what was being done.
+    let lines: Vec<&str> = gathered["correct_pattern"].as_str().unwrap().lines().collect();
+    let expected = [
+        "- We only ever write UTC in our feeds",
+        "- the import tool doesn't know a second header, it reads the first one only (changing src/feed.rs)",
+    ];
+    assert_eq!(lines, expected);
     assert!(gathered["confidence"].as_f64().unwrap() < 0.5);
-    // Understood by nobody who was not there: nothing waits.
+    // Where nothing but the moment is corrected, nothing waits.
     let found = all(&["> go on", "~ src/feed.rs", "> no, that's wrong, do it like the other one", "< You're right."]);
     assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]
 fn what_waits_says_what_it_is_about_where_no_request_does() {
-    let said = "> no, names of columns should match the schema of the warehouse";
+    let said = "> no, our columns have the names of the warehouse schema";
     let found = all(&["> go on", "~ web/src/feed.rs", said, "< You're right.", "~ web/src/feed.rs"]);
     assert_eq!(found[0]["trigger"], "changing src/feed.rs", "{found:?}");
 }

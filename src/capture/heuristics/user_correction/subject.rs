@@ -15,6 +15,8 @@ pub(in crate::capture::heuristics) struct Subject {
     pub(in crate::capture::heuristics) topic: String,
     pub(in crate::capture::heuristics) paths: Vec<String>,
     pub(in crate::capture::heuristics) commands: Vec<String>,
+    /// What was being done: "changing src/a.rs"; `None` where neither the words nor the acts around them name it.
+    pub(in crate::capture::heuristics) doing: Option<String>,
 }
 
 impl Subject {
@@ -28,6 +30,7 @@ impl Subject {
             commands: programs.iter().map(|program| format!("{program} *")).collect(),
             topic: programs.first().cloned().or_else(|| files.first().map(|file| base(file))).unwrap_or_default(),
             trigger: String::new(),
+            doing: None,
         };
         let mut doing = Vec::new();
         if !files.is_empty() {
@@ -39,6 +42,7 @@ impl Subject {
         if doing.is_empty() && is_clean {
             doing.extend(subject.acted_on(session, turn));
         }
+        subject.doing = Some(doing.join("; ")).filter(|doing| !doing.is_empty());
         if !intent.is_empty() {
             doing.push(intent);
         }
