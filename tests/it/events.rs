@@ -1,7 +1,7 @@
 //! What a program that listens hears of the library: one event for what happened, with ids and without texts.
 
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use adage::transcript::{Transcript, Turn};
 use adage::{Config, LessonDraft, Playbook, Request, build_lesson};
@@ -46,6 +46,9 @@ impl Subscriber for Listener {
 
 /// What is heard of this.
 fn heard(act: impl FnOnce()) -> Vec<String> {
+    // While one listener lives, no other test can make the library believe that nobody listens.
+    static LISTENING: LazyLock<tracing::Dispatch> = LazyLock::new(|| tracing::Dispatch::new(Listener::default()));
+    LazyLock::force(&LISTENING);
     let listener = Listener::default();
     tracing::subscriber::with_default(listener.clone(), act);
     let heard = listener.0.lock().unwrap().clone();
