@@ -29,7 +29,7 @@ fn correction(session: &str) -> Transcript {
     let turns = vec![
         Turn::User("Install the dependencies of the web client.".into()),
         run("npm install", "added 312 packages", Status::Succeeded),
-        Turn::User("No, that is wrong. Use pnpm instead of npm in this repository.".into()),
+        Turn::User("No, that is wrong. We don't use npm in this repository, only pnpm.".into()),
         Turn::Assistant("You're right, this repository has a lock file of pnpm.".into()),
         run("pnpm install", "Done in 4s", Status::Succeeded),
     ];
@@ -59,7 +59,7 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     assert!(matches!(learned[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
     let lesson = &playbook.list_lessons(&Listing::everything()).unwrap()[0];
     let evidence = &lesson.provenance.evidence[0];
-    assert!(evidence.quote.starts_with("Use pnpm instead"), "{}", evidence.quote);
+    assert!(evidence.quote.starts_with("We don't use npm"), "{}", evidence.quote);
     assert!(lesson.correct_pattern.contains("pnpm"), "{}", lesson.correct_pattern);
     let Turn::User(said) = &correction("s1").turns[evidence.turn] else { panic!("{evidence:?}") };
     let span: String = said.chars().skip(evidence.range.0).take(evidence.range.1 - evidence.range.0).collect();
@@ -85,14 +85,14 @@ fn told(session: &str, project: &str, said: &str) -> Transcript {
 
 #[test]
 fn what_a_person_says_in_two_sessions_of_a_project_is_learned() {
-    const SAID: &str = "we don't want snapshots of the whole page in the tests";
-    const AGAIN: &str = "we don't want snapshots of the whole page in our tests";
+    const SAID: &str = "pages in the tests are compared by their text, not by snapshots";
+    const AGAIN: &str = "pages in our tests are compared by their text, not by snapshots";
     for (session, project, said, is_learned) in [
         ("s2", "/srv/shop", AGAIN, true),
         ("s2", "/srv/other", AGAIN, false),
         ("s1", "/srv/shop", AGAIN, false),
         ("s2", "/srv/shop", "I don't want that log line in the output of the importer.", false),
-        ("s2", "/srv/shop", "Why don't we want snapshots of the whole page in the tests?", false),
+        ("s2", "/srv/shop", "Why are pages in our tests compared by their text, not by snapshots?", false),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let playbook = open(folder.path(), NOW);
@@ -179,7 +179,8 @@ fn a_session_teaches_three_lessons_at_most_by_itself() {
     for (nth, tool) in ["pnpm", "yarn", "bun", "deno", "uv"].iter().enumerate() {
         let mut transcript = correction("one");
         transcript.turns[0] = Turn::User(format!("Install the dependencies of part {nth} of the client."));
-        transcript.turns[2] = Turn::User(format!("No, that is wrong. Use {tool} instead of npm in this repository."));
+        transcript.turns[2] =
+            Turn::User(format!("No, that is wrong. We don't use npm in this repository, only {tool}."));
         transcript.turns[4] = run(&format!("{tool} install"), "Done", Status::Succeeded);
         outcomes.extend(admit(&playbook, &transcript));
     }

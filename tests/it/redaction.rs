@@ -384,8 +384,7 @@ fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
     let transcript = TranscriptReader::new().read(source.as_bytes(), Format::Anthropic).unwrap().transcript;
     let candidates = suggest(&transcript, &CaptureConfig::default()).candidates;
     let names: BTreeSet<_> = candidates.iter().map(|candidate| candidate.heuristic.name()).collect();
-    // What a person said with a secret in it is no suggestion.
-    assert_eq!(names, BTreeSet::from(["error-recovery", "explicit-instruction", "repeated-action"]));
+    assert_eq!(names, BTreeSet::from(["error-recovery", "explicit-instruction", "repeated-action", "user-correction"]));
     let drafts: Vec<LessonDraft> = candidates.into_iter().map(|candidate| candidate.draft).collect();
     let raw = drafts.iter().map(|draft| draft.to_json().to_string()).collect::<String>();
     assert!(keys.0.iter().any(|key| raw.contains(key)), "the session's keys are in what the rules suggest");

@@ -25,8 +25,8 @@ const HEARD: f64 = 0.4;
 /// From here on a rule is learned without review; specified.
 const SURE: f64 = 0.8;
 /// From here on it is taken to hold beyond the session, where it is to be learned without review. Chosen like [`HEARD`].
-const HOLDS: f64 = 0.5;
-/// From here on it may hold, and is a line of what awaits review. Chosen like [`HEARD`].
+const HOLDS: f64 = 0.3;
+/// From here on it may hold, and is a line of what awaits review; what is worded as a rule always is. Chosen like [`HEARD`].
 const MAY_HOLD: f64 = 0.15;
 /// Two statements that are so similar are one that is repeated; specified.
 const SAME: f64 = 0.6;
@@ -198,7 +198,8 @@ fn gather(session: &Session<'_>, first_untrusted: Option<usize>, mut heard: Vec<
     heard.retain(|heard| !heard.quote.has_secret());
     heard.sort_by(|a, b| b.said.durable.total_cmp(&a.said.durable));
     heard.truncate(MAX_GATHERED);
-    let may_hold: Vec<_> = heard.iter().filter(|heard| heard.said.durable >= MAY_HOLD).collect();
+    let may_hold: Vec<_> =
+        heard.iter().filter(|heard| heard.said.durable >= MAY_HOLD || heard.quote.is_rule()).collect();
     let Some(first) = may_hold.first() else {
         let of_now = |heard: &&Heard<'_>| Trial::refused(heard.said.turn, RejectedBecause::OfTheMoment);
         return heard.iter().map(of_now).collect();

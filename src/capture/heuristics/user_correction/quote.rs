@@ -180,7 +180,7 @@ fn weight(sentence: &str, says: f64) -> f64 {
     /// What less of it is worth.
     const PENALTY: f64 = 0.5;
     let n_against =
-        u8::from(is_of_now(sentence) || sentence.ends_with(['?', '？'])) + u8::from(request::points_back(sentence));
+        u8::from(is_of_now(sentence) || sentence.ends_with(['?', '？'])) + u8::from(!stands_alone(sentence));
     (says / (1.0 - says)).ln() - PENALTY * f64::from(n_against)
 }
 
