@@ -48,6 +48,11 @@ pub enum FiredBecause {
         /// Files edited between the two.
         n_edited: usize,
     },
+    /// An error that a person pasted was mended.
+    Confirmed {
+        /// Files edited after it.
+        n_edited: usize,
+    },
     /// The user stated a rule that is meant to last.
     Told {
         /// How likely it is.
@@ -126,6 +131,10 @@ pub enum RejectedBecause {
     OnlyLooked,
     /// The output does not say what went wrong.
     NoError,
+    /// The agent ran the command to see it fail.
+    MeantToFail,
+    /// Nothing says that what was done about an error that a person pasted helped.
+    NotConfirmed,
     /// The user said something between the failure and the success.
     SaidBetween {
         /// In which turn.
