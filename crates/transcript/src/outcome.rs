@@ -38,7 +38,7 @@ const SIGNS: [&str; 12] = [
     r"\bno such (?:file|directory|command|option|container|service|remote|image|module)\b|: (?:is|not) a directory$",
     r"\b(?:permission|access) (?:is )?denied\b|\boperation not permitted\b|\bnot allowed\b|\bconnection refused\b",
     r"\b(?:need to|must) be (?:root|running|created|superuser)\b|\bneed root\b|\brequires superuser\b",
-    r"\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|unsupported|undefined) (?:sub-?)?(?:command|option|argument|flag|switch|operation|parameter|target|task)s?\b",
+    r"\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|unsupported|undefined) (?:sub-?|shorthand )?(?:command|option|argument|flag|switch|operation|parameter|target|task)s?\b",
     r"\bis not an? (?:\S+ )?(?:sub)?command\b|\bis not in the .* command\b|\bhas no command\b|\bdid you mean\b|\bunterminated\b",
     TEST_FAILED,
     // Not the seconds before a log's level: `12:04:14 ERROR`.

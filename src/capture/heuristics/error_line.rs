@@ -1,5 +1,7 @@
 //! The line of a failed command's output that says what went wrong, for a lesson.
 
+use std::collections::HashSet;
+
 use adage_transcript::outcome;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
@@ -9,9 +11,13 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
     // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
     let tells =
         |line: &&str| !is_bare(line) && (line.starts_with("** (") || blames_the_command(line) || has_place(line));
-    let signs = || output.lines().filter_map(outcome::error_line).map(str::trim);
-    let told = signs().find(|line| !is_bare(line) && !line.starts_with("Traceback ("));
-    told.or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
+    told_error(output).or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
+}
+
+/// The first line with a sign of a failure that says what failed.
+pub(super) fn told_error(output: &str) -> Option<&str> {
+    let mut signs = output.lines().filter_map(outcome::error_line).map(str::trim);
+    signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
 }
 
 /// What a program says that says little: `The following paths are ignored by one of your .gitignore files:`.
@@ -25,6 +31,16 @@ fn message(output: &str) -> Option<&str> {
         line.starts_with(char::is_alphabetic) && n_words >= MIN_WORDS
     };
     lines().next().filter(|line| lines().count() <= MAX_LINES && is_sentence(line))
+}
+
+/// What a failed test says below its name: `a_test.go:12: want 3, got 4`, without the place. None where another line follows.
+pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
+    let mut lines = output.lines().map(str::trim).skip_while(|line| *line != error);
+    let message = lines.find(|line| !outcome::is_failed_test(line) && !line.is_empty())?;
+    let (file, rest) = message.split_once(':')?;
+    let (number, said) = rest.split_once(':')?;
+    let is_place = file.contains('.') && !file.contains(' ') && number.bytes().all(|b| b.is_ascii_digit());
+    Some(said.trim()).filter(|said| is_place && !said.is_empty())
 }
 
 /// A line that says that something failed and not what: an exit code, a count, `FAIL`.
@@ -104,9 +120,23 @@ pub(super) fn unmatched(line: &str) -> Option<&str> {
     line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim())
 }
 
+/// The flag that a program does not know: `unknown flag: --al`, `unknown shorthand flag: 'u' in -u`.
+pub(super) fn unknown_flag(line: &str) -> Option<&str> {
+    let mut words = line.rsplit(' ').map(|word| word.trim_matches(['\'', '"', '`', '.', ',', ':', '<', '>']));
+    let flag =
+        words.find(|word| word.starts_with('-') && word.len() > 1 && !word.trim_start_matches('-').is_empty())?;
+    Some(flag).filter(|_| blames_the_command(line))
+}
+
 /// `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
     place(line).is_some()
+}
+
+/// A place, and what is wrong there; no warning.
+pub(super) fn is_complaint(line: &str) -> bool {
+    const LESSER: [&str; 5] = ["warning", "note", "info", "hint", "help"];
+    place(line).is_some_and(|(_, said)| !LESSER.iter().any(|word| said.to_lowercase().starts_with(word)))
 }
 
 /// The file of such a line, and what is said of it.
@@ -117,6 +147,13 @@ pub(super) fn place(line: &str) -> Option<(&str, &str)> {
     let file = fields.next().filter(|file| file.contains('.') && !file.contains(' '))?;
     let is_place = is_number(fields.next()) && is_number(fields.next());
     fields.next().filter(|_| is_place).map(|said| (file, said.trim_start()))
+}
+
+/// True for an output with more different complaints than one reason explains.
+pub(super) fn has_many_causes(output: &str) -> bool {
+    const MAX: usize = 3;
+    let complaints = output.lines().filter_map(|line| place(line.trim())).map(|(_, said)| said);
+    complaints.collect::<HashSet<_>>().len() > MAX
 }
 
 /// True when nothing ran: a person said no, or a call beside it failed first.
@@ -187,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_that_is_not_known_is_named() {
+        for (line, flag) in [
+            ("Unknown shorthand flag: 'u' in -u.", Some("-u")),
+            ("error: unexpected argument '--al' found", Some("--al")),
+            ("unknown command: stats", None),
+            ("the file -u is not there", None),
+        ] {
+            assert_eq!(unknown_flag(line), flag, "{line}");
+        }
+    }
+
+    #[test]
     fn a_program_that_is_not_there_is_named() {
         for (line, name) in [
             ("(eval):1: command not found: tree", Some("tree")),
@@ -196,6 +245,22 @@ mod tests {
         ] {
             assert_eq!(absent_program(line), name, "{line}");
         }
+    }
+
+    #[test]
+    fn a_failed_test_says_more_below_its_name() {
+        let output = "=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        a_test.go:12: want 3, got 4\nFAIL";
+        assert_eq!(said_below(output, "--- FAIL: TestA (0.00s)"), Some("want 3, got 4"));
+        assert_eq!(said_below("--- FAIL: TestA (0.00s)\nok  b 0.1s", "--- FAIL: TestA (0.00s)"), None);
+        assert_eq!(said_below(output, "--- FAIL: TestB (0.00s)"), None);
+    }
+
+    #[test]
+    fn different_complaints_are_counted() {
+        let lines = |said: [&str; 4]| said.map(|said| format!("a.go:3:7: {said}")).join("\n");
+        assert!(has_many_causes(&lines(["x", "y", "z", "unused"])));
+        assert!(!has_many_causes(&lines(["x", "y", "z", "x"])));
+        assert!(!has_many_causes("x\ny\nz\nunused"));
     }
 
     #[test]

@@ -1,16 +1,26 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
+mod account;
+mod attempts;
 mod ended;
 mod told;
 
-use adage_transcript::command::Purpose;
-use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use adage_transcript::command::{Purpose, Step};
+use adage_transcript::{CommandLine, Relation, ToolCall, Turn, WordChange, outcome};
+use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::error_line::{absent_program, blames_the_command, error_line, is_finding, unmatched};
+use super::error_line::{
+    absent_program, blames_the_command, error_line, has_many_causes, is_finding, unknown_flag, unmatched,
+};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
+use account::{Account, account};
+use attempts::{Attempts, attempts};
 use ended::{End, Ending, end_of, is_settings};
 use told::within;
 
@@ -18,6 +28,9 @@ use told::within;
 const MAX_CHANGES: usize = 4;
 /// Where more was done between failure and success, nobody knows which of it helped.
 const MAX_BETWEEN: usize = 2;
+/// Where more files were changed, no sentence says what was done in all of them.
+const MAX_FILES: usize = 3;
+
 /// A failure and the success that ended it.
 struct Recovery<'s, 't> {
     failed: &'s TerminalCall<'t>,
@@ -38,6 +51,10 @@ struct Recovery<'s, 't> {
     /// Commands between the two that may have mended it.
     remedies: Vec<&'s TerminalCall<'t>>,
     ending: Ending,
+    /// Why it failed and what was done about it, as the agent says.
+    account: Option<Account>,
+    /// Commands that were tried before and did not help.
+    tried: Vec<CommandLine>,
     project: &'t str,
 }
 
@@ -65,6 +82,9 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
 }
 
 fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
+    if is_meant_to_fail(session, failed.turn) {
+        return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
+    }
     let next = next_calls(session, place, window);
     let error = error_line(failed.output());
     let Some(end) = end_of(session, failed, error, &next) else {
@@ -80,6 +100,19 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         n_edited: recovery.edited.len(),
     };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
+}
+
+/// True for a command that the agent ran to see it fail, as it said before.
+fn is_meant_to_fail(session: &Session<'_>, turn: usize) -> bool {
+    static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:should|must|will|verify|confirm|ensure|expect\w*|prove|watch|make sure)\b(?: \w+){0,4} fails?\b|\binvert|\b(?:error|failure) (?:path|case)s?\b|\bwithout the (?:fix|change)\b").ok()
+    });
+    let before = session.transcript.turns.get(turn.saturating_sub(2)..turn).unwrap_or_default();
+    let said = before.iter().rev().find_map(|turn| match turn {
+        Turn::Assistant(text) => Some(text.as_str()),
+        _ => None,
+    });
+    MEANT.as_ref().zip(said).is_some_and(|(meant, said)| meant.is_match(said))
 }
 
 /// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.
@@ -130,8 +163,43 @@ fn is_test(file: &str) -> bool {
 /// True for a command that changed something which the failing one may have needed: no check, no commit beside a failing
 /// build.
 fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
-    let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
-    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks && !is_aside
+    may_follow(call) || (is_change(call) && failed.line.publishes())
+}
+
+/// True for a command that changed something, and not only recorded what was changed.
+fn may_follow(call: &TerminalCall<'_>) -> bool {
+    is_change(call) && !(call.line.commits() || call.line.closes() || call.line.publishes())
+}
+
+fn is_change(call: &TerminalCall<'_>) -> bool {
+    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks
+}
+
+/// True for a check of all that a failed check complained about: on all of its files or more, or on what its output says failed.
+fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
+    let plain = |word: &str| word.trim_start_matches("./").trim_end_matches(['/', '.']).to_owned();
+    let operands = |call: &TerminalCall<'_>| call.line.operands().map(plain).collect::<HashSet<_>>();
+    let (own, others) = (operands(failed), operands(later));
+    let is_narrowed = |text: &str| [" -run ", " -k ", " --test ", " -t ", "::"].iter().any(|mark| text.contains(mark));
+    let is_narrow = is_narrowed(later.line.text());
+    let is_whole = !is_narrow && (others.is_empty() || others.contains("") || own.is_subset(&others));
+    let complaints: Vec<&str> = failed.output().lines().filter(|line| outcome::is_failed_test(line)).collect();
+    let is_named = |word: &String| word.len() > 3 && complaints.iter().any(|line| line.contains(word.as_str()));
+    // Of a narrowed check the filter has to name it.
+    let words = later.line.text().split([' ', '\'', '"']).map(plain);
+    let mut names = words.filter(|word| !is_narrow || !others.contains(word));
+    later.line.purpose() == Purpose::Checks && (is_whole || names.any(|word| is_named(&word)))
+}
+
+/// The checks that two lines have in common, where the lines are too long to be shown.
+fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<(CommandLine, CommandLine)> {
+    let checks = |call: &TerminalCall<'_>| -> Vec<String> {
+        call.steps.iter().filter(|step| step.purpose == Purpose::Checks).map(Step::text).collect()
+    };
+    let others = checks(fixed);
+    let common: Vec<String> = checks(failed).into_iter().filter(|step| others.contains(step)).collect();
+    let line = CommandLine::parse(&common.join(" && "));
+    (!common.is_empty()).then(|| (line.clone(), line))
 }
 
 /// The words that differ. Where the error blames the command, the words that only cut the output may be the ones.
@@ -140,6 +208,24 @@ fn changes(failed: &CommandLine, fixed: &CommandLine, error: Option<&str>) -> Ve
         return failed.word_changes(fixed);
     }
     CommandLine::parse(&failed.plain_text()).word_changes(&CommandLine::parse(&fixed.plain_text()))
+}
+
+/// What the agent said of a failure after which files were changed: before the first change, else between it and the last.
+fn account_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Account> {
+    let turns = session.edit_turns(failed.turn, fixed.turn);
+    if has_many_causes(failed.output()) {
+        return None;
+    }
+    let mut evidence = format!("{}\n{}", failed.line.text(), failed.output());
+    evidence.extend(session.edits(failed.turn, fixed.turn).into_iter().map(edit_text));
+    let until = |end: &usize| account(session, failed.turn, *end, &evidence);
+    turns.first().and_then(until).or_else(|| turns.last().and_then(until))
+}
+
+/// The words of an edit.
+fn edit_text(call: &ToolCall) -> String {
+    let (old, new) = call.replaced().unwrap_or_default();
+    format!("\n{}\n{old}\n{new}", call.changed_path().unwrap_or_default())
 }
 
 impl<'s, 't> Recovery<'s, 't> {
@@ -160,10 +246,23 @@ impl<'s, 't> Recovery<'s, 't> {
         let shown = |error| {
             let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
             let quoted = || failed.line.quoted_in(unmatched(error)?, &fixed.line);
-            blamed.or_else(quoted).or_else(|| failed.line.named_in(failed.output(), &fixed.line))
+            let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
+            blamed.or_else(quoted).or_else(flagged).or_else(|| failed.line.named_in(failed.output(), &fixed.line))
         };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
-        let (before, after) = blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
+        let (mut before, mut after) =
+            blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
+        if is_script(&before.plain_text()) || is_script(&after.plain_text()) {
+            (before, after) = common_checks(failed, fixed).unwrap_or((before, after));
+        }
+        let Attempts { first, mut tried } = attempts(session, failed, error);
+        if let Some(first) = first.filter(|_| blamed.is_some() && before == failed.line) {
+            before = first;
+        } else {
+            // What failed last is told by itself.
+            tried.retain(|line| line.plain_text() != failed.line.plain_text());
+        }
+        tried.retain(|line| !is_script(&line.plain_text()));
         Self {
             failed,
             fixed,
@@ -178,6 +277,8 @@ impl<'s, 't> Recovery<'s, 't> {
             edited: session.edited_files(failed.turn, fixed.turn),
             remedies,
             ending: end.ending,
+            account: account_of(session, failed, end.call),
+            tried,
             project,
         }
     }
@@ -200,7 +301,7 @@ impl<'s, 't> Recovery<'s, 't> {
         }
         let are_settings = self.edits.iter().all(|call| call.changed_path().is_some_and(is_settings));
         let only_tests = !are_settings && !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
-        if only_tests && self.remedies.is_empty() {
+        if only_tests && self.remedies.is_empty() && self.account.is_none() {
             return Some(RejectedBecause::OnlyTestsChanged { n_edited: self.edited.len() });
         }
         let Some(error) = self.error else { return Some(RejectedBecause::NoError) };
@@ -209,12 +310,18 @@ impl<'s, 't> Recovery<'s, 't> {
             // the two it was.
             let is_about_code = is_finding(error) || self.failed.output().lines().any(outcome::is_failed_test);
             let is_mended_between = !self.edits.is_empty() || !self.remedies.is_empty();
-            if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
+            let is_same_check = self.account.is_some() && covers(self.failed, self.fixed);
+            if is_same_check {
+                // Another way to write it.
+            } else if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
                 return Some(RejectedBecause::OtherRun { n_edited: self.edits.len() });
             }
         }
         let n_between = self.edits.len() + self.remedies.len();
-        let is_told = n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some());
+        let is_explained =
+            self.account.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
+        let is_told =
+            is_explained || (n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some()));
         let is_written_otherwise = self.differs() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_mended = n_between > 0 || (is_written_otherwise && self.ending == Ending::Passed);
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })

@@ -126,6 +126,8 @@ pub enum RejectedBecause {
     OnlyLooked,
     /// The output does not say what went wrong.
     NoError,
+    /// The agent ran the command to see it fail.
+    MeantToFail,
     /// The user said something between the failure and the success.
     SaidBetween {
         /// In which turn.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use adage_transcript::command::{ChangedFiles, Effect, Purpose, Step};
 use adage_transcript::{CommandLine, Status, ToolCall, Transcript, outcome};
 
-use super::error_line::{absent_program, blames_the_command, has_place, never_ran};
+use super::error_line::{absent_program, blames_the_command, has_place, is_complaint, never_ran};
 use super::request;
 use crate::capture::pasted::Typed;
 
@@ -74,8 +74,11 @@ fn ended(call: &ToolCall, line: &CommandLine, steps: &[Step]) -> Status {
         return Status::Failed;
     }
     // A place in a file is what a build complains about.
-    let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks);
-    let is_hidden = is_check && line.text().contains('|') && output.lines().any(has_place);
+    let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks) && line.text().contains('|');
+    if is_check && output.lines().any(is_complaint) {
+        return Status::Failed;
+    }
+    let is_hidden = is_check && output.lines().any(has_place);
     if is_hidden || outcome::tells_of_failure(output) { Status::Unknown } else { Status::Succeeded }
 }
 
@@ -184,6 +187,11 @@ impl<'t> Session<'t> {
     /// The edits in turns `from..to` that did not fail.
     pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
         self.changes_in(from, to).map(|(_, call)| call).filter(|call| call.status != Status::Failed).collect()
+    }
+
+    /// The turns of the edits in turns `from..to` that did not fail.
+    pub(super) fn edit_turns(&self, from: usize, to: usize) -> Vec<usize> {
+        self.changes_in(from, to).filter(|(_, call)| call.status != Status::Failed).map(|(turn, _)| turn).collect()
     }
 
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.

@@ -197,6 +197,20 @@ impl CommandLine {
         Some((Self::of(own), Self::of(other)))
     }
 
+    /// The only command of this line that has a flag, and the only one of a later line that does the same. None where this line is
+    /// nothing else, or where nobody knows which of them it was.
+    #[must_use]
+    pub fn flagged_by(&self, flag: &str, later: &Self) -> Option<(Self, Self)> {
+        let only = |line: &Self, is_it: &dyn Fn(&Part) -> bool| {
+            let mut parts = line.parts.iter().filter(|part| is_it(part));
+            parts.next().filter(|_| parts.next().is_none()).cloned()
+        };
+        let own = only(self, &|part| part.arguments.iter().any(|word| word.text == flag))?;
+        let form = normal::form(&own);
+        let other = only(later, &|part| normal::form(part) == form)?;
+        (self.parts.len() > 1 && own != other).then(|| (Self::of(own), Self::of(other)))
+    }
+
     fn of(part: Part) -> Self {
         Self { text: part.written(), parts: vec![part] }
     }

@@ -271,3 +271,18 @@ fn the_command_whose_operand_an_output_names() {
     assert_eq!(named("git add out/b.css", "out/b.css", "git add -f out/b.css"), None);
     assert_eq!(named(failed, "out/b.css", "git add out/b.css"), None);
 }
+
+#[test]
+fn a_flag_leads_to_its_command() {
+    let check = |line: &str, later: &str, expected: Option<(&str, &str)>| {
+        let found = CommandLine::parse(line).flagged_by("-u", &CommandLine::parse(later));
+        let found = found.as_ref().map(|(own, other)| (own.text(), other.text()));
+        assert_eq!(found, expected, "{line} / {later}");
+    };
+    check("cd x; tool sync -u 7 | tail", "tool sync -s 7; ls", Some(("tool sync -u 7", "tool sync -s 7")));
+    // Nobody knows which of two it was, or what became of it.
+    check("tool sync -u 7; tool list -u", "tool sync -s 7", None);
+    check("cd x; tool sync -u 7", "tool sync -s 7; tool sync -s 8", None);
+    check("cd x; tool sync -u 7", "tool list", None);
+    check("tool sync -u 7", "tool sync -s 7", None);
+}

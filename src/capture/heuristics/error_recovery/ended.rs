@@ -2,6 +2,8 @@
 
 use adage_transcript::{CommandLine, Relation};
 
+use super::attempts::is_same_error_text;
+use super::{account_of, is_test};
 use crate::capture::heuristics::error_line::{absent_program, error_line, is_finding};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 
@@ -31,7 +33,7 @@ pub(super) fn end_of<'s, 't>(
     error: Option<&str>,
     next: &[&'s TerminalCall<'t>],
 ) -> Option<End<'s, 't>> {
-    let passed = passed(failed, error, next);
+    let passed = passed(session, failed, error, next);
     let gone = error.and_then(|error| other_error(failed, error, next)).filter(|gone| {
         // What passes first says more, unless it only shares the program.
         let is_first =
@@ -41,8 +43,10 @@ pub(super) fn end_of<'s, 't>(
     gone.or(passed)
 }
 
-/// The related command that passes: the nearest; one that only shares the program gives way to any that does the same.
+/// The related command that passes: the nearest; one that only shares the program gives way to any that does the same, and
+/// where files were changed, or the error is about the code, a part of the command gives way to all of it.
 fn passed<'s, 't>(
+    session: &Session<'t>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
     next: &[&'s TerminalCall<'t>],
@@ -62,7 +66,12 @@ fn passed<'s, 't>(
         let mut others = others.filter(|(_, later)| failed.line.is_replaced_by(&later.line));
         others.next().map(|(before, later)| end(before, Relation::Replaced, *later))
     };
-    related.min_by_key(|end| (end.relation == Relation::SameProgram, end.n_before)).or_else(replaced)
+    let is_part = |end: &End<'_, '_>| {
+        let is_about_code =
+            || error.is_some_and(is_finding) || !session.edit_turns(failed.turn, end.call.turn).is_empty();
+        !matches!(end.relation, Relation::Rerun | Relation::Prepared) && is_about_code()
+    };
+    related.min_by_key(|end| (end.relation == Relation::SameProgram, is_part(end), end.n_before)).or_else(replaced)
 }
 
 /// The same command failing with another error, so that the first one is mended. Not where the code was wrong: there is always
@@ -79,16 +88,21 @@ fn other_error<'s, 't>(failed: &TerminalCall<'_>, error: &str, next: &[&'s Termi
             Relation::SameAction => later.line.operands().any(|word| failed.output().contains(word)),
             _ => false,
         };
-        let is_other = later.failed() && error_line(later.output()).is_some_and(|other| other != error);
+        let is_other =
+            later.failed() && error_line(later.output()).is_some_and(|other| !is_same_error_text(other, error));
         let end = End { call: later, n_before, relation, ending: Ending::OtherError };
         (is_same && is_other && !later.output().contains(error)).then_some(end)
     });
     ends.min_by_key(|end| end.n_before)
 }
 
-/// True when everything edited between two calls is settings, or a command ran that acts: what was missing was set up.
+/// True when everything edited between two calls is settings, or a command ran that acts: what was missing was set up. Where the
+/// agent says why, how tests are set up counts too.
 fn is_set_up(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
-    session.edits(failed.turn, later.turn).iter().all(|call| call.changed_path().is_some_and(is_settings))
+    let edits = session.edits(failed.turn, later.turn);
+    let mut paths = edits.iter().filter_map(|call| call.changed_path()).filter(|path| !is_settings(path)).peekable();
+    let is_named = edits.iter().all(|call| call.changed_path().is_some());
+    is_named && (paths.peek().is_none() || (paths.all(is_test) && account_of(session, failed, later).is_some()))
 }
 
 /// True when a line hides how the command ended, and the line that failed did not: its success says nothing.

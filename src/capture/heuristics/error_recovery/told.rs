@@ -2,18 +2,19 @@
 
 use adage_redact::one_line;
 use adage_transcript::command::slug;
-use adage_transcript::{CommandLine, Relation, ToolCall};
+use adage_transcript::{CommandLine, Relation, ToolCall, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::Recovery;
+use super::account::Account;
 use super::ended::{Ending, is_settings};
-use crate::capture::heuristics::error_line::{blames_the_command, place};
+use super::{MAX_BETWEEN, Recovery};
+use crate::capture::heuristics::error_line::{blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
 use crate::lesson::build_lesson;
 
-const MAX_ERROR_CHARS: usize = 160;
+pub(super) const MAX_ERROR_CHARS: usize = 160;
 /// What a lesson has in place of the file that an error names.
 const FILE: &str = "<file>";
 /// And of its folder.
@@ -32,14 +33,14 @@ impl Recovery<'_, '_> {
         let topic = self.before.topic();
         let error = self.error.map(|line| match place(line) {
             Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
-            None => one_line(&within(line, self.project), MAX_ERROR_CHARS),
+            None => self.error_told(line),
         });
         let failed = self.shown(&self.before);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
         };
-        let mut draft = build_lesson(trigger, self.solution())
+        let mut draft = build_lesson(trigger, self.solution() + &self.tried_told())
             .mistake(failed)
             .code_example(self.table(error.as_deref()))
             .domains([topic.clone()]);
@@ -57,6 +58,13 @@ impl Recovery<'_, '_> {
         }
     }
 
+    /// The error; of a failed test also what it says.
+    fn error_told(&self, line: &str) -> String {
+        let below = if outcome::is_failed_test(line) { said_below(self.failed.output(), line) } else { None };
+        let told = below.map_or_else(|| line.to_owned(), |below| format!("{line}: {below}"));
+        one_line(&within(&told, self.project), MAX_ERROR_CHARS)
+    }
+
     /// A command that had to be written otherwise teaches most, a second attempt least.
     fn score(&self, has_error: bool) -> f64 {
         let kind = match self.relation {
@@ -66,6 +74,8 @@ impl Recovery<'_, '_> {
             Relation::SameProgram => 0.4,
         };
         let kind = match self.ending {
+            // The agent's word stands for what was done.
+            Ending::Passed if self.account.is_some() => 0.55,
             Ending::Passed => kind,
             Ending::OtherError => 0.75,
         };
@@ -79,8 +89,13 @@ impl Recovery<'_, '_> {
     fn solution(&self) -> String {
         let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(&call.line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
-        let steps: Vec<String> = self.edits_told().into_iter().chain(run).collect();
+        let n_between = self.edits.len() + self.remedies.len();
+        let edits = self.edits_told().filter(|_| n_between <= MAX_BETWEEN);
         let fixed = self.shown(&self.after);
+        if let Some(account) = &self.account {
+            return self.explained(account, edits, &remedies, &fixed);
+        }
+        let steps: Vec<String> = edits.into_iter().chain(run).collect();
         let programs = self.failed.line.program().zip(self.fixed.line.program());
         if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
             return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
@@ -95,6 +110,28 @@ impl Recovery<'_, '_> {
         } else {
             format!("First {}; then {fixed} passes.", steps.join(", "))
         }
+    }
+
+    /// What did not help.
+    fn tried_told(&self) -> String {
+        let tried: Vec<String> = self.tried.iter().map(|line| self.shown(line)).collect();
+        match tried.len() {
+            0 => String::new(),
+            1 => format!(" {} alone does not help.", listed(&tried)),
+            _ => format!(" {} do not help.", listed(&tried)),
+        }
+    }
+
+    /// What the agent said, and what was done after that.
+    fn explained(&self, account: &Account, edits: Option<String>, remedies: &[String], fixed: &str) -> String {
+        let text = within(&account.text, self.project);
+        let change = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
+        let run = if remedies.is_empty() { String::new() } else { format!(", run {}", listed(remedies)) };
+        let end = match self.ending {
+            Ending::OtherError => "it does not fail with this error".to_owned(),
+            Ending::Passed => format!("{fixed} passes"),
+        };
+        format!("{text} To do so, {change}{run}; then {end}.")
     }
 
     /// A command in back-ticks; without what cuts its output, unless that may be what failed.

@@ -1,4 +1,5 @@
 mod corrections;
+mod explained;
 mod procedures;
 mod recoveries;
 

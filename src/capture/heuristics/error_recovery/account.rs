@@ -1,0 +1,247 @@
+//! What the agent said of a failure before it mended it: why it failed, and what is to be done.
+//!
+//! A record often does not say what an edit changed, or the edit is too long to be shown. The sentences in which the agent says
+//! what was wrong are shorter. They are believed where the failing command passes afterwards, not before.
+
+use std::sync::LazyLock;
+
+use adage_redact::one_line;
+use adage_transcript::Turn;
+use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::capture::heuristics::session::Session;
+use crate::capture::heuristics::wording::sentences;
+
+/// Longer is a report, not the reason of one failure.
+const MAX_CHARS: usize = 420;
+/// Sentences from the reason to what is to be done, at most.
+const MAX_SENTENCES: usize = 4;
+
+/// What the agent said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Account {
+    /// Whole sentences: why it failed, and what is to be done.
+    pub(super) text: String,
+    /// In which turn the last of them is.
+    pub(super) turn: usize,
+}
+
+/// A sentence of the agent, and what it is good for.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+struct Said {
+    turn: usize,
+    text: String,
+    /// It says why something fails.
+    is_cause: bool,
+    /// It says what is to be done.
+    is_remedy: bool,
+    /// It has a name in common with what failed or was changed.
+    is_tied: bool,
+    /// It only announces something, or is not sure of it.
+    is_idle: bool,
+}
+
+/// The reason and the remedy of a failure, among what the agent said in turns `from..to`. The evidence is the text that the
+/// sentences must have a name in common with: the output, the command, the changes.
+pub(super) fn account(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+    let evidence = evidence.to_lowercase();
+    let turns = session.transcript.turns.iter().enumerate().skip(from).take(to.saturating_sub(from));
+    let texts = turns.filter_map(|(turn, said)| match said {
+        Turn::Assistant(text) => Some((turn, text.as_str())),
+        _ => None,
+    });
+    let said: Vec<Said> = texts.flat_map(|(turn, text)| read(turn, text, &evidence)).collect();
+    // The last word is nearest to the truth.
+    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_founded(&said, sentence))?;
+    let remedy = said.get(last)?;
+    let is_whole = remedy.is_cause && remedy.is_remedy;
+    let is_reason = |one: &Said| one.is_cause && (one.is_tied || (remedy.is_tied && one.turn == remedy.turn));
+    let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason);
+    let text = told(&said, reason?, last);
+    (text.chars().count() <= MAX_CHARS).then_some(Account { text, turn: remedy.turn })
+}
+
+/// True for a remedy that has to do with the failure: itself, or by a reason given in the same breath.
+fn is_founded(said: &[Said], remedy: &Said) -> bool {
+    let is_reason = |sentence: &&Said| sentence.turn == remedy.turn && sentence.is_cause && sentence.is_tied;
+    remedy.is_tied || said.iter().any(|sentence| is_reason(&sentence))
+}
+
+/// The sentences from the reason to the remedy; the two alone, where more is between them.
+fn told(said: &[Said], reason: usize, remedy: usize) -> String {
+    let between = said.get(reason..=remedy).unwrap_or_default();
+    let is_near = between.len() <= MAX_SENTENCES
+        && between.iter().all(|one| Some(one.turn) == between.last().map(|last| last.turn));
+    let ends = || between.first().into_iter().chain(between.last());
+    let shown: Vec<&str> = if is_near {
+        between.iter().filter(|one| !one.is_idle).map(|one| one.text.as_str()).collect()
+    } else {
+        ends().map(|one| one.text.as_str()).collect()
+    };
+    shown.join(" ")
+}
+
+/// The sentences of one text, in order.
+fn read(turn: usize, text: &str, evidence: &str) -> Vec<Said> {
+    let spoken = without_thoughts(text);
+    let texts = sentences(&spoken).into_iter().map(|sentence| one_line(&sentence.text.replace("**", ""), usize::MAX));
+    let said = |text: String| {
+        let text = without_opening(&text).to_owned();
+        let is_sure = !matches(&HEDGED, &text) && text.unicode_words().count() >= 3;
+        let done = intention(&text);
+        let is_remedy = is_sure && done.as_ref().map_or_else(|| matches(&PRESCRIBES, &text), |done| tells_what(done));
+        Said {
+            turn,
+            is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
+            is_remedy,
+            is_tied: is_tied(&text, evidence),
+            is_idle: !is_sure || (done.is_some() && !is_remedy),
+            text: ended(&done.filter(|_| is_remedy).unwrap_or(text)),
+        }
+    };
+    texts.map(said).filter(|said| !said.text.is_empty()).collect()
+}
+
+/// A text without what a model thought, where a harness writes that down too.
+fn without_thoughts(text: &str) -> String {
+    let mut rest = text;
+    let mut spoken = String::new();
+    while let Some((before, after)) = rest.split_once("<think>") {
+        spoken.push_str(before);
+        rest = after.split_once("</think>").map_or("", |(_, after)| after);
+    }
+    spoken + rest
+}
+
+/// Words by which a sentence begins and that say nothing: `Ah — `, `Confirmed: `.
+static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
+});
+
+fn without_opening(text: &str) -> &str {
+    let text = text.trim_matches(['*', '#', ' ', '-', '•']);
+    let opening = OPENING.as_ref().and_then(|opening| opening.find(text)).map_or(0, |found| found.end());
+    text.get(opening..).unwrap_or(text)
+}
+
+/// How a sentence begins that says what somebody is about to do.
+static INTENTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:(?:now |so |then |instead,? )*(?:let me|let's|let us|i'll|i will|i need to|i have to|i should|i must|i'm going to|i can|we need to|we should|we have to|we must|we can|need to|i've|i have)\s+|(?:the |a )?(?:\w+ )?(?:fix|solution|remedy)(?:\s+(?:is|was|would be)(?:\s+to)?)?\s*[:—–-]?\s+)(?:now |just |simply |also |instead )*").ok()
+});
+
+/// What is to be done, where a sentence announces it: `Let me add the flag:` is "Add the flag:".
+fn intention(text: &str) -> Option<String> {
+    let found = INTENTION.as_ref()?.find(text)?;
+    let rest = text.get(found.end()..)?;
+    let mut letters = rest.chars();
+    let first = letters.next()?;
+    Some(first.to_uppercase().chain(letters).collect())
+}
+
+/// True for an announcement that says what is done, and not that something will be looked at or mended.
+fn tells_what(done: &str) -> bool {
+    const IDLE: [&str; 34] = [
+        "check",
+        "look",
+        "see",
+        "read",
+        "verify",
+        "run",
+        "rerun",
+        "re-run",
+        "test",
+        "find",
+        "understand",
+        "investigate",
+        "examine",
+        "inspect",
+        "confirm",
+        "search",
+        "grep",
+        "debug",
+        "trace",
+        "view",
+        "explore",
+        "dig",
+        "get",
+        "review",
+        "take",
+        "wait",
+        "retry",
+        "continue",
+        "ask",
+        "know",
+        "think",
+        "start",
+        "do",
+        "proceed",
+    ];
+    /// They need an object, and a way.
+    const VAGUE: [&str; 11] =
+        ["fix", "address", "correct", "update", "adjust", "resolve", "handle", "change", "tweak", "rewrite", "modify"];
+    let words: Vec<String> = done.unicode_words().map(str::to_lowercase).collect();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    let has_way =
+        done.contains('`') || words.iter().any(|word| ["to", "by", "so", "with", "from"].contains(&word.as_str()));
+    words.len() >= 3 && !IDLE.contains(&first) && (!VAGUE.contains(&first) || has_way)
+}
+
+static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:because|since|issue|problem|bug|culprit|root cause|reason|caused|causes|causing|due to|fail(?:s|ed|ing)?|break(?:s|ing)?|broke|broken|missing|(?:is|are|does|do|did|was|were|has|have|ca|could|wo)n't|cannot|not (?:supported|available|found|set|defined|exported|imported|installed|allowed)|no longer|already|expect(?:s|ed)?|requir(?:es|ed|ing)|needs?|must|should be|has to|have to|instead of|only (?:works|accepts|supports|allows)|rejects?|conflicts?|mismatch|wrong|incorrect|outdated|stale|treats?|thinks?|still|mak(?:es|ing)|dropped|clash(?:es)?|collides?|shadows?|empty|lacks?|without|expecting|trying to|looking for|sends?|sending|us(?:es|ing)|only|never|both|before|after)\b").ok()
+});
+
+/// A sentence that says how something has to be.
+static PRESCRIBES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? ").ok()
+});
+
+/// Not yet known.
+static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether)\b|\?\W*$").ok()
+});
+
+fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    words.as_ref().is_some_and(|words| words.is_match(text))
+}
+
+/// True for a sentence that names something of what failed or was changed: code, or a word that is not everybody's.
+fn is_tied(text: &str, evidence: &str) -> bool {
+    const MIN_CHARS: usize = 3;
+    let is_name = |word: &str| {
+        let is_code = word.contains(['_', '.', '/', '-', ':', '=', '@']) || word.chars().any(|c| c.is_ascii_digit());
+        let is_camel = word.chars().skip(1).any(char::is_uppercase);
+        is_code || is_camel
+    };
+    let quoted = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .flat_map(|code| code.split([' ', '(', ')', '"', '\'', ',', '=']))
+        .map(|word| (word, true));
+    let plain =
+        text.split([' ', '(', ')', '"', '\'', ',', '`']).map(|word| (word.trim_matches(['.', ':', ';']), false));
+    let mut names =
+        quoted.chain(plain).filter(|(word, is_code)| word.chars().count() >= MIN_CHARS && (*is_code || is_name(word)));
+    let holds = |word: &str| evidence.contains(word.trim_matches(['*', '.']));
+    names.any(|(word, _)| holds(&word.to_lowercase())) || long_words(text).any(|word| holds(&word))
+}
+
+/// Words that are long enough to be about something.
+fn long_words(text: &str) -> impl Iterator<Item = String> + '_ {
+    const MIN_CHARS: usize = 6;
+    const EVERYBODYS: [&str; 24] = [
+        "failed", "failing", "failure", "errors", "expected", "because", "problem", "should", "already", "instead",
+        "really", "another", "command", "output", "message", "version", "project", "running", "testing", "missing",
+        "needed", "changed", "string", "return",
+    ];
+    text.unicode_words()
+        .map(str::to_lowercase)
+        .filter(|word| word.chars().count() >= MIN_CHARS && !EVERYBODYS.contains(&word.as_str()))
+}
+
+/// A sentence with its end, also where a list or code was to follow.
+fn ended(text: &str) -> String {
+    let told = text.trim_end_matches([':', ' ', ',', '—', '–']);
+    if told.is_empty() || told.ends_with(['.', '!', '?', '。', '…']) { told.to_owned() } else { format!("{told}.") }
+}

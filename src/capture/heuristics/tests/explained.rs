@@ -1,0 +1,152 @@
+//! Failures whose remedy the agent put into words, and several attempts.
+
+use super::*;
+
+const FAILED: &str = "! npm run build # error TS2307: Cannot find module '@app/theme' or its type declarations";
+const SAID: &str = "< The `@app/theme` alias is only defined in `vite.config.ts`, so the type checker doesn't know it. I need to add it to the `paths` of tsconfig.json as well.";
+
+#[track_caller]
+fn solution(lines: &[&str], expected: &str) {
+    assert_eq!(lesson(Heuristic::ErrorRecovery, lines)["correct_pattern"], expected, "{lines:?}");
+}
+
+#[track_caller]
+fn none(lines: &[&str]) {
+    check(Heuristic::ErrorRecovery, lines, &[]);
+}
+
+#[test]
+fn an_edit_of_which_nothing_is_recorded_is_told_in_the_words_of_the_agent() {
+    let found = lesson(Heuristic::ErrorRecovery, &[FAILED, SAID, "~ /srv/app/tsconfig.json", "$ npm run build"]);
+    assert_eq!(
+        found["trigger"],
+        "`npm run build` fails: error TS2307: Cannot find module '@app/theme' or its type declarations"
+    );
+    let expected = "The `@app/theme` alias is only defined in `vite.config.ts`, so the type checker doesn't know it. Add it to the \
+                    `paths` of tsconfig.json as well. To do so, change tsconfig.json; then `npm run build` passes.";
+    assert_eq!(found["correct_pattern"], expected);
+    // Without words nobody knows what was changed, and words that it may be something say as little.
+    none(&[FAILED, "~ tsconfig.json", "$ npm run build"]);
+    let guess = "< The `@app/theme` alias is probably missing from the `paths`. Let me add it to tsconfig.json.";
+    none(&[FAILED, guess, "~ tsconfig.json", "$ npm run build"]);
+    // Nor does what was going to be looked at, or that it is going to be fixed.
+    for said in ["Let me check the `@app/theme` alias first.", "The `@app/theme` import is broken. Let me fix it."] {
+        none(&[FAILED, &format!("< {said}"), "~ tsconfig.json", "$ npm run build"]);
+    }
+    // Something else was meant.
+    none(&[FAILED, "< The docs are missing a chapter. I need to add the chapter now.", "~ a.md", "$ npm run build"]);
+    // The build still fails.
+    none(&[FAILED, SAID, "~ tsconfig.json", FAILED]);
+    // In too many places, for one sentence.
+    none(&[FAILED, SAID, "~ a.ts", "~ b.ts", "~ c.ts", "~ d.ts", "$ npm run build"]);
+}
+
+#[test]
+fn the_last_word_before_the_change_counts() {
+    let wrong = "< The `@app/theme` package is missing. I need to install it from the registry.";
+    let lines = [FAILED, wrong, "- package.json", SAID, "~ tsconfig.json", "$ npm run build", "< Done."];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert!(
+        found["correct_pattern"].as_str().unwrap().starts_with("The `@app/theme` alias is only defined in"),
+        "{found}"
+    );
+    // What was thought is not said.
+    let thought =
+        format!("< <think>The `@app/theme` module must be gone. I need to restore `@app/theme`.</think>{}", &SAID[2..]);
+    solution(
+        &[FAILED, &thought, "~ tsconfig.json", "$ npm run build"],
+        "The `@app/theme` alias is only defined in `vite.config.ts`, so the type checker doesn't know it. Add it to the `paths` of \
+         tsconfig.json as well. To do so, change tsconfig.json; then `npm run build` passes.",
+    );
+}
+
+#[test]
+fn a_short_edit_is_shown_beside_the_reason() {
+    let lines = [
+        "! make",
+        "< `make` needs `CFLAGS` to be set. Let me set `CFLAGS` in the Makefile.",
+        "~ Makefile: CFLAGS= => CFLAGS=-O2",
+        "$ make",
+    ];
+    solution(
+        &lines,
+        "`make` needs `CFLAGS` to be set. Set `CFLAGS` in the Makefile. To do so, replace `CFLAGS=` by `CFLAGS=-O2` in Makefile; then \
+         `make` passes.",
+    );
+}
+
+#[test]
+fn a_check_of_what_failed_ends_it_whatever_else_it_checks() {
+    let failed = "! go test ./reader ./writer # --- FAIL: TestRead (0.01s)\n    read_test.go:7: want 3, got 4\nFAIL\tmod/reader\t0.1s";
+    let said = "< `TestRead` expects the limit of the old format. I need to raise `limit` to 4 in read.go.";
+    let check = |last: &str, expected: &[&str]| {
+        check(Heuristic::ErrorRecovery, &[failed, said, "~ read.go", last], expected);
+    };
+    check("$ go test ./reader", &["error-go"]);
+    check("$ go test ./writer ./reader", &["error-go"]);
+    check("$ go test ./...", &["error-go"]);
+    check("$ go test -run TestRead ./reader", &["error-go"]);
+    check("$ go test -run TestWrite ./reader ./writer", &[]);
+    check("$ go test ./writer", &[]);
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, said, "~ read.go", "$ go test ./..."]);
+    assert_eq!(found["trigger"], "`go test ./reader ./writer` fails: --- FAIL: TestRead (0.01s): want 3, got 4");
+}
+
+#[test]
+fn of_a_long_line_the_checks_are_shown() {
+    let long = "echo \"=== what has been checked so far, and what is going to be checked in the next step ===\"";
+    let failed = format!("! {long}; make lint; {long} # src/a.c:3:7: error: no semicolon");
+    let passed = format!("$ {long}; make lint; {long}");
+    let said = "< `src/a.c` needs a semicolon after the macro. I need to add one to `LIMIT` in limits.h.";
+    let found = lesson(Heuristic::ErrorRecovery, &[&failed, said, "~ limits.h", &passed]);
+    assert_eq!(found["trigger"], "`make lint` fails: <file>: error: no semicolon");
+}
+
+#[test]
+fn a_flag_that_is_not_known_leads_to_its_command() {
+    let lines = [
+        "! cd /srv/app\n./tool sync web -u 7 | tail -8\nls out # Error: unknown shorthand flag: 'u' in -u",
+        "$ ./tool sync --help",
+        "$ cd /srv/app\n./tool sync web -s 7 | tail -6\nls out",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`./tool sync web -u 7` fails: Error: unknown shorthand flag: 'u' in -u");
+    assert_eq!(found["correct_pattern"], "Run `./tool sync web -s 7` (-u → -s).");
+}
+
+#[test]
+fn a_command_that_was_meant_to_fail_is_no_failure() {
+    let edit = "~ a.c: x => y";
+    none(&["< Now run it without the fix to confirm that the test fails:", "! make", edit, "$ make"]);
+    none(&["< Let me verify the error path.", "! make", edit, "$ make"]);
+    check(Heuristic::ErrorRecovery, &["< Let me build it.", "! make", edit, "$ make"], &["error-make"]);
+}
+
+#[test]
+fn what_did_not_help_is_told_too() {
+    let error = "# npm error ERESOLVE unable to resolve dependency tree";
+    let lines = [
+        &format!("! npm install left {error}"),
+        &format!("! npm install left --force {error}"),
+        "$ npm install left --legacy-peer-deps",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines.map(|line| line as &str));
+    assert_eq!(found["trigger"], "`npm install left` fails: npm error ERESOLVE unable to resolve dependency tree");
+    assert_eq!(
+        found["correct_pattern"],
+        "Run `npm install left --legacy-peer-deps` (+ --legacy-peer-deps). `npm install left --force` alone does not help."
+    );
+    let lines = ["! make # error: no rule 1", "$ autoreconf", "! make # error: no rule 2", "$ ./configure", "$ make"];
+    solution(&lines, "First run `./configure`; then `make` passes. `autoreconf` alone does not help.");
+    // Another error: the first was mended.
+    let lines = ["! make # error: no rule", "! make -k # error: no file", "$ ./configure", "$ make -k"];
+    solution(&lines, "First run `./configure`; then `make -k` passes.");
+}
+
+#[test]
+fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
+    let lines = [FAILED, SAID, "~ tsconfig.json", "$ npm run build"];
+    let found = suggest(&sketch(&lines), &CaptureConfig::default());
+    let candidate = found.candidates.iter().find(|one| one.heuristic == Heuristic::ErrorRecovery).unwrap();
+    assert_eq!((candidate.author, candidate.turns.as_slice()), (Author::Agent, &[0, 3][..]));
+}
