@@ -2,22 +2,25 @@
 //!
 //! ```text
 //! cargo run --release --example compare -- --vectors DIR [--rows 1000,10000,100000] [--json]
-//! cargo run --release --example compare -- --texts FILE
+//! cargo run --release --example compare -- --texts FILE [--save DIR]
 //! cargo run --release --example compare -- --synthetic 1000000
 //! ```
 //!
-//! `DIR` holds `base_i8.npy` (codes, one row a vector), `base_scale.npy` (one f32 a row) and `queries.npy` (f32); `FILE` has a text
-//! a line, embedded with the bundled model, every tenth of them a query. Synthetic vectors lie in clusters.
+//! `DIR` holds `queries.npy` (f32) and `base_f32.npy` (one row a vector), or `base_i8.npy` (codes) and `base_scale.npy` (one f32 a
+//! row). `FILE` has a text a line, embedded with the bundled model, every tenth of them a query; `--save` writes the vectors to
+//! `DIR` and measures nothing. Synthetic vectors lie in clusters.
 //!
 //! Further options: `--kinds exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
-//! `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
+//! `--together 1,16,1000` (queries of one call, one unless said otherwise), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of
+//! the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
 //!
 //! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
-//! thread, queries one at a time unless a line says otherwise: the median of the repeats, and the lowest and the highest. Of the bytes, those of `hnsw_rs` are
-//! reckoned from its structures, its own copy of the vectors included.
+//! thread: the median of the repeats, and the lowest and the highest. Of the bytes, those of `hnsw_rs` are reckoned from its
+//! structures, its own copy of the vectors included.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::expect_used
@@ -40,10 +43,18 @@ struct Options {
     rows: Vec<usize>,
     kinds: Vec<IndexKind>,
     efs: Vec<usize>,
+    together: Vec<usize>,
     repeats: usize,
     filters: bool,
     deletions: bool,
     json: bool,
+    save: Option<PathBuf>,
+}
+
+impl Options {
+    fn together(&self, queries: &[UnitVector]) -> impl Iterator<Item = usize> {
+        self.together.iter().map(|n| *n.min(&queries.len()))
+    }
 }
 
 enum Source {
@@ -54,43 +65,51 @@ enum Source {
 
 fn main() -> Result<(), Failure> {
     let options = options()?;
-    let (base, queries) = match &options.source {
+    let vectors = match &options.source {
         Source::Vectors(folder) => vectors(folder)?,
         Source::Texts(file) => texts(file)?,
         Source::Synthetic(n) => synthetic(*n)?,
     };
+    if let Some(folder) = &options.save {
+        return save(folder, &vectors);
+    }
+    let (base, queries) = vectors;
     if !options.json {
         println!("{} rows, {} queries, {} components", base.len(), queries.len(), base[0].as_slice().len());
     }
     for n in options.rows.iter().map(|n| *n.min(&base.len())) {
-        let base = &base[..n];
-        let everything: Vec<bool> = vec![true; n];
-        let truth = truth(base, &queries, &everything);
-        for kind in &options.kinds {
-            let mut index = empty(*kind);
-            let (built, ()) = cpu(|| fill(&mut index, base));
-            let efs =
-                if matches!(kind, IndexKind::Exact | IndexKind::Coarse) { &options.efs[..1] } else { &options.efs[..] };
-            for ef in efs {
-                index.set_ef(*ef);
-                let measured = measure(&index, &queries, &truth, options.repeats, SearchScope::All);
-                report(&options, *kind, n, *ef, &measured, built, index.bytes().1 as f64 / n as f64, "");
-            }
-            if *kind == IndexKind::Exact {
-                for (size, what) in [(16, " 16 at a time"), (queries.len(), " all at a time")] {
-                    let measured = measure_batches(&index, &queries, &truth, options.repeats, size);
-                    report(&options, *kind, n, 0, &measured, built, index.bytes().1 as f64 / n as f64, what);
-                }
-            }
-            if options.filters {
-                filtered(&options, &mut index, *kind, base, &queries);
-            }
-            if options.deletions {
-                deleted(&options, *kind, base, &queries);
-            }
-        }
+        compare(&options, &base[..n], &queries);
     }
     Ok(())
+}
+
+fn compare(options: &Options, base: &[UnitVector], queries: &[UnitVector]) {
+    let rows = base.len();
+    let truth = truth(base, queries, &vec![true; rows]);
+    for kind in options.kinds.iter().copied() {
+        let mut index = empty(kind);
+        let (built, ()) = cpu(|| fill(&mut index, base));
+        let bytes = index.bytes().1 as f64 / rows as f64;
+        for ef in efs(options, kind) {
+            index.set_ef(*ef);
+            for together in options.together(queries) {
+                let measured = measure(&index, queries, &truth, options.repeats, SearchScope::All, together);
+                let line = Line { kind, rows, ef: *ef, together, what: String::new() };
+                line.report(&measured, built, bytes, options.json);
+            }
+        }
+        if options.filters {
+            filtered(options, &mut index, kind, base, queries);
+        }
+        if options.deletions {
+            deleted(options, kind, base, queries);
+        }
+    }
+}
+
+/// What is worth trying: a scan does not heed it.
+fn efs(options: &Options, kind: IndexKind) -> &[usize] {
+    if matches!(kind, IndexKind::Exact | IndexKind::Coarse) { &options.efs[..1] } else { &options.efs }
 }
 
 fn empty(kind: IndexKind) -> VectorIndex {
@@ -110,21 +129,22 @@ struct Measured {
     by: IndexKind,
 }
 
+/// So many queries at a time: with one, each is a call.
 fn measure(
     index: &VectorIndex,
     queries: &[UnitVector],
     truth: &[Exact],
     repeats: usize,
     among: SearchScope<'_>,
+    together: usize,
 ) -> Measured {
     let single = |query| index.search(query, K, among).expect("of the same dimension");
-    measure_by(queries, truth, repeats, || queries.iter().map(single).collect())
-}
-
-/// Some queries at a time.
-fn measure_batches(index: &VectorIndex, queries: &[UnitVector], truth: &[Exact], repeats: usize, n: usize) -> Measured {
-    let batch = |queries| index.search_many(queries, K, SearchScope::All).expect("of the same dimension");
-    measure_by(queries, truth, repeats, || queries.chunks(n).flat_map(batch).collect())
+    let batch = |queries| index.search_many(queries, K, among).expect("of the same dimension");
+    if together == 1 {
+        measure_by(queries, truth, repeats, || queries.iter().map(single).collect())
+    } else {
+        measure_by(queries, truth, repeats, || queries.chunks(together).flat_map(batch).collect())
+    }
 }
 
 fn measure_by(
@@ -152,39 +172,43 @@ fn measure_by(
     Measured { recall, micros: times[times.len() / 2], low: times[0], high: times[times.len() - 1], by }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn report(
-    options: &Options,
+/// What was measured.
+struct Line {
     kind: IndexKind,
     rows: usize,
     ef: usize,
-    measured: &Measured,
-    built: Duration,
-    bytes: f64,
-    what: &str,
-) {
-    let name = match kind {
-        #[cfg(feature = "hnsw_rs")]
-        IndexKind::HnswRs => "hnsw_rs".to_owned(),
-        _ => format!("adage-{kind:?}").to_lowercase(),
-    };
-    let Measured { recall, micros, low, high, by } = measured;
-    let built = built.as_secs_f64();
-    if options.json {
-        println!(
-            "{{\"kind\": \"{name}{what}\", \"rows\": {rows}, \"ef\": {ef}, \"recall10\": {recall:.4}, \"cpu_us\": {micros:.1}, \
-             \"cpu_us_low\": {low:.1}, \"cpu_us_high\": {high:.1}, \"build_cpu_s\": {built:.2}, \"bytes_per_vector\": {bytes:.0}}}"
-        );
-    } else {
-        println!(
-            "{name}{what:24} rows {rows:7}  ef {ef:4}  recall {recall:.4}  {micros:8.1} µs ({low:.1} to {high:.1})  \
-             built in {built:.2} s  {bytes:.0} B a vector beside the floats  by {by:?}"
-        );
+    together: usize,
+    what: String,
+}
+
+impl Line {
+    fn report(&self, measured: &Measured, built: Duration, bytes: f64, json: bool) {
+        let Self { kind, rows, ef, together, what } = self;
+        let name = match kind {
+            #[cfg(feature = "hnsw_rs")]
+            IndexKind::HnswRs => "hnsw_rs".to_owned(),
+            _ => format!("adage-{kind:?}").to_lowercase(),
+        };
+        let Measured { recall, micros, low, high, by } = measured;
+        let built = built.as_secs_f64();
+        if json {
+            println!(
+                "{{\"kind\": \"{name}\", \"what\": \"{what}\", \"rows\": {rows}, \"ef\": {ef}, \"together\": {together}, \
+                 \"recall10\": {recall:.4}, \"cpu_us\": {micros:.2}, \"cpu_us_low\": {low:.2}, \"cpu_us_high\": {high:.2}, \
+                 \"build_cpu_s\": {built:.3}, \"bytes_per_vector\": {bytes:.0}}}"
+            );
+        } else {
+            println!(
+                "{name} {what:24} rows {rows:7}  ef {ef:4}  {together:4} at a time  recall {recall:.4}  \
+                 {micros:8.1} µs ({low:.1} to {high:.1})  built in {built:.2} s  {bytes:.0} B a vector beside the floats  by {by:?}"
+            );
+        }
     }
 }
 
-/// Searches among a share of the rows, beside an exact scan of the same rows.
+/// Searches among a share of the rows, beside an exact index of those rows alone.
 fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+    let rows = base.len();
     for share in [0.5, 0.1, 0.01, 0.001] {
         let mut chance = Chance(7);
         let wanted: Vec<bool> = base.iter().map(|_| chance.unit() < share).collect();
@@ -192,12 +216,18 @@ fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &
         let truth = truth(base, queries, &wanted);
         let mut exact = empty(IndexKind::Exact);
         exact.put_all(keys.iter().map(|key| (key, &base[key as usize]))).expect("all of one dimension");
-        let alone = measure(&exact, queries, &truth, options.repeats, SearchScope::All);
-        for ef in &options.efs {
-            index.set_ef(*ef);
-            let measured = measure(index, queries, &truth, options.repeats, SearchScope::Only(&keys));
-            let what = format!(" among {}%: {:.2} of scan", share * 100.0, measured.micros / alone.micros);
-            report(options, kind, base.len(), *ef, &measured, Duration::ZERO, 0.0, &what);
+        for together in options.together(queries) {
+            let alone = measure(&exact, queries, &truth, options.repeats, SearchScope::All, together);
+            let what = format!("{}% alone", share * 100.0);
+            let line = Line { kind: IndexKind::Exact, rows, ef: 0, together, what };
+            line.report(&alone, Duration::ZERO, 0.0, options.json);
+            for ef in efs(options, kind) {
+                index.set_ef(*ef);
+                let measured = measure(index, queries, &truth, options.repeats, SearchScope::Only(&keys), together);
+                let what = format!("among {}%", share * 100.0);
+                let line = Line { kind, rows, ef: *ef, together, what };
+                line.report(&measured, Duration::ZERO, 0.0, options.json);
+            }
         }
     }
 }
@@ -221,9 +251,10 @@ fn deleted(options: &Options, kind: IndexKind, base: &[UnitVector], queries: &[U
             }
             for ef in &options.efs {
                 index.set_ef(*ef);
-                let measured = measure(&index, queries, &truth, options.repeats, SearchScope::All);
-                let what = format!(" without {}%{}", share * 100.0, if compacted { ", compacted" } else { "" });
-                report(options, kind, base.len(), *ef, &measured, time, 0.0, &what);
+                let measured = measure(&index, queries, &truth, options.repeats, SearchScope::All, 1);
+                let what = format!("without {}%{}", share * 100.0, if compacted { ", compacted" } else { "" });
+                let line = Line { kind, rows: base.len(), ef: *ef, together: 1, what };
+                line.report(&measured, time, 0.0, options.json);
             }
         }
     }
@@ -278,20 +309,38 @@ fn cpu<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 type Vectors = (Vec<UnitVector>, Vec<UnitVector>);
 
 fn vectors(folder: &Path) -> Result<Vectors, Failure> {
+    let float = folder.join("base_f32.npy");
+    let base = if float.exists() { float_vectors(&float)? } else { decoded(folder)? };
+    Ok((base, float_vectors(&folder.join("queries.npy"))?))
+}
+
+fn float_vectors(path: &Path) -> Result<Vec<UnitVector>, Failure> {
+    let (bytes, width) = npy(path, "<f4")?;
+    Ok(floats(&bytes).chunks_exact(width).map(UnitVector::new).collect::<Result<_, _>>()?)
+}
+
+fn decoded(folder: &Path) -> Result<Vec<UnitVector>, Failure> {
     let (codes, width) = npy(&folder.join("base_i8.npy"), "|i1")?;
     let (scales, _) = npy(&folder.join("base_scale.npy"), "<f4")?;
-    let (queries, _) = npy(&folder.join("queries.npy"), "<f4")?;
-    let scales = floats(&scales);
-    let base = codes
-        .chunks_exact(width)
-        .zip(scales)
-        .map(|(codes, scale)| {
-            let row: Vec<f32> = codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect();
-            UnitVector::new(&row)
-        })
-        .collect::<Result<_, _>>()?;
-    let queries = floats(&queries).chunks_exact(width).map(UnitVector::new).collect::<Result<_, _>>()?;
-    Ok((base, queries))
+    let row = |(codes, scale): (&[u8], f32)| {
+        let row: Vec<f32> = codes.iter().map(|code| f32::from(code.cast_signed()) * scale).collect();
+        UnitVector::new(&row)
+    };
+    Ok(codes.chunks_exact(width).zip(floats(&scales)).map(row).collect::<Result<_, _>>()?)
+}
+
+/// Writes what [`vectors`] reads.
+fn save(folder: &Path, (base, queries): &Vectors) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)?;
+    for (name, rows) in [("base_f32.npy", base), ("queries.npy", queries)] {
+        let width = rows.first().map_or(0, |row| row.as_slice().len());
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {width}), }}", rows.len());
+        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        bytes.extend(format!("{header:117}\n").as_bytes());
+        bytes.extend(rows.iter().flat_map(UnitVector::as_slice).flat_map(|component| component.to_le_bytes()));
+        std::fs::write(folder.join(name), bytes)?;
+    }
+    Ok(())
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
@@ -401,10 +450,12 @@ fn options() -> Result<Options, Failure> {
         rows: Vec::new(),
         kinds: vec![IndexKind::Exact, IndexKind::Coarse, IndexKind::Graph],
         efs: vec![16, 32, 64, 128, 256],
+        together: vec![1],
         repeats: 7,
         filters: false,
         deletions: false,
         json: false,
+        save: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -413,8 +464,10 @@ fn options() -> Result<Options, Failure> {
             "--vectors" => options.source = Source::Vectors(value()?.into()),
             "--texts" => options.source = Source::Texts(value()?.into()),
             "--synthetic" => options.source = Source::Synthetic(value()?.parse()?),
+            "--save" => options.save = Some(value()?.into()),
             "--rows" => options.rows = numbers(&value()?)?,
             "--ef" => options.efs = numbers(&value()?)?,
+            "--together" => options.together = numbers(&value()?)?,
             "--repeats" => options.repeats = value()?.parse::<usize>()?.max(1),
             "--kinds" => options.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
             "--filters" => options.filters = true,
