@@ -96,7 +96,6 @@ fn embed(texts: &[&[u32]], tokens: &mut [f32]) {
 /// Rows of mean 0 and variance 1, times factors, plus summands.
 #[inline(always)]
 fn normalise(norm: Norm, rows: &mut [f32]) {
-    let (factors, summands) = (groups(norm.factors()), groups(norm.summands()));
     for row in rows.chunks_exact_mut(WIDTH) {
         let total = groups(row).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
         let mean = sum(&total) / WIDTH as f32;
@@ -104,8 +103,9 @@ fn normalise(norm: Norm, rows: &mut [f32]) {
             .iter()
             .fold([0.0; LANES], |total, group| each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean)));
         let scale = 1.0 / (sum(&squares) / WIDTH as f32 + 1e-12).sqrt();
-        for ((group, factors), summands) in groups_mut(row).iter_mut().zip(factors).zip(summands) {
-            *group = each(|lane| (group[lane] - mean) * scale * factors[lane] + summands[lane]);
+        // Number by number: by groups, compilers make scattered stores of it.
+        for ((number, factor), summand) in row.iter_mut().zip(norm.factors()).zip(norm.summands()) {
+            *number = (*number - mean) * scale * factor + summand;
         }
     }
 }
@@ -121,10 +121,8 @@ fn quantise(rows: &[f32], length: usize, quantised: &mut Quantised) {
         let largest = max(&largest);
         let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
         quantised.scales.push(largest / LARGEST);
-        for (group, codes) in groups(row).iter().zip(codes.as_chunks_mut::<LANES>().0) {
-            for (code, number) in codes.iter_mut().zip(group) {
-                *code = rounded(number * factor);
-            }
+        for (code, number) in codes.iter_mut().zip(row) {
+            *code = rounded(number * factor);
         }
     }
 }
