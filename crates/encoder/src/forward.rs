@@ -22,6 +22,9 @@ const _: () = assert!(HEAD == PANEL, "a head is a panel of the matrix that makes
 const LARGEST: f32 = 8_191.0;
 /// 1/√32: scores of attention are divided by the root of the head's length.
 const SCORE: f32 = 0.176_776_7;
+/// Tokens that go through the rest of a layer together after attention: what is between the matrices then stays in the cache, and the
+/// weights of a layer do too. A multiple of most kernels' rows.
+const TILE: usize = 24;
 /// Rows of scores that are worked on together.
 const QUERIES: usize = 4;
 
@@ -57,7 +60,9 @@ pub(crate) fn forward<S: Sums>(job: &mut Job<'_>) {
     let mut tokens = vec![0.0; n_tokens * WIDTH];
     let mut heads = vec![0.0; n_tokens * 3 * WIDTH];
     let mut attended = vec![0.0; n_tokens * WIDTH];
-    let mut inner = vec![0.0; n_tokens * INNER];
+    // As even tiles as possible: the last one is not left with a token.
+    let n_of_tile = n_tokens.div_ceil(n_tokens.div_ceil(TILE).max(1)).max(1);
+    let mut inner = vec![0.0; n_of_tile * INNER];
     let mut quantised = Quantised::default();
     let mut attention = Attention::default();
     embed(job.texts, &mut tokens);
@@ -70,11 +75,15 @@ pub(crate) fn forward<S: Sums>(job: &mut Job<'_>) {
             first = of_text.end;
             attention.run(&heads, of_text.clone(), &mut attended[of_text.start * WIDTH..of_text.end * WIDTH]);
         }
-        multiply::<S>(layer.output, &attended, &mut quantised, &mut tokens, Then::Add);
-        normalise(layer.output_norm, &mut tokens);
-        multiply::<S>(layer.up, &tokens, &mut quantised, &mut inner, Then::Gelu);
-        multiply::<S>(layer.down, &inner, &mut quantised, &mut tokens, Then::Add);
-        normalise(layer.down_norm, &mut tokens);
+        let tiles = tokens.chunks_mut(n_of_tile * WIDTH).zip(attended.chunks(n_of_tile * WIDTH));
+        for (tokens, attended) in tiles {
+            multiply::<S>(layer.output, attended, &mut quantised, tokens, Then::Add);
+            normalise(layer.output_norm, tokens);
+            let inner = &mut inner[..tokens.len() / WIDTH * INNER];
+            multiply::<S>(layer.up, tokens, &mut quantised, inner, Then::Gelu);
+            multiply::<S>(layer.down, inner, &mut quantised, tokens, Then::Add);
+            normalise(layer.down_norm, tokens);
+        }
     }
     let mut first = 0;
     for (text, vector) in job.texts.iter().zip(job.vectors.iter_mut()) {
