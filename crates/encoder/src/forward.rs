@@ -7,6 +7,8 @@
     reason = "the shapes are the model's; each slice is of a length that was just made"
 )]
 
+use std::ops::Range;
+
 use crate::kernels::Sums;
 use crate::lanes::{LANES, Lanes, each, exp, gelu, groups, groups_mut, larger, max, rounded, sum};
 use crate::layout::{INNER, LAYOUT, Matrix, Norm, PANEL, WIDTH};
@@ -15,12 +17,14 @@ use crate::weights::{embedding, token_type};
 /// Attention heads, and the numbers of each.
 const HEADS: usize = 12;
 const HEAD: usize = WIDTH / HEADS;
-/// A query, a key and a value of a token.
-const TRIPLE: usize = 3 * WIDTH;
+const _: () = assert!(HEAD == PANEL, "a head is a panel of the matrix that makes it");
 /// Activations are whole numbers up to this.
 const LARGEST: f32 = 8_191.0;
 /// 1/√32: scores of attention are divided by the root of the head's length.
 const SCORE: f32 = 0.176_776_7;
+/// Tokens that go through the rest of a layer together after attention: what is between the matrices then stays in the cache, and the
+/// weights of a layer do too. A multiple of most kernels' rows.
+const TILE: usize = 24;
 /// Rows of scores that are worked on together.
 const QUERIES: usize = 4;
 
@@ -35,7 +39,8 @@ pub(crate) struct Job<'a> {
 /// What happens to a product before it is kept.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
-    Keep,
+    /// It is kept with those of its panel: attention works on a head after the other, and a head is a panel wide.
+    KeepByPanel,
     /// Its GELU.
     Gelu,
     /// What is there is added.
@@ -53,27 +58,32 @@ struct Quantised {
 pub(crate) fn forward<S: Sums>(job: &mut Job<'_>) {
     let n_tokens: usize = job.texts.iter().map(|text| text.len()).sum();
     let mut tokens = vec![0.0; n_tokens * WIDTH];
-    let mut triples = vec![0.0; n_tokens * TRIPLE];
+    let mut heads = vec![0.0; n_tokens * 3 * WIDTH];
     let mut attended = vec![0.0; n_tokens * WIDTH];
-    let mut inner = vec![0.0; n_tokens * INNER];
+    // As even tiles as possible: the last one is not left with a token.
+    let n_of_tile = n_tokens.div_ceil(n_tokens.div_ceil(TILE).max(1)).max(1);
+    let mut inner = vec![0.0; n_of_tile * INNER];
     let mut quantised = Quantised::default();
     let mut attention = Attention::default();
     embed(job.texts, &mut tokens);
     normalise(LAYOUT.norm, &mut tokens);
     for layer in &LAYOUT.layers {
-        multiply::<S>(layer.attention, &tokens, &mut quantised, &mut triples, Then::Keep);
+        multiply::<S>(layer.attention, &tokens, &mut quantised, &mut heads, Then::KeepByPanel);
         let mut first = 0;
         for text in job.texts {
             let of_text = first..first + text.len();
             first = of_text.end;
-            let triples = &triples[of_text.start * TRIPLE..of_text.end * TRIPLE];
-            attention.run(triples, &mut attended[of_text.start * WIDTH..of_text.end * WIDTH]);
+            attention.run(&heads, of_text.clone(), &mut attended[of_text.start * WIDTH..of_text.end * WIDTH]);
         }
-        multiply::<S>(layer.output, &attended, &mut quantised, &mut tokens, Then::Add);
-        normalise(layer.output_norm, &mut tokens);
-        multiply::<S>(layer.up, &tokens, &mut quantised, &mut inner, Then::Gelu);
-        multiply::<S>(layer.down, &inner, &mut quantised, &mut tokens, Then::Add);
-        normalise(layer.down_norm, &mut tokens);
+        let tiles = tokens.chunks_mut(n_of_tile * WIDTH).zip(attended.chunks(n_of_tile * WIDTH));
+        for (tokens, attended) in tiles {
+            multiply::<S>(layer.output, attended, &mut quantised, tokens, Then::Add);
+            normalise(layer.output_norm, tokens);
+            let inner = &mut inner[..tokens.len() / WIDTH * INNER];
+            multiply::<S>(layer.up, tokens, &mut quantised, inner, Then::Gelu);
+            multiply::<S>(layer.down, inner, &mut quantised, tokens, Then::Add);
+            normalise(layer.down_norm, tokens);
+        }
     }
     let mut first = 0;
     for (text, vector) in job.texts.iter().zip(job.vectors.iter_mut()) {
@@ -96,7 +106,6 @@ fn embed(texts: &[&[u32]], tokens: &mut [f32]) {
 /// Rows of mean 0 and variance 1, times factors, plus summands.
 #[inline(always)]
 fn normalise(norm: Norm, rows: &mut [f32]) {
-    let (factors, summands) = (groups(norm.factors()), groups(norm.summands()));
     for row in rows.chunks_exact_mut(WIDTH) {
         let total = groups(row).iter().fold([0.0; LANES], |total, group| each(|lane| total[lane] + group[lane]));
         let mean = sum(&total) / WIDTH as f32;
@@ -104,8 +113,9 @@ fn normalise(norm: Norm, rows: &mut [f32]) {
             .iter()
             .fold([0.0; LANES], |total, group| each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean)));
         let scale = 1.0 / (sum(&squares) / WIDTH as f32 + 1e-12).sqrt();
-        for ((group, factors), summands) in groups_mut(row).iter_mut().zip(factors).zip(summands) {
-            *group = each(|lane| (group[lane] - mean) * scale * factors[lane] + summands[lane]);
+        // Number by number: by groups, compilers make scattered stores of it.
+        for ((number, factor), summand) in row.iter_mut().zip(norm.factors()).zip(norm.summands()) {
+            *number = (*number - mean) * scale * factor + summand;
         }
     }
 }
@@ -121,10 +131,8 @@ fn quantise(rows: &[f32], length: usize, quantised: &mut Quantised) {
         let largest = max(&largest);
         let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
         quantised.scales.push(largest / LARGEST);
-        for (group, codes) in groups(row).iter().zip(codes.as_chunks_mut::<LANES>().0) {
-            for (code, number) in codes.iter_mut().zip(group) {
-                *code = rounded(number * factor);
-            }
+        for (code, number) in codes.iter_mut().zip(row) {
+            *code = rounded(number * factor);
         }
     }
 }
@@ -147,7 +155,10 @@ fn multiply<S: Sums>(matrix: Matrix, rows: &[f32], quantised: &mut Quantised, pr
             let codes = &quantised.codes[first * matrix.n_rows..end * matrix.n_rows];
             S::panel(codes, panel, &mut sums[..n_of_block]);
             for (row, sums) in (first..end).zip(&sums) {
-                let at = row * matrix.n_columns + place * PANEL;
+                let at = match then {
+                    Then::KeepByPanel => (place * n_rows + row) * PANEL,
+                    Then::Gelu | Then::Add => row * matrix.n_columns + place * PANEL,
+                };
                 finish(sums, quantised.scales[row], scales, biases, &mut products[at..at + PANEL], then);
             }
             first = end;
@@ -163,49 +174,50 @@ fn finish(sums: &[i32; PANEL], scale: f32, scales: &[f32], biases: &[f32], produ
         let sums = &sums.as_chunks::<LANES>().0[half];
         let values = each(|lane| sums[lane] as f32 * scale * scales[half][lane] + biases[half][lane]);
         *group = match then {
-            Then::Keep => values,
+            Then::KeepByPanel => values,
             Then::Gelu => each(|lane| gelu(values[lane])),
             Then::Add => each(|lane| group[lane] + values[lane]),
         };
     }
 }
 
-/// A head's numbers of sixteen tokens, one token after the other.
-type Values = [[Lanes; HEAD / LANES]; LANES];
-
 /// Room for a text's attention: groups of sixteen tokens, the last one padded with zeros.
 #[derive(Default)]
 struct Attention {
     /// A head's numbers; the lanes are the tokens.
-    keys: Vec<Lanes>,
-    values: Vec<Values>,
+    keys: Vec<[Lanes; HEAD]>,
     /// Of each query apart: side by side they would be vectorised across, with gathers.
     scores: [Vec<Lanes>; QUERIES],
 }
 
 impl Attention {
-    /// Of each token the values of all tokens of its text, by how its query meets their keys.
+    /// Of each token of a text the values of all its tokens, by how its query meets their keys.
     #[inline(always)]
-    fn run(&mut self, triples: &[f32], attended: &mut [f32]) {
-        let n_tokens = triples.len() / TRIPLE;
-        let n_groups = n_tokens.div_ceil(LANES);
+    fn run(&mut self, heads: &[f32], of_text: Range<usize>, attended: &mut [f32]) {
+        let n_tokens = of_text.len();
         for scores in &mut self.scores {
-            scores.resize(n_groups, [0.0; LANES]);
+            scores.resize(n_tokens.div_ceil(LANES), [0.0; LANES]);
         }
+        // Queries of all heads, then keys, then values.
+        let (by_panel, _) = heads.as_chunks::<HEAD>();
+        let n_all = by_panel.len() / (3 * HEADS);
         for head in 0..HEADS {
-            self.gather(triples, head, n_groups);
+            let [queries, keys, values] =
+                [0, 1, 2].map(|part| &by_panel[(part * HEADS + head) * n_all..][of_text.clone()]);
+            self.take_keys(keys);
             for first in (0..n_tokens).step_by(QUERIES) {
                 // The last rows are worked out again where less than four are left.
                 let mut tokens = [first; QUERIES];
                 for (place, token) in tokens.iter_mut().enumerate() {
                     *token = (first + place).min(n_tokens - 1);
                 }
-                self.score(triples, head, tokens);
+                let queries = tokens.map(|token| queries[token]);
+                self.score(&queries);
                 let mut scales = [0.0; QUERIES];
                 for (scale, scores) in scales.iter_mut().zip(&mut self.scores) {
                     *scale = soften(scores, n_tokens);
                 }
-                let sums = self.weigh(n_tokens);
+                let sums = self.weigh(values);
                 for ((token, scale), sum) in tokens.into_iter().zip(scales).zip(&sums) {
                     let row = &mut attended[token * WIDTH + head * HEAD..][..HEAD];
                     for (group, sum) in groups_mut(row).iter_mut().zip(sum) {
@@ -216,33 +228,27 @@ impl Attention {
         }
     }
 
-    /// Takes up a head's keys and values.
+    /// Lays a head's keys with the tokens side by side.
     #[inline(always)]
-    fn gather(&mut self, triples: &[f32], head: usize, n_groups: usize) {
+    fn take_keys(&mut self, keys: &[[f32; HEAD]]) {
         self.keys.clear();
-        self.keys.resize(n_groups * HEAD, [0.0; LANES]);
-        self.values.clear();
-        self.values.resize(n_groups, [[[0.0; LANES]; HEAD / LANES]; LANES]);
-        for (token, triple) in triples.chunks_exact(TRIPLE).enumerate() {
-            let (group, lane) = (token / LANES, token % LANES);
-            for (keys, key) in self.keys[group * HEAD..].iter_mut().zip(&triple[WIDTH + head * HEAD..][..HEAD]) {
-                keys[lane] = *key;
+        self.keys.resize(keys.len().div_ceil(LANES), [[0.0; LANES]; HEAD]);
+        for (taken, keys) in self.keys.iter_mut().zip(keys.chunks(LANES)) {
+            for (lane, key) in keys.iter().enumerate() {
+                for (taken, number) in taken.iter_mut().zip(key) {
+                    taken[lane] = *number;
+                }
             }
-            self.values[group][lane].copy_from_slice(groups(&triple[2 * WIDTH + head * HEAD..][..HEAD]));
         }
     }
 
     /// How four tokens' queries meet all keys.
     #[inline(always)]
-    fn score(&mut self, triples: &[f32], head: usize, tokens: [usize; QUERIES]) {
-        let mut queries = [[0.0; HEAD]; QUERIES];
-        for (query, token) in queries.iter_mut().zip(tokens) {
-            query.copy_from_slice(&triples[token * TRIPLE + head * HEAD..][..HEAD]);
-        }
-        for (group, keys) in self.keys.chunks_exact(HEAD).enumerate() {
+    fn score(&mut self, queries: &[[f32; HEAD]; QUERIES]) {
+        for (group, keys) in self.keys.iter().enumerate() {
             let mut sums = [[0.0; LANES]; QUERIES];
             for (number, keys) in keys.iter().enumerate() {
-                for (sum, query) in sums.iter_mut().zip(&queries) {
+                for (sum, query) in sums.iter_mut().zip(queries) {
                     *sum = each(|lane| sum[lane] + query[number] * keys[lane]);
                 }
             }
@@ -254,14 +260,14 @@ impl Attention {
 
     /// The values of all tokens, by the scores of four.
     #[inline(always)]
-    fn weigh(&self, n_tokens: usize) -> [[Lanes; HEAD / LANES]; QUERIES] {
+    fn weigh(&self, values: &[[f32; HEAD]]) -> [[Lanes; HEAD / LANES]; QUERIES] {
         let mut sums = [[[0.0; LANES]; HEAD / LANES]; QUERIES];
-        for (group, values) in self.values.iter().enumerate() {
-            for (token, values) in values.iter().enumerate().take(n_tokens - group * LANES) {
-                for (sums, scores) in sums.iter_mut().zip(&self.scores) {
-                    let score = scores[group][token];
-                    for (sum, values) in sums.iter_mut().zip(values) {
-                        *sum = each(|lane| sum[lane] + score * values[lane]);
+        for (group, values) in values.chunks(LANES).enumerate() {
+            let scores: [&Lanes; QUERIES] = std::array::from_fn(|query| &self.scores[query][group]);
+            for (token, values) in values.iter().enumerate() {
+                for (sums, scores) in sums.iter_mut().zip(scores) {
+                    for (sum, values) in sums.iter_mut().zip(groups(values)) {
+                        *sum = each(|lane| sum[lane] + scores[token] * values[lane]);
                     }
                 }
             }

@@ -58,9 +58,12 @@ pub(crate) fn larger(one: f32, other: f32) -> f32 {
 
 /// The whole number next to `number`, of at most 2¹⁵ in size.
 #[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the lowest 16 bits; compilers turn the cast into vectors, and bytes into none"
+)]
 pub(crate) fn rounded(number: f32) -> i16 {
-    let [low, high, ..] = (number + ROUNDER).to_bits().to_le_bytes();
-    i16::from_le_bytes([low, high])
+    (number + ROUNDER).to_bits() as i16
 }
 
 /// `e` to the power of a number of at most 88: 2ⁿ times a polynomial (Cephes, `expf`), within 1e-7 of the value.
