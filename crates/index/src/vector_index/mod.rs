@@ -1,5 +1,6 @@
 //! The index: rows, and a graph over most of them when there are many.
 
+mod packed;
 mod search;
 
 use std::cell::RefCell;

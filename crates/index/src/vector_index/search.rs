@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Focus, Graph, Scratch};
-use crate::kernels::{LEVELS, PACK, Pack, PackScores};
+use crate::kernels::{LEVELS, PACK};
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
 use crate::shortlist::{Scored, Shortlist};
@@ -32,20 +32,8 @@ const CHOSEN_A_NEIGHBOUR: usize = 25;
 /// Rows that are scored by coarse codes in the time of one that is picked out of the whole.
 const PICKS_A_COARSE: usize = 8;
 
-/// Rows that all packs are scored on before the next ones.
-const TILE: usize = 128;
-
 /// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
 const PACKS: usize = 16;
-
-/// Queries from which a pack takes less than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
-const LEAST_PACKED: usize = 8;
-
-/// Rows that are scored in a pack, for one query, in the time of one that is picked out of the whole. Measured as above.
-const PICKS_A_PACKED: usize = 12;
-
-/// Rows that are scored in a pack, for one query, in the time that a search in the graph takes for a candidate. Measured as above.
-const PACKED_A_CANDIDATE: usize = 1_000;
 
 /// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -150,14 +138,14 @@ impl VectorIndex {
         }
     }
 
-    fn n_wanted(&self, among: SearchScope<'_>) -> usize {
+    pub(super) fn n_wanted(&self, among: SearchScope<'_>) -> usize {
         match among {
             SearchScope::All => self.n_live,
             SearchScope::Only(keys) => keys.len().min(self.n_live),
         }
     }
 
-    fn decide(&self, shortlist: Shortlist, vector: &[f32]) -> Vec<Neighbour> {
+    pub(super) fn decide(&self, shortlist: Shortlist, vector: &[f32]) -> Vec<Neighbour> {
         shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
@@ -295,7 +283,7 @@ impl VectorIndex {
         chosen.iter().map(|scored| scored.row).collect()
     }
 
-    fn shortlist(&self, query: &Codes, k: usize) -> Shortlist {
+    pub(super) fn shortlist(&self, query: &Codes, k: usize) -> Shortlist {
         Shortlist::new(k, self.base.rows.slack(query.error).max(self.tail.slack(query.error)))
     }
 
@@ -310,67 +298,6 @@ impl VectorIndex {
             }
         }
         shortlist
-    }
-
-    /// True when scoring every row for sixteen queries at a time takes less than searching for each of them.
-    fn prefers_packs(&self, n_queries: usize, k: usize, among: SearchScope<'_>) -> bool {
-        let n_rows = self.n_rows();
-        if n_queries < LEAST_PACKED || matches!(among, SearchScope::Only(keys) if keys.len() < n_rows / PICKS_A_PACKED)
-        {
-            return false;
-        }
-        let has_graph = self.has_graph() && self.config.kind != Some(IndexKind::Exact);
-        let asks_for_graph = has_graph && self.config.kind.is_some();
-        !has_graph || (!asks_for_graph && n_rows < self.config.ef.max(k) * PACKED_A_CANDIDATE)
-    }
-
-    /// Every row is scored for every query.
-    fn by_packs(&self, queries: &[UnitVector], k: usize, among: SearchScope<'_>) -> Vec<SearchResult> {
-        let codes: Vec<Codes> = queries.iter().map(|query| Codes::of(query.as_slice())).collect();
-        let mut packs: Vec<(Pack, Vec<Shortlist>)> = codes
-            .chunks(PACK)
-            .map(|codes| {
-                let pack = Pack::new(codes.iter().map(|codes| (&codes.lines[..], codes.scale)));
-                (pack, codes.iter().map(|codes| self.shortlist(codes, k)).collect())
-            })
-            .collect();
-        self.scan_packs(&self.base.rows, 0, among, &mut packs);
-        self.scan_packs(&self.tail, self.base.rows.len(), among, &mut packs);
-        let shortlists = packs.into_iter().flat_map(|(_, shortlists)| shortlists);
-        let decided = shortlists.zip(queries).map(|(shortlist, query)| self.decide(shortlist, query.as_slice()));
-        decided.map(|neighbours| SearchResult { neighbours, by: IndexKind::Exact }).collect()
-    }
-
-    /// Scores rows for packs of queries, all packs on some rows before the next ones are read.
-    fn scan_packs(&self, rows: &Rows, first: usize, among: SearchScope<'_>, packs: &mut [(Pack, Vec<Shortlist>)]) {
-        let mut scores = [PackScores::NONE; TILE];
-        let has_dead = self.n_rows() > self.n_live;
-        let is_wanted = |row: usize| {
-            (!has_dead || !self.is_dead(first + row))
-                && match among {
-                    SearchScope::All => true,
-                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
-                }
-        };
-        for start in (0..rows.len()).step_by(TILE) {
-            let end = rows.len().min(start + TILE);
-            let tile = rows.tile(start..end);
-            for (pack, shortlists) in &mut *packs {
-                let mut floors = [f32::INFINITY; PACK];
-                for (floor, shortlist) in floors.iter_mut().zip(&*shortlists) {
-                    *floor = shortlist.floor();
-                }
-                self.kernel.scan_pack(pack, tile, &floors, &mut scores);
-                let passed = (start..end).zip(&scores).filter(|(_, scores)| scores.passed != 0);
-                for (row, scores) in passed.filter(|(row, _)| is_wanted(*row)) {
-                    for (lane, shortlist) in shortlists.iter_mut().enumerate() {
-                        if let Some(score) = scores.score(lane) {
-                            shortlist.offer(score, row_number(first + row));
-                        }
-                    }
-                }
-            }
-        }
     }
 
     /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
