@@ -369,8 +369,9 @@ fn a_long_session_needs_little_memory() {
     let text = String::from_utf8_lossy(&output.stdout);
     let peak = text.lines().find_map(|line| line.strip_prefix("peak ")).unwrap_or_else(|| panic!("{text}"));
     let peak: u64 = peak.parse().unwrap();
-    // A fifth of the source is kept; the rules, the buffers and one line at a time come on top of it.
-    let max = n_mib * 1_024 * 3 / 10 + 6 * 1_024;
+    // A fifth of the source is kept; the rules, the buffers and one line at a time come on top of it: 6 MiB, give or take half a
+    // MiB from build to build and run to run.
+    let max = n_mib * 1_024 * 3 / 10 + 7 * 1_024;
     assert!(peak < max, "{n_mib} MiB were read in {peak} KiB, more than {max}");
 }
 
