@@ -1,4 +1,5 @@
-//! An agent of the host's that looks through past sessions: its instructions, the sessions as redacted text, and what its tools may touch.
+//! An agent, run by the host, that looks through past sessions: its instructions, the sessions as redacted text, and what its tools
+//! may touch.
 //!
 //! ```
 //! use adage::Playbook;

@@ -1,4 +1,4 @@
-//! Fitting the gate of retrieval to queries of one's own: what [`Playbook::calibrate`](crate::Playbook::calibrate) takes and returns.
+//! Fitting the gate of retrieval to your own queries: what [`Playbook::calibrate`](crate::Playbook::calibrate) takes and returns.
 //!
 //! ```
 //! use adage::calibrate::LabelledPair;

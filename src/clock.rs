@@ -1,4 +1,4 @@
-//! The time, as an argument: stages are given instants, the façade asks a [`Clock`].
+//! The time, as an argument: stages take instants, the façade asks a [`Clock`].
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The hash of a text: what lessons, files and vectors are compared and remembered by.
+//! The hash of a text, by which lessons, files and vectors are compared and remembered.
 
 use std::fmt;
 use std::str::FromStr;

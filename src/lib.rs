@@ -1,10 +1,10 @@
 //! Embedded, offline lesson memory for AI agents.
 //!
 //! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
-//! [`get_playbook_context`](Playbook::get_playbook_context) before a task. Between the two, the [`Playbook`] keeps the few lessons that
-//! earn their place: near lessons merge unless their values differ, unrelated questions get nothing, text that may come from untrusted
-//! content waits for a person. No server, no network, no language model: a local embedder, an in-process index, and a folder that a
-//! person can read.
+//! [`get_playbook_context`](Playbook::get_playbook_context) before a task. In between, the [`Playbook`], a folder of lessons, keeps
+//! the few that earn their place: near lessons merge unless their values differ, unrelated questions get nothing, and text that may
+//! come from untrusted content awaits a person's review. It needs no server, network or language model: only a local embedder, an
+//! in-process index, and a folder that a person can read.
 //!
 //! ```
 //! use adage::{Feedback, Playbook, Request, build_lesson};
@@ -27,21 +27,22 @@
 //!
 //! # A tour
 //!
-//! - **Learning.** [`build_lesson`] starts a [`LessonDraft`]; the outcome says whether it was inserted, merged, kept distinct with the
-//!   difference named, refused, or awaits review.
+//! - **Learning.** [`build_lesson`] starts a [`LessonDraft`]; the outcome says whether the lesson was inserted, merged, kept
+//!   distinct (and by which difference) or refused, or awaits review.
 //! - **Retrieving.** A [`Request`] is about a task or a cold start, for a project and a role. The [`Context`] has the text for the prompt,
 //!   each lesson with distance and score, the reason when nothing is shown, and a receipt.
-//! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay. With [`credit`], `effect`
-//!   says what showing a lesson did.
-//! - **Taking back.** `remove` is permanent, `undo` reverts a recorded change, `changes` lists them.
-//! - **Other memories.** A [`VectorMemory`] keeps a host's own documents, found by meaning under a metadata filter.
-//! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks the host's language model.
+//! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay. With [`credit`],
+//!   `effect` estimates what showing a lesson changed.
+//! - **Undoing.** `remove` is permanent, `undo` reverts a recorded change, `changes` lists them.
+//! - **Other memories.** A [`VectorMemory`] keeps your program's own documents, found by meaning under a metadata filter.
+//! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks your language
+//!   model.
 //! - **Review.** [`inbox`] holds what awaits a person, [`skills`] matches and maintains `SKILL.md` files, [`exchange`] moves lessons to
 //!   and from files of other programs.
 //! - **Settings.** [`config`] has every default on one page, with unit, range and origin.
 //!
 //! All calls block, and handles are `Clone + Send + Sync`: in an async program, call them on a blocking thread.
-//! `docs/recipes.md` of the repository answers what hosts ask first.
+//! `docs/recipes.md` of the repository answers first questions.
 //!
 //! # A dozen words
 //!
@@ -49,22 +50,23 @@
 //! |---|---|
 //! | lesson | a situation (trigger), what not to do, what to do, and its history |
 //! | playbook | the lessons of a folder and the rules by which they are kept |
-//! | realm | the project and role that a lesson holds for; empty is global |
+//! | realm | the project and role that a lesson holds for; an empty value means all |
 //! | context | the lessons that a request gets, as text for a prompt |
 //! | tier | how they were found: by vectors, by words, or the newest ones |
-//! | receipt | names one retrieval, so that feedback credits exactly its lessons |
+//! | receipt | the id of one retrieval, so that feedback credits exactly its lessons |
 //! | utility | what a lesson is worth; the least useful are evicted |
 //! | evidence | a verbatim quote of the user that confirms a lesson |
-//! | tainted | possibly influenced by untrusted content |
+//! | tainted | may come from untrusted content |
 //! | review | where tainted and unconfirmed lessons wait for a person |
 //! | promotion | a person's decision that exactly this text may be shown |
 //! | skill | instructions for a kind of task, a `SKILL.md` file |
 //!
 //! # Features
 //!
-//! `bundled-model` links all-MiniLM-L6-v2 and the engine that runs it, `ort` runs any ONNX model in a library that the caller names (both are
-//! default), `rten` in pure Rust. `http-llm` adds a client of OpenAI-compatible servers; `hnsw_rs` that crate's graph, for
-//! comparison. Without an engine the crate uses the host's [`Embedder`] or retrieves by words.
+//! `bundled-model` links all-MiniLM-L6-v2 and the engine that runs it, `ort` runs any ONNX model in an ONNX Runtime library that
+//! the caller names (both are default), `rten` runs any ONNX model in pure Rust. `http-llm` adds a client of OpenAI-compatible
+//! servers; `hnsw_rs` adds that crate's graph, for comparison. Without an engine the crate uses your own [`Embedder`] or retrieves
+//! by words.
 
 pub mod agent;
 pub mod calibrate;

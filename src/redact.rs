@@ -9,7 +9,7 @@
 //! assert_eq!(Redactor::shared().find(&text)[0].rule, "github-token");
 //! ```
 //!
-//! Lessons, transcripts and queries pass it by themselves; the documents of a `VectorMemory` do not.
+//! Lessons, transcripts and queries are redacted automatically; the documents of a `VectorMemory` are not.
 
 pub use adage_redact::{
     Part, Redactor, Secret, Traced, one_line, printable, printable_json, printable_line, shorten, strip_invisible,

@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A session is due when nobody wrote to it for 3 hours and a person typed at least 10 turns. What a run that died left behind is read by
-//! the next one.
+//! A session is due when nobody wrote to it for 3 hours and a person typed at least 10 turns. The next run reads what a run that
+//! died left unread.
 
 pub use crate::capture::{
     Ineligible, ReadState, Recurrence, Ripeness, SessionEntry as Entry, SessionSummary as Summary, index, recurring,

@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A skill of a project's folder is listed, and never shown before a person has promoted exactly its text.
+//! A skill from a project's folder is listed, but never shown before a person has promoted exactly its text.
 
 pub use crate::error::skills::Error;
 pub use crate::playbook::skill_curation::{AutoSaved, Curated};

@@ -10,8 +10,8 @@
 //! # Ok::<(), adage::transcript::Error>(())
 //! ```
 //!
-//! A `User` turn is what a person typed; what a harness writes in a user's role is a `System` turn. A broken line costs that line and is
-//! reported.
+//! A `User` turn is what a person typed; text that a harness (the agent's program) writes under the user's role is a `System` turn.
+//! A broken line costs that line and is reported.
 
 pub use adage_transcript::{
     Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Status,

@@ -1,4 +1,4 @@
-//! What is recorded of showings, so that their effect can be told from chance.
+//! What is recorded about showings, so that their effect can be distinguished from chance.
 
 use serde::{Deserialize, Serialize};
 

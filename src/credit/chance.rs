@@ -1,4 +1,4 @@
-//! The chance by which lessons are withheld.
+//! The random numbers by which lessons are withheld.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

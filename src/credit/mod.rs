@@ -1,8 +1,8 @@
-//! Credit that chance stands behind: the log of receipts, the effect of a lesson, and other gates on what was logged. A pure stage
-//! (docs/spec/playbook.md, 6.7 and 6.8).
+//! Credit that rests on random withholding: the log of receipts, the effect of a lesson, and replay of the log under other gates. A
+//! pure stage (docs/spec/playbook.md, 6.7 and 6.8).
 //!
 //! The hit rate of a lesson says how the tasks went for which it was shown. Lessons about hard matters are shown for hard tasks, so
-//! that it says more about the tasks than about the lesson. Where a lesson is withheld by chance now and then, the tasks with it and
+//! the rate says more about the tasks than about the lesson. If a lesson is withheld at random now and then, the tasks with it and
 //! those without it differ in nothing else.
 //!
 //! ```

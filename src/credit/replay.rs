@@ -1,4 +1,4 @@
-//! What another gate would have come to, by what was logged (docs/spec/playbook.md, 6.8).
+//! Estimates from the log how another gate would have done (docs/spec/playbook.md, 6.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Which of two lessons about one situation takes the other's advice back.
+//! Which of two lessons about one situation retracts the other's advice.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Two texts that agree but for a place or two: what stands there makes them two lessons, unless it is one thing in two forms.
+//! Two texts that agree except in a place or two. The words there make them two lessons, unless they are two forms of one thing.
 
 use std::collections::BTreeSet;
 

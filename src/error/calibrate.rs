@@ -54,7 +54,9 @@ pub enum Error {
         source: Box<crate::Error>,
     },
     /// The lesson that a line names is there, and shown to nobody who asks here.
-    #[error("line {line}: {query:?} wants {lesson}, which is not shown here: it awaits review or holds elsewhere")]
+    #[error(
+        "line {line}: {query:?} wants {lesson}, which is not shown here: it awaits review or belongs to another realm"
+    )]
     NotShown {
         /// The line.
         line: usize,

@@ -39,7 +39,7 @@ pub enum EmbedError {
     },
     /// The process has loaded ONNX Runtime already, from elsewhere; it takes one, until it ends.
     #[error(
-        "ONNX Runtime was asked for from {}, but this process has loaded it from {} already",
+        "cannot load ONNX Runtime from {}: this process has loaded it from {} already",
         asked.display(),
         loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
     )]

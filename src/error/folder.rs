@@ -1,4 +1,4 @@
-//! What any folder of files can meet.
+//! Errors of any folder of files.
 
 use std::fmt;
 use std::io;
@@ -84,7 +84,7 @@ pub enum FolderError {
     /// Somebody else kept the lock for as long as this call was to wait ([`StoreConfig::lock_timeout`](crate::config::StoreConfig)).
     /// Nothing was changed; try again, or end that process.
     #[error(
-        "{} is locked by {}, {:.1} s were not enough; try again, or end that process",
+        "{} is locked by {}, and was not freed within {:.1} s; try again, or end that process",
         path.display(),
         holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string),
         waited.as_secs_f64()

@@ -188,7 +188,7 @@ pub enum TargetError {
         expected: &'static str,
     },
     /// The file has other names, which would be changed too or not.
-    #[error("{} has {n_links} names", path.display())]
+    #[error("{} has {n_links} hard links", path.display())]
     HardLinked {
         /// The path.
         path: PathBuf,
@@ -241,7 +241,7 @@ pub enum BadName {
     #[error("has a dot or a space at the edge of a part")]
     Edge,
     /// It has a character that is not seen, or turns the writing around.
-    #[error("has a character that is not seen")]
+    #[error("has an invisible or a bidirectional character")]
     Invisible,
     /// It is not in Unicode normal form C: another file may look the same.
     #[error("is not in Unicode normal form C")]

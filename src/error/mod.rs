@@ -1,4 +1,4 @@
-//! What can go wrong, each variant something a caller can do something about.
+//! What can go wrong. A caller can do something about each variant.
 //!
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
 //! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
@@ -123,8 +123,8 @@ pub enum Error {
         /// The change.
         change: ChangeId,
     },
-    /// No merge into this lesson is on record that still stands.
-    #[error("no merge into lesson {lesson} is on record that still stands")]
+    /// No merge into this lesson is left to undo.
+    #[error("no merge into lesson {lesson} is left to undo")]
     NoSuchMerge {
         /// The lesson.
         lesson: LessonId,
@@ -157,7 +157,7 @@ pub enum CannotUndo {
     #[error("the later change {0} touched the same lessons; undo that one first")]
     Newer(ChangeId),
     /// It is undone already.
-    #[error("it is undone already")]
+    #[error("it was undone already")]
     Already,
     /// An undo is not undone; learn the lesson again.
     #[error("it is an undo itself")]

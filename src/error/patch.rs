@@ -1,4 +1,4 @@
-//! Why a text is no patch, or does not fit a file.
+//! Why a text is not a patch, or does not fit a file.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub enum PatchError {
         limit: usize,
     },
     /// A line is none that can stand there.
-    #[error("line {line} is {found:?} where {expected} should stand")]
+    #[error("line {line} is {found:?}, expected {expected}")]
     Unexpected {
         /// Which line of the patch, from 1.
         line: usize,
@@ -31,7 +31,7 @@ pub enum PatchError {
         expected: &'static str,
     },
     /// It does what no proposal may.
-    #[error("line {line} {what}, which no proposal may")]
+    #[error("line {line} {what}, which is not allowed in a proposal")]
     Forbidden {
         /// Which line of the patch, from 1.
         line: usize,
@@ -102,7 +102,7 @@ pub enum PatchError {
     #[error("the patch changes a file that is not there")]
     Missing,
     /// Two proposals change the same lines differently.
-    #[error("it changes lines that the waiting proposal changes otherwise")]
+    #[error("it changes lines that the waiting proposal changes differently")]
     Conflict,
     /// The diff library refused what passed every check.
     #[error("the diff cannot be read: {reason}")]

@@ -1,7 +1,7 @@
 //! Lines of an ACE playbook (Agentic Context Engineering): a bullet a line, `[id] helpful=n harmful=n :: text`, under headings.
 //!
-//! A lesson's texts stand on the one line with their labels; `⏎` stands for a line end. A bullet of others is taken for what
-//! it is: one text, which says what to do and by which it is looked for; its heading becomes its topic.
+//! A lesson's texts are on one line, with their labels; `⏎` represents a line end. A bullet that adage did not write is one text,
+//! which becomes both the advice and the trigger; its heading becomes its topic.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A lesson as labelled texts, which the formats for people arrange in their ways.
+//! A lesson as labelled texts, which each format for people arranges in its own way.
 
 use std::borrow::Cow;
 

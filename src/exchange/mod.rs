@@ -17,7 +17,8 @@
 //! ```
 //!
 //! A pure stage: texts in, drafts out, and back. Whatever a file says about itself, its lessons are tainted until a person promotes
-//! them. The exception is a user's own export as JSON lines, sealed under an [`ExportKey`] and unchanged: it comes in as it was.
+//! them. The exception is a user's own export as JSON lines, sealed under an [`ExportKey`] and unchanged: its lessons are restored
+//! as they were.
 
 mod ace;
 mod item;

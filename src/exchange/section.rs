@@ -1,5 +1,5 @@
-//! The section of a Markdown file that is ours: between two comments, a list item a lesson. Everything else in the file is kept
-//! byte for byte.
+//! adage's section of a Markdown file: between two comments, one list item per lesson. Everything else in the file is kept byte for
+//! byte.
 //!
 //! ```text
 //! - **When:** parsing CSV exports

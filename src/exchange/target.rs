@@ -1,4 +1,4 @@
-//! What a file becomes that lessons are written into.
+//! The new content of a file into which lessons are written.
 
 use serde_json::Value;
 

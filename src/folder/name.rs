@@ -1,4 +1,4 @@
-//! Names of what is in a directory: the only way to say what an operation is about.
+//! Names of entries in a directory: the only way to name the object of an operation.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a row claims about itself, and the gate does not believe because nobody here can vouch for it.
+//! Claims of a row about itself that the gate does not believe, because nobody here can vouch for them.
 
 use chrono::{DateTime, FixedOffset};
 

@@ -1,4 +1,4 @@
-//! A lesson in the making.
+//! A lesson before it is learned.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

@@ -36,7 +36,7 @@ pub enum Refusal {
     },
     /// It names no mistake, and what it says is no rule; by the setting `learn.quality_gate`.
     #[error(
-        "it names no mistake, and {advice:?} is no rule: say what to do in 12 to 600 characters, or what went wrong"
+        "it names no mistake, and {advice:?} is not a rule: say what to do in 12 to 600 characters, or what went wrong"
     )]
     NoRule {
         /// The begin of its correct pattern.
@@ -65,7 +65,7 @@ pub enum Refusal {
         known: &'static str,
     },
     /// It would be read back from the file as another lesson.
-    #[error("it would not be read back from the file as it is")]
+    #[error("it could not be read back from the file unchanged")]
     NotReadBack,
     /// It is close to a lesson in quarantine, and not written by hand.
     #[error("lesson {id}, which is in quarantine, says the same")]
@@ -89,7 +89,7 @@ pub enum Refusal {
         session: String,
     },
     /// The session has taught enough by itself.
-    #[error("session {session} has taught {max} lessons by itself, the most that one may")]
+    #[error("session {session} has taught {max} lessons automatically, the most that one session may")]
     TooManyOfSession {
         /// The session.
         session: String,
@@ -97,7 +97,7 @@ pub enum Refusal {
         max: usize,
     },
     /// It would have to wait for review, and no more may wait: what waits is not pushed out by a file.
-    #[error("{max} lessons await review, the most that may; review them first")]
+    #[error("{max} lessons await review, which is the limit; review them first")]
     ReviewIsFull {
         /// The most that may wait.
         max: usize,

@@ -1,5 +1,5 @@
-//! What of a lesson reaches a prompt, or decides when it does. One list: prompts are rendered from it, a reviewer is shown all
-//! of it, and a promotion covers all of it.
+//! The fields of a lesson that reach a prompt, or decide when it does. One list: prompts are rendered from it, a reviewer is shown
+//! all of it, and a promotion covers all of it.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The hashes that a text is known by: of its terms, and of its words' n-grams.
+//! The hashes that represent a text: of its terms, and of its words' n-grams.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! A model behind the OpenAI-compatible interface: the one place of the crate that knows the network, built only with the
-//! feature `http-llm`.
+//! A model behind the OpenAI-compatible interface: the only part of the crate that uses the network, built only with the feature
+//! `http-llm`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The seam to a language model (docs/spec/capture.md, 3.1). None ships; the host gives one.
+//! The interface to a language model (docs/spec/capture.md, 3.1). The crate ships none; the host supplies one.
 
 use std::time::Duration;
 

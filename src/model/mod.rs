@@ -1,4 +1,4 @@
-//! The language model that a host may give: the trait, how a call is stopped, a scripted one for tests, one over HTTP.
+//! The language model that a host may supply: the trait, cancelling a call, a scripted model for tests, a model over HTTP.
 //!
 //! ```
 //! use adage::LanguageModel;

@@ -1,4 +1,4 @@
-//! A model that says what a test told it to.
+//! A model whose answers a test scripts.
 
 use std::collections::VecDeque;
 

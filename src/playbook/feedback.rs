@@ -1,4 +1,4 @@
-//! What became of what was shown (playbook 6).
+//! Feedback on what was shown (docs/spec/playbook.md, 6).
 
 use std::time::Duration;
 

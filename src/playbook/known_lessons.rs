@@ -1,4 +1,4 @@
-//! What sessions suggest again: one lesson a project, counted over its sessions (docs/spec/capture.md, 4.5).
+//! What sessions suggest again: one lesson per project, counted over its sessions (docs/spec/capture.md, 4.5).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

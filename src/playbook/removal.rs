@@ -1,4 +1,4 @@
-//! Removing for good, and taking changes back (docs/spec/playbook.md, 7).
+//! Removing for good, and undoing changes (docs/spec/playbook.md, 7).
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;

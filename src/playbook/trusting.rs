@@ -1,4 +1,4 @@
-//! Letting in what others wrote: a folder, or texts that version control brought.
+//! Admitting what others wrote: a folder, or texts that version control brought.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

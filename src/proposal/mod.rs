@@ -1,7 +1,7 @@
 //! The review inbox: what an agent proposes and a person decides (docs/spec/skills.md, 4). Pure: values in, values out.
 //!
-//! A proposal is a unified diff, a skill or a lesson. [`patch`] knows diffs and nothing of paths; [`target`] says which paths a
-//! diff of a kind may touch; [`pointer`] keeps the table of contents of the notes; [`show`] is what a person reads.
+//! A proposal is a unified diff, a skill or a lesson. [`patch`] knows diffs, but not paths; [`target`] says which paths a diff of a
+//! kind may touch; [`pointer`] keeps the table of contents of the notes; [`show`] is what a person reads.
 
 mod name;
 mod patch;

@@ -1,4 +1,4 @@
-//! A proposal as a person reads it: what is not seen is shown, what is secret is not.
+//! A proposal as a person reads it: invisible characters are written out, secrets are masked.
 
 use std::collections::BTreeSet;
 

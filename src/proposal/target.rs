@@ -1,8 +1,8 @@
-//! Which file a diff may touch (docs/spec/skills.md, 4.1-4.3): judged by its spelling, then by what really stands there.
+//! Which file a diff may touch (docs/spec/skills.md, 4.1-4.3): judged by its spelling, then by what is on disk.
 //!
-//! A target lies below a ground that the host named: the memory folder, one file, or the root of skills. The ground itself may
-//! be reached through links, since the host chose how to spell it; below it there is none. From the moment a name is judged,
-//! only the resolved path is used.
+//! A target is below a root that the host named: the memory folder, one file, or the root of skills. The root itself may be reached
+//! through links, since the host chose how to spell it; below it links are refused. From the moment a name is judged, only the
+//! resolved path is used.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Lessons that contradict each other, in a context: the one that counts comes first, and the other one says so
+//! Lessons that contradict each other, in a context: the one that prevails comes first, and the other one says so
 //! (docs/spec/playbook.md, 5.5).
 
 use std::sync::Arc;

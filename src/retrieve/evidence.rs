@@ -1,4 +1,4 @@
-//! What speaks for each lesson, and what is shown by it (docs/spec/playbook.md, 5.1, 5.2).
+//! The evidence for each lesson, and which lessons are shown because of it (docs/spec/playbook.md, 5.1, 5.2).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Queries of a user with the lesson that each wants.
+//! A user's queries, each with the lesson that should answer it.
 
 use std::collections::BTreeMap;
 

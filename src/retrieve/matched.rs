@@ -1,4 +1,4 @@
-//! Lessons that hold for a file or a command of the request (docs/spec/playbook.md, 5.9).
+//! Lessons whose patterns match a file or a command of the request (docs/spec/playbook.md, 5.9).
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -287,7 +287,7 @@ pub enum NoMatchReason {
     NoLessons,
     /// The best candidate is too unlikely to be an answer.
     #[error(
-        "the best candidate, lesson {best}, is an answer with probability {probability:.2}; it takes more than {answer_from:.2}"
+        "the best candidate, lesson {best}, is an answer with probability {probability:.2}; the threshold is {answer_from:.2}"
     )]
     Unlikely {
         /// The best candidate.
@@ -322,7 +322,7 @@ pub enum NoMatchReason {
         max_tokens: usize,
     },
     /// There are relevant lessons, and chance withheld all of them; the receipt counts all the same.
-    #[error("{n_lessons} relevant lessons are withheld by chance, so that their effect can be measured")]
+    #[error("{n_lessons} relevant lessons are withheld at random, so that their effect can be measured")]
     Withheld {
         /// How many would have been shown.
         n_lessons: usize,

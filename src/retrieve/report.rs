@@ -1,4 +1,4 @@
-//! What a fit to labelled queries changes, read on queries that it was not made on (docs/spec/playbook.md, 5.2).
+//! What a fit to labelled queries changes, measured on queries that were not part of the fit (docs/spec/playbook.md, 5.2).
 
 use serde::Serialize;
 

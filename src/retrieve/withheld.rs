@@ -1,4 +1,4 @@
-//! What chance withholds of a context, and what is logged of it (docs/spec/playbook.md, 6.7).
+//! Lessons that are withheld from a context at random, and the log of it (docs/spec/playbook.md, 6.7).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Code within Markdown: what stands between runs of back-ticks of one length.
+//! Code within Markdown: the text between runs of back-ticks of one length.
 
 /// The pieces of code of a text, in order: spans within lines and what stands in fences of back-ticks. A run that nothing closes
 /// opens none.

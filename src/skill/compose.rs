@@ -1,5 +1,5 @@
-//! A skill out of lessons, or out of what a rule suggests (docs/spec/skills.md, 1.2). The text of a lesson is data: it
-//! stands in its section, and text that untrusted content could have shaped stands in fences, never as an instruction.
+//! A skill out of lessons, or out of what a rule suggests (docs/spec/skills.md, 1.2). The text of a lesson is data: it stays in its
+//! section, and text that may come from untrusted content is put in fences, never as an instruction.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! From the entries of a front matter to the fields of a skill: the specification's, ours, those of an earlier format.
+//! From the entries of a front matter to the fields of a skill: those of the specification, of adage, and of an earlier format.
 
 use std::collections::{BTreeMap, BTreeSet};
 

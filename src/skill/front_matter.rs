@@ -1,4 +1,4 @@
-//! What stands between the two `---` lines, as texts: `1.10` stays `1.10`, `no` stays `no`.
+//! The entries between the two `---` lines, as texts: `1.10` stays `1.10`, `no` stays `no`.
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 

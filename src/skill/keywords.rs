@@ -1,4 +1,4 @@
-//! The words that a skill is found by: what it is about, what is done in it.
+//! The words by which a skill is found: its topics and actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

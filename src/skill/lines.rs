@@ -1,4 +1,4 @@
-//! Front matter that is no YAML, read line by line: `key: value`, nested by indentation. Nothing is refused.
+//! Front matter that is not YAML, read line by line: `key: value`, nested by indentation. Nothing is refused.
 
 use super::front_matter::Node;
 

@@ -1,4 +1,4 @@
-//! Skills: lessons that became instructions of their own, in the files that agents share (Agent Skills, agentskills.io).
+//! Skills: lessons that became separate instructions, in the files that agents share (Agent Skills, agentskills.io).
 
 mod code;
 mod compose;

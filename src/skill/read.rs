@@ -1,5 +1,5 @@
-//! Reads a SKILL.md, leniently: what can be understood is, what had to be mended is said, nothing of it is lost
-//! (docs/spec/skills.md, 1.3).
+//! Reads a SKILL.md, leniently: what can be understood is used, corrections are reported, and nothing is lost (docs/spec/skills.md,
+//! 1.3).
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub enum SkillNote {
     #[error("there is no front matter")]
     NoFrontMatter,
     /// It was read line by line.
-    #[error("the front matter is no YAML ({reason}) and was read line by line")]
+    #[error("the front matter is not YAML ({reason}) and was read line by line")]
     NotYaml {
         /// What the parser said.
         reason: String,
@@ -55,7 +55,7 @@ pub enum SkillNote {
     #[error("there is no description; the first paragraph was taken")]
     NoDescription,
     /// A key that the specification does not have was moved under `metadata`.
-    #[error("{key:?} is no key of the specification and was moved under metadata as {kept_as:?}")]
+    #[error("{key:?} is not a key of the specification and was moved under metadata as {kept_as:?}")]
     Moved {
         /// The key.
         key: String,

@@ -1,4 +1,4 @@
-//! The playbook as a value: what is decided on.
+//! The playbook as a value, on which learning decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub enum ReviewReason {
     #[error("it was changed after a person promoted it")]
     Changed,
     /// It is not confirmed by anything the user said.
-    #[error("no user's words stand behind it")]
+    #[error("nothing that the user said confirms it")]
     Unevidenced,
     /// A person said it, and may have meant this once only: the score is too low for it to be learned without review.
     #[error("what the user said may hold for this session only")]
     Unsure,
     /// It would replace a lesson that is hand-written or verified, or that is of another realm.
-    #[error("it would replace a lesson that a person stands behind or that holds elsewhere")]
+    #[error("it would replace a lesson that a person backs or that belongs to another realm")]
     WouldSupersedeTrusted,
     /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
     #[error("only hand-written or verified lessons could make room for it")]

@@ -1,4 +1,4 @@
-//! What a decision comes to: the plan that a commit writes, and what came of it for the caller.
+//! The result of a decision: the plan that a commit writes, and the outcome for the caller.
 
 use chrono::{DateTime, FixedOffset};
 

@@ -1,4 +1,4 @@
-//! Copies of a whole memory elsewhere, and back from there.
+//! Backups of a whole memory, and restoring them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The files that proposals lead to: what is there, and where that really is.
+//! The targets of proposals: what is on disk, and where their paths really lead.
 
 use std::path::{Path, PathBuf};
 

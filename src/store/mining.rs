@@ -1,8 +1,8 @@
-//! What the memory knows of past sessions: which were read, which runs there were, what is left to do. One small JSON file.
+//! What the memory knows about past sessions: which were read, which runs there were, what is left to do. One small JSON file.
 //!
-//! The file is a cache with a memory: without it sessions are read once more, nothing else is lost. So an unreadable one goes
-//! to quarantine and an empty one takes its place. It is changed under the folder's lock, read and replaced whole; while a run
-//! goes on, its process holds `mining.lock`, which the kernel frees when that process dies.
+//! Without the file, sessions are read once more; nothing else is lost. So an unreadable one goes to quarantine and an empty one
+//! takes its place. It is changed under the folder's lock, read and replaced whole; while a run goes on, its process holds
+//! `mining.lock`, which the kernel frees when that process dies.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

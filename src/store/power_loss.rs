@@ -1,4 +1,4 @@
-//! Power loss: what a disk may be left as when nothing but what was synced is sure, and what an open makes of it.
+//! Power loss: the states in which a disk may be left when only synced data is certain, and what an open makes of them.
 
 #![allow(
     clippy::disallowed_methods,

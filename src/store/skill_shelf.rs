@@ -1,7 +1,8 @@
 //! The skills that a handle has read, kept until a stamp says that they may have changed.
 //!
 //! While nothing changes, a root costs one stat, and each of its folders one of itself and one of everything in it. A change
-//! of entries changes the stamp of their folder; a change of a file does not, so each is looked at by itself. What involves a link or could not be read is examined every time.
+//! of entries changes the stamp of their folder; a change of a file does not, so each is checked by itself. Anything that involves
+//! a link or could not be read is examined every time.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

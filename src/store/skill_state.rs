@@ -1,4 +1,4 @@
-//! What the memory knows of skills beside their files: promotions, checks, use. One small JSON file, `skills.json`.
+//! What the memory knows about skills in addition to their files: promotions, checks, use. One small JSON file, `skills.json`.
 //!
 //! Promotions and checks hold for a text, not for a name: whoever changes the file loses them. Without the file nothing is
 //! promoted, so an unreadable one goes to quarantine and an empty one takes its place. It is changed under the folder's lock,

@@ -1,5 +1,5 @@
-//! What recalls left in memory of a handle that ends while somebody else holds the lock: a file of its own, which whoever has the
-//! lock next takes in.
+//! Usage that a handle still has in memory when it is dropped while somebody else holds the lock: it goes to a separate file, which
+//! the next holder of the lock reads in.
 
 use std::sync::Arc;
 

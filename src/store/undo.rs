@@ -1,4 +1,4 @@
-//! Taking back edits of files, as far as a playbook may write.
+//! Undoing edits of files, as far as a playbook may write.
 
 use chrono::{DateTime, FixedOffset};
 

@@ -1,5 +1,5 @@
 //! The usage files: `usage.N.jsonl`, appended to one after the other, and beside each `usage.N.extents`, which says what was appended
-//! where. A file that is cut at the end of a line is as whole as before; the other one knows better.
+//! where. A file that is cut at the end of a line still looks whole; the extents reveal the cut.
 
 use serde::{Deserialize, Serialize};
 

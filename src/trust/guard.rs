@@ -1,4 +1,4 @@
-//! What of a folder a handle may use: decided when it is opened, and asked by all that reads.
+//! Which parts of a folder a handle may use: decided at open, and consulted by every read.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The name of a memory folder: a random id in it, together with where it is.
+//! The identity of a memory folder: a random id in it, together with its path.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! Whose folder it is: a memory folder that somebody else made does not speak before a person has looked at it.
+//! Whether a folder is trusted: a memory folder that somebody else made is not used before a person has looked at it.
 //!
-//! A host that opens an explicit path has decided already. One that opens what it finds, such as the folder of a repository that was
-//! just cloned, gives the builder a [`TrustStore`]: it records which folders this user made or trusted, outside of them. In a folder
-//! that version control brings texts into, it records which texts.
+//! A host that opens an explicit path trusts it by doing so. A host that opens what it finds, such as the folder of a repository
+//! that was just cloned, passes a [`TrustStore`] to the builder. The store is outside the folders; it records which folders this
+//! user made or trusted, and, for a folder into which version control brings texts, which texts.
 //!
 //! ```
 //! use std::sync::Arc;

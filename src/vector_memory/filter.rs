@@ -1,4 +1,4 @@
-//! Which documents are meant, by their metadata.
+//! Selects documents by their metadata.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A folder of a host's own documents, found by meaning under a metadata filter.
+//! A folder of your program's own documents, found by meaning under a metadata filter.
 //!
 //! ```
 //! use adage::embed::HashingEmbedder;
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A write is on disk when it returns; a batch is there whole or not at all.
+//! A write is on disk when it returns; a batch is written completely or not at all.
 
 mod builder;
 mod embedding;

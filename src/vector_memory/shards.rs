@@ -1,4 +1,4 @@
-//! A map whose clones share what they did not change.
+//! A map whose clones share the entries that they did not change.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;

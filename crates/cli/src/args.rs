@@ -27,8 +27,8 @@ use crate::trust::Trust;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
-/// Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 not done (the message says why),
-/// 2 the command line is wrong.
+/// Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 not done (the message says why), 2 wrong command
+/// line.
 #[derive(Parser)]
 #[command(name = "adage", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Learn a lesson from flags, or lessons from standard input, one JSON object per line
     Learn(Learn),
-    /// Change a lesson: its fields that are given as flags, or all of them in an editor. It is replaced; undo takes that back
+    /// Change a lesson: the fields given as flags, or all of them in an editor. The old text is replaced; undo restores it
     Edit(Edit),
     /// Print the lessons to put before a task
     Context(Context),
@@ -63,7 +63,7 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 300)]
         window: u64,
     },
-    /// Count a showing of a lesson that you put before a task yourself; prints its receipt
+    /// Count a showing of a lesson that you showed yourself; prints its receipt
     Record { lesson: String },
     /// Record that a lesson helped
     Helpful { lesson: String },
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Mark a lesson as graduated: another text covers it, such as a skill or a page of rules
     Graduate {
         lesson: String,
-        /// Take the mark away
+        /// Remove the mark
         #[arg(long)]
         not: bool,
     },
@@ -86,9 +86,9 @@ pub(crate) enum Command {
     Prune(Prune),
     /// Remove a lesson for good
     Remove { lesson: String },
-    /// Remove every lesson that was drawn from a session, those that await review too
+    /// Remove every lesson that was drawn from a session, including those that await review
     Retract { session: String },
-    /// Delete a lesson and every word of it, also from the backup, the history and quarantine; cannot be undone
+    /// Delete a lesson and all its text, also from the backup, the history and quarantine; cannot be undone
     Forget { lesson: String },
     /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id
     Undo { id: String },
@@ -98,9 +98,9 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// Say what showing a lesson did to how tasks went, by the receipts that chance decided (settings: credit)
+    /// Estimate how showing a lesson changed outcomes, from receipts with random withholding (settings: credit)
     Effect { lesson: String },
-    /// Say what another gate would have come to, by a log of receipts
+    /// Estimate how another gate would have done, from a log of receipts
     Replay(Replay),
     /// Print the most recent mistakes
     Failures {
@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Sessions {
         /// Folder with the sessions: Claude Code, Codex, gemini-cli, pi, `OpenAI` or Anthropic messages
         folder: PathBuf,
-        /// List all others too, each with the reason
+        /// Also list the other sessions, each with the reason why it is left out
         #[arg(long)]
         all: bool,
     },
@@ -124,25 +124,25 @@ pub(crate) enum Command {
         #[arg(long)]
         accept: bool,
     },
-    /// Repair a broken playbook file row by row, and take back what is only in quarantine
+    /// Repair a broken playbook file row by row, and recover rows that are only in quarantine
     Repair {
         /// Print what would be taken from where; change nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Write the playbook file now; one over 1 MiB is otherwise behind its log for a while
+    /// Write the playbook file now; a file over 1 MiB is otherwise written only now and then
     Checkpoint,
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
-    /// Put the playbook of a backup in the place of the present one, which is kept in quarantine
+    /// Replace the playbook with that of a backup; the present one is kept in quarantine
     Restore { folder: PathBuf },
-    /// Embed the lessons that have no vector yet, so that the next recall does not wait for it (after a clone, say)
+    /// Embed the lessons that have no vector yet (after a clone, say), so that the next recall need not
     Embed,
     /// Test what this installation needs: folder, lock, model
     Doctor,
     /// Find lessons in agents' session files
     Mine(Mine),
-    /// Stop suggesting this for 30 days
+    /// Stop suggesting a lesson or skill for 30 days
     Skip { name: String },
     /// Suggest again what was skipped: one name, or everything
     ResetSkips { name: Option<String> },
@@ -150,35 +150,35 @@ pub(crate) enum Command {
     Inbox(Inbox),
     /// Review what is in the inbox, one by one
     Review(Roots),
-    /// Skills: lessons as instructions of their own, in SKILL.md files
+    /// List, import, export, match and promote skills: lessons as SKILL.md files
     Skills {
         #[command(subcommand)]
         command: skills::Command,
     },
     /// Keep the memory's own draft skills in order; prints the plan unless --apply is given
     Curate(Curate),
-    /// Fit when to answer and when to be silent to queries of your own, each with the lesson that answers it or none
+    /// Tune when to show lessons and when to show none, from your own queries and the lesson that answers each
     Calibrate(Calibrate),
-    /// List, read and write settings, each with its origin
+    /// List, read and write settings; shows where each was set
     Config {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
     /// Serve the memory to agents by the Model Context Protocol, over standard input and output
     Mcp(Mcp),
-    /// Measure retrieval and merging on folders of data: a table, and a page with plots
+    /// Measure retrieval and merging on folders of data; prints a table, and can write a page with plots
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     Import(Import),
-    /// Make the memory, kept out of repositories unless it is shared; and set agents up to use it
+    /// Create the memory, which git ignores unless it is shared, and set up agents to use it
     Init(Init),
-    /// Answer an agent's hook: its JSON on standard input, the answer in its form on standard output; always exit code 0
+    /// Answer an agent's hook: reads its JSON on standard input, prints the answer in its form; always exit code 0
     Hook(Hook),
     /// Print the completions of a shell: `adage completions bash > ~/.local/share/bash-completion/completions/adage`
     Completions(Completions),
     /// Write manual pages into a folder, such as `~/.local/share/man/man1`
     Man(Man),
-    /// Let the folder's lessons and skills be used: it was made by somebody else, or a pull brought some
+    /// Admit a folder that somebody else made, or lessons and skills that a pull brought
     Trust(Trust),
     /// Print the lessons, or write them into a file for other programs
     Export(Export),

@@ -17,7 +17,7 @@ use crate::settings;
 
 #[derive(Args)]
 pub(crate) struct Calibrate {
-    /// JSON lines: {"query": "…", "lesson": "id or trigger"}, or null for a lesson where none answers; at least 40
+    /// JSON lines: {"query": "…", "lesson": "id or trigger"}, or null for the lesson if none answers; at least 40
     file: PathBuf,
     /// Keep the fit in your settings without asking, if it is better
     #[arg(long)]

@@ -63,10 +63,10 @@ pub(crate) struct Prune {
     /// Only print them
     #[arg(long)]
     dry_run: bool,
-    /// How often a lesson was judged at least [default: as configured, 5]
+    /// Only lessons that were judged at least this often [default: as configured, 5]
     #[arg(long, value_name = "N")]
     min_retrievals: Option<u64>,
-    /// At most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
+    /// Archive at most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
     #[arg(long, value_name = "SHARE")]
     max_fraction: Option<f64>,
 }

@@ -25,16 +25,16 @@ pub(crate) enum ConfigCommand {
     },
     /// One setting
     Get { key: String },
-    /// Set one in the memory's config.toml, or in your own: `adage config set retention.capacity 80`
+    /// Set one setting in the memory's config.toml, or in your own: `adage config set retention.capacity 80`
     Set {
         key: String,
-        /// As in TOML; what is not TOML is a text
+        /// The value, as in TOML; anything that is not TOML is a string
         value: String,
         /// For all memories, in your own settings
         #[arg(long)]
         user: bool,
     },
-    /// Give a setting its default again
+    /// Reset a setting to its default
     Unset {
         key: String,
         /// In your own settings

@@ -25,7 +25,7 @@ pub(crate) struct Import {
     /// jsonl, memory, agents or ace; detected from the file if omitted
     #[arg(long)]
     format: Option<exchange::Format>,
-    /// Only say what would become of the lessons
+    /// Only print what would happen to the lessons
     #[arg(long)]
     dry_run: bool,
 }

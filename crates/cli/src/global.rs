@@ -54,7 +54,7 @@ pub(crate) struct Global {
     /// Maximum number of lessons per project and role
     #[arg(long, global = true, value_name = "N", hide_short_help = true)]
     pub(crate) capacity: Option<usize>,
-    /// Let a smaller --capacity archive lessons that are there
+    /// Allow a smaller --capacity to archive present lessons
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) yes: bool,
     /// Learn nothing from sessions: `mine` only prints its suggestions
@@ -63,7 +63,7 @@ pub(crate) struct Global {
     /// Folder of the project's skills; each text awaits review before it is shown
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) project_skills: Vec<PathBuf>,
-    /// Another folder of skills, trusted as its files say
+    /// Another folder of skills; its files say how far each skill is trusted
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) extra_skills: Vec<PathBuf>,
     /// Merging of near lessons: unless their values differ (the default), always, or never

@@ -53,7 +53,7 @@ struct Fields {
     /// What to do instead
     #[arg(long, allow_hyphen_values = true)]
     correct_pattern: Option<String>,
-    /// Code that shows it
+    /// Code example
     #[arg(long, visible_alias = "code", allow_hyphen_values = true)]
     code_example: Option<String>,
     /// Topics, separated by commas

@@ -13,7 +13,7 @@ use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Completions {
-    /// Whose completions are printed
+    /// Shell whose completions are printed
     shell: Shell,
 }
 

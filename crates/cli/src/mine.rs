@@ -39,7 +39,7 @@ pub(crate) struct Mine {
     /// auto, claude-code, codex, gemini, openai or anthropic
     #[arg(long, default_value = "auto")]
     format: Format,
-    /// Everything that the rules find, not only the best of each rule
+    /// Suggest everything that the rules find, not only the best of each rule
     #[arg(long)]
     all: bool,
     /// Only print the suggestions

@@ -1,7 +1,7 @@
 //! Unified diffs of several files: read strictly, applied at exactly the place they name.
 //!
-//! A diff library reads the hunks, applies, makes and merges them. It is asked only after every byte was accounted for and every
-//! hunk was found at its stated lines: left alone, it passes over text between hunks and looks for another place.
+//! A diff library reads the hunks, applies, makes and merges them. It is called only after every byte was accounted for and every
+//! hunk was found at its stated lines: by itself, it skips text between hunks and searches for another place.
 
 mod recount;
 mod scan;

@@ -1,7 +1,7 @@
 //! The grammar of a patch, read strictly: every byte belongs to a diff, every count holds.
 //!
-//! The diff library reads leniently: it passes over text around a diff and over hunks behind such text. Here nothing is passed
-//! over, so that what a person was shown is what is applied.
+//! The diff library reads leniently: it skips text around a diff and hunks behind such text. This scan skips nothing, so that what
+//! a person was shown is what is applied.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Spellings and what stands there, case by case.
+//! Spellings of targets and what is on disk there, case by case.
 
 use super::*;
 use crate::proposal::Patch;

@@ -1,4 +1,4 @@
-//! When two skills are one, and what the one says.
+//! When two skills are merged, and what the merged skill says.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Curation: which drafts are one, which are not used, which nobody wants (docs/spec/skills.md, 3). A pure stage.
+//! Curation: which drafts are duplicates, which are not used, which nobody wants (docs/spec/skills.md, 3). A pure stage.
 //!
-//! What a person wrote, brought in, checked, promoted or keeps files beside is never changed, merged away or removed. Of
-//! two skills with one body the draft goes; of two drafts on one subject whose steps agree the older name stays. A second
-//! run on what a first one made does nothing.
+//! A skill that a person wrote, imported, checked, promoted or added files to is never changed, merged away or removed. Of two
+//! skills with the same body, the draft is merged away; of two drafts on one subject whose steps agree, the older name is kept. A
+//! second run on the result of a first one does nothing.
 
 mod gate;
 mod merge;

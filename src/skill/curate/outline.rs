@@ -1,4 +1,4 @@
-//! A skill's body by its headings. What stands in a fence is no heading.
+//! A skill's body by its headings. A line in a fence is not a heading.
 
 use std::ops::Range;
 

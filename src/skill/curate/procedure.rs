@@ -1,4 +1,4 @@
-//! When two skills tell the same procedure, whatever the sessions that they were drawn from made of it.
+//! When two skills describe the same procedure, however the sessions from which they were drawn varied it.
 
 use std::collections::BTreeSet;
 

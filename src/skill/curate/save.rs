@@ -1,4 +1,4 @@
-//! Saving what sessions suggest, without a person: a few a run, and only what passes the gate (docs/spec/skills.md, 3.1).
+//! Saving what sessions suggest, without a person: a few per run, and only what passes the gate (docs/spec/skills.md, 3.1).
 
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub struct AutoSave {
 #[non_exhaustive]
 pub enum Declined {
     /// Skills are not saved without a person.
-    #[error("skills are not saved by themselves here")]
+    #[error("automatic saving of skills is off")]
     Off,
     /// The gate does not let the lesson in that it is made from.
     #[error(transparent)]
@@ -38,7 +38,7 @@ pub enum Declined {
     #[error(transparent)]
     NotWorded(#[from] NotWorded),
     /// A skill was made of the same text before; a person may have taken it out since.
-    #[error("skill {0} was made of it before")]
+    #[error("skill {0} was made from it before")]
     MadeBefore(SkillName),
     /// There is a skill that says the same.
     #[error("skill {0} says the same")]

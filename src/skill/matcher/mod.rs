@@ -86,7 +86,7 @@ pub enum NoMatch {
     #[error("there are no skills")]
     NoSkills,
     /// All skills wait for a person or are loaded anyway.
-    #[error("none of the {n_listed} skills competes: they wait for review, or are always loaded")]
+    #[error("none of the {n_listed} skills can match: they await review, or are always loaded")]
     NoneMatchable {
         /// How many there are.
         n_listed: usize,
@@ -95,7 +95,7 @@ pub enum NoMatch {
     #[error("no slot is left for a skill")]
     NoSlots,
     /// The text has no word that could tell.
-    #[error("the text has no word that tells what it is about")]
+    #[error("the text has no word that says what it is about")]
     NothingAsked,
     /// Words ran, and no skill has enough points.
     #[error("the best skill has {best} points, it needs {threshold}")]
@@ -124,7 +124,7 @@ pub enum Fallback {
     #[error("there is no embedder")]
     NoEmbedder,
     /// No skill lay near enough.
-    #[error("no skill lay near enough; the nearest: {best:?}")]
+    #[error("no skill is near enough; the nearest: {best:?}")]
     NothingNear {
         /// Cosine similarity of the nearest skill.
         best: Option<f32>,

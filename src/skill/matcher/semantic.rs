@@ -1,4 +1,4 @@
-//! Matching by meaning: skills whose vectors lie near the query's.
+//! Matching by meaning: skills whose vectors are near the query's.
 
 use std::collections::BTreeMap;
 

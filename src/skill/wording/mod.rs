@@ -1,5 +1,5 @@
-//! A draft worded better by the host's language model (docs/spec/skills.md, 3.0). The model words; what is done stays
-//! what was observed.
+//! A draft worded better by the host's language model (docs/spec/skills.md, 3.0). The model only changes the wording; the steps
+//! stay as observed.
 
 use adage_redact::{Redactor, strip_invisible};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub enum NotWorded {
     #[error("there is no model to word it")]
     NoModel,
     /// Untrusted content could have shaped it: a model that reads it could do what it says.
-    #[error("untrusted content could have shaped it, so no model is shown it")]
+    #[error("it may come from untrusted content, so no model sees it")]
     Tainted,
     /// The model gave no answer.
     #[error("the model failed: {0}")]
@@ -45,7 +45,7 @@ pub enum NotWorded {
         reason: String,
     },
     /// Nothing in the answer could be taken.
-    #[error("the model made nothing better")]
+    #[error("the model improved nothing")]
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! The lines of the log: one change each, with a checksum that a person can leave alone.
+//! The lines of the log: one change each, with a checksum.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! A cache of where each document is in the log, so that an open need not read the documents.
 //!
-//! It is of a log's beginning: the name of the log, how far it goes and the checksum of these bytes are in it, and an open that
-//! finds another beginning reads the log instead. Lines behind it are read as ever. It holds hashes of ids, texts and metadata,
-//! never the words themselves; a document is read from the log when it is asked for. Never wrong, at most missing.
+//! It covers the beginning of a log. It contains the log's name, and the length and checksum of the covered bytes; an open that
+//! finds another beginning reads the log instead. Lines behind the covered bytes are read from the log. It holds hashes of ids,
+//! texts and metadata, never the words themselves; a document is read from the log when it is asked for. Never wrong, at most
+//! missing.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;

@@ -29,7 +29,7 @@ const MAX_FILE: u64 = 4 << 20;
 
 #[derive(Args)]
 pub(crate) struct Init {
-    /// For a team: a repository may take the folder
+    /// For a team: the folder may be committed to a repository
     #[arg(long)]
     shared: bool,
     /// Write hooks and the MCP server into this agent's settings; may be repeated
@@ -38,7 +38,7 @@ pub(crate) struct Init {
     /// Only print what would be written
     #[arg(long, requires = "agents")]
     dry_run: bool,
-    /// Take the entries out of the agent's settings again; the memory stays
+    /// Remove the entries from the agent's settings again; the memory is kept
     #[arg(long, requires = "agents")]
     uninstall: bool,
 }

@@ -73,10 +73,10 @@ pub struct Broken {
 #[non_exhaustive]
 pub enum BrokenReason {
     /// It is no JSON.
-    #[error("no JSON: {0}")]
+    #[error("not JSON: {0}")]
     NotJson(String),
     /// It is JSON and no object.
-    #[error("no JSON object")]
+    #[error("not a JSON object")]
     NotAnObject,
     /// It is longer than the limit.
     #[error("longer than {max} bytes")]
