@@ -185,7 +185,7 @@ impl LessonDraft {
         self.set("verified", true).set("verification_attempted", true)
     }
 
-    /// Whether untrusted content could have shaped it; the rest of its provenance stays.
+    /// Whether it may come from untrusted content; the rest of its provenance stays.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         if let Value::Object(provenance) = self.row.entry("provenance").or_insert_with(|| json!({})) {

@@ -94,7 +94,7 @@ pub struct Provenance {
     /// The session it was drawn from, empty when there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub session: String,
-    /// Whether untrusted content could have shaped it.
+    /// Whether it may come from untrusted content.
     pub trust: Trust,
     /// The user's words that it stands on.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -61,7 +61,7 @@ pub enum Quality {
 /// Where a skill comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SkillProvenance {
-    /// Whether untrusted content could have shaped it.
+    /// Whether it may come from untrusted content.
     pub trust: Trust,
     /// The tools, sessions or files it was drawn from, each once, in order.
     pub sources: Vec<String>,

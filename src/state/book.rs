@@ -33,7 +33,7 @@ pub(crate) struct Removed {
 #[non_exhaustive]
 pub enum ReviewReason {
     /// It may come from untrusted content; a person has to promote exactly this text.
-    #[error("untrusted content could have shaped it")]
+    #[error("may come from untrusted content")]
     Tainted,
     /// A person promoted it, and what is shown of it was changed since.
     #[error("it was changed after a person promoted it")]

@@ -219,7 +219,7 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     assert_eq!(names, ["fix-tests", "fix-tests-2", "fix-tests-3"]);
     assert_eq!(declined.len(), 4, "{declined:#?}");
     assert!(declined.contains(&"none: it has no solution".to_owned()), "{declined:#?}");
-    assert!(declined.contains(&"tainted: untrusted content could have shaped it".to_owned()));
+    assert!(declined.contains(&"tainted: may come from untrusted content".to_owned()));
     assert!(declined.iter().any(|line| line == "short: it has neither a command nor a concrete rule"), "{declined:#?}");
     assert!(declined.contains(&"fix-tests: a run saves at most 3".to_owned()));
     let listed = playbook.skills().list().unwrap().skills;

@@ -85,7 +85,7 @@ pub struct Candidate {
     pub author: Author,
 }
 
-/// Whose words a text is made of: what decides whether untrusted content could have shaped it.
+/// Whose words a text is made of: what decides whether it may come from untrusted content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {

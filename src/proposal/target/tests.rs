@@ -73,13 +73,13 @@ fn private_patches_lead_to_markdown_files_of_the_folder() {
         ("/b.md", "has an empty part"),
         ("b.md/", "has an empty part"),
         ("cafe\u{301}.md", "normal form C"),
-        ("a\u{200b}.md", "not seen"),
-        ("a\u{200d}.md", "not seen"),
-        ("a\u{202e}dm.md", "not seen"),
-        ("\u{feff}a.md", "not seen"),
-        ("a\u{7}.md", "not seen"),
-        ("a\tb.md", "not seen"),
-        ("a\u{ad}.md", "not seen"),
+        ("a\u{200b}.md", "invisible or a bidirectional character"),
+        ("a\u{200d}.md", "invisible or a bidirectional character"),
+        ("a\u{202e}dm.md", "invisible or a bidirectional character"),
+        ("\u{feff}a.md", "invisible or a bidirectional character"),
+        ("a\u{7}.md", "invisible or a bidirectional character"),
+        ("a\tb.md", "invisible or a bidirectional character"),
+        ("a\u{ad}.md", "invisible or a bidirectional character"),
         ("a\\b.md", "backslash or a colon"),
         ("a.md:stream.md", "backslash or a colon"),
         ("NUL.md", "device on some systems"),
@@ -184,7 +184,7 @@ fn what_stands_there_decides() {
         }
     }
     let linked = Entry::File { n_links: 2, n_bytes: 9, is_writable: true };
-    check_view(Changes, &[linked], memory, &["a.md"], is("/home/me/memory/a.md has 2 names"));
+    check_view(Changes, &[linked], memory, &["a.md"], is("/home/me/memory/a.md has 2 hard links"));
     let fixed = Entry::File { n_links: 1, n_bytes: 9, is_writable: false };
     check_view(Changes, &[fixed], memory, &["a.md"], is("/home/me/memory/a.md may not be written"));
     check_view(Changes, &[FILE], Some("/elsewhere"), &["a.md"], is("/home/me/memory leads elsewhere"));

@@ -29,7 +29,7 @@ pub enum Declined {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Untrusted content could have shaped it.
-    #[error("untrusted content could have shaped it")]
+    #[error("may come from untrusted content")]
     Tainted,
     /// It says too little.
     #[error("{}", list(.0))]

@@ -254,7 +254,7 @@ fn a_run_saves_three_drafts_and_says_what_it_did_not() {
     assert_eq!(
         declined,
         [
-            "t: untrusted content could have shaped it",
+            "t: may come from untrusted content",
             "short: it has no overview, it names no common pitfalls, its body has 0 bytes, it needs 200, it has neither a command nor a concrete rule",
             "copy: skill known says the same",
             "a: skill a says the same",

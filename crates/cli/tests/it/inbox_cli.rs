@@ -77,7 +77,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     assert_eq!(names, ["private", "global", "skills/release"]);
     let lesson = listed[3]["name"].as_str().unwrap().to_owned();
     assert_eq!((&listed[3]["kind"], &listed[3]["lesson"]["trigger"]), (&json!("lesson"), &json!("parse dates")));
-    assert_eq!(listed[3]["reason"], "untrusted content could have shaped it");
+    assert_eq!(listed[3]["reason"], "may come from untrusted content");
     // Who does not name the file cannot apply the patch of it.
     let (code, out, err) = run(&memory, &["inbox", "list"]);
     assert!(
