@@ -82,14 +82,14 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
 }
 
 fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
-    if is_meant_to_fail(session, failed.turn) {
-        return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
-    }
     let next = next_calls(session, place, window);
     let error = error_line(failed.output());
     let Some(end) = end_of(session, failed, error, &next) else {
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
+    if is_meant_to_fail(session, failed.turn) || is_put_back(session, failed.turn, end.call.turn) {
+        return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
+    }
     let recovery = Recovery::new(session, failed, error, &next, end);
     if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
@@ -113,6 +113,21 @@ fn is_meant_to_fail(session: &Session<'_>, turn: usize) -> bool {
         _ => None,
     });
     MEANT.as_ref().zip(said).is_some_and(|(meant, said)| meant.is_match(said))
+}
+
+/// True where all that was changed between a failure and a success takes back what was changed before: it was broken to see a check
+/// fail.
+fn is_put_back(session: &Session<'_>, failed: usize, fixed: usize) -> bool {
+    let edits = session.edits(failed, fixed);
+    let before = session.edits(0, failed);
+    let takes_back = |edit: &&ToolCall| {
+        edit.replaced().is_some_and(|(old, new)| {
+            let is_its_opposite =
+                |other: &&ToolCall| other.replaced() == Some((new, old)) && other.changed_path() == edit.changed_path();
+            before.iter().any(is_its_opposite)
+        })
+    };
+    !edits.is_empty() && edits.iter().all(takes_back)
 }
 
 /// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.

@@ -150,3 +150,16 @@ fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
     let candidate = found.candidates.iter().find(|one| one.heuristic == Heuristic::ErrorRecovery).unwrap();
     assert_eq!((candidate.author, candidate.turns.as_slice()), (Author::Agent, &[0, 3][..]));
 }
+
+#[test]
+fn what_was_broken_to_see_a_check_fail_is_not_a_recovery() {
+    let fails = "! npm test # error: expected 2, got 3";
+    let (broken, put_back) = ("~ add.js: a + b => a - b", "~ add.js: a - b => a + b");
+    none(&[broken, fails, put_back, "$ npm test"]);
+    // Another change mends it.
+    let found = lesson(Heuristic::ErrorRecovery, &[broken, fails, "~ add.js: a - b => b + a", "$ npm test"]);
+    assert!(found["correct_pattern"].as_str().unwrap().contains("b + a"), "{found}");
+    // Nothing is taken back that was not done before.
+    let found = lesson(Heuristic::ErrorRecovery, &[fails, put_back, "$ npm test"]);
+    assert!(found["correct_pattern"].as_str().unwrap().contains("a + b"), "{found}");
+}
