@@ -165,7 +165,7 @@ impl fmt::Display for LearnOutcome {
             Self::Distinct { id, near, distance, why, .. } => {
                 write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
             }
-            Self::Review { id, reason, .. } => write!(f, "waits for review {id}: {reason}"),
+            Self::Review { id, reason, .. } => write!(f, "awaits review as {id}: {reason}"),
             Self::Refused { reason } => write!(f, "refused: {reason}"),
         }
     }

@@ -71,7 +71,7 @@ pub enum Trust {
     /// Nothing untrusted was read before the lesson was drawn.
     #[default]
     Trusted,
-    /// The session had read untrusted content. Sticky: waits for review until a person promotes exactly this text.
+    /// The session had read untrusted content. Sticky: awaits review until a person promotes exactly this text.
     Tainted,
 }
 

@@ -17,7 +17,7 @@ impl Playbook {
     /// Replaces a lesson by itself with these fields changed: what the draft does not give stays. The lesson as it was is archived,
     /// and the outcome is [`LearnOutcome::Superseded`], which [`Playbook::undo`] takes back.
     ///
-    /// An edit is a person's, unless the draft names a `source`: a program's edit of a person's lesson waits for review.
+    /// An edit is a person's, unless the draft names a `source`: a program's edit of a person's lesson awaits review.
     ///
     /// ```
     /// use adage::{LearnOutcome, LessonDraft, Playbook, build_lesson};

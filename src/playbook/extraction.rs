@@ -90,7 +90,7 @@ impl Playbook {
     }
 
     /// Lets the lessons of an [`Extraction`] in, all in one commit. One that supersedes a known lesson takes its place if that
-    /// one was mined and not verified and is of the same realm, as one change that can be undone; otherwise it waits for review.
+    /// one was mined and not verified and is of the same realm, as one change that can be undone; otherwise it awaits review.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].

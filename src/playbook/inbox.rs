@@ -403,7 +403,7 @@ impl fmt::Display for Notice {
             counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
         let verb = if self.n_patches + self.n_skills + self.n_lessons == 1 { "waits" } else { "wait" };
         match parts.split_last() {
-            None => f.write_str("nothing waits for review"),
+            None => f.write_str("nothing awaits review"),
             Some((last, [])) => write!(f, "{last} {verb} for review"),
             Some((last, first)) => write!(f, "{} and {last} {verb} for review", first.join(", ")),
         }

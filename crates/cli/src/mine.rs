@@ -279,7 +279,11 @@ impl Miner<'_> {
         } else {
             format!("{n_learned} learned, {n_review} for review")
         };
-        self.out.line(&format!("{n_sessions} sessions, {n_suggested} suggestions, {outcome}"))?;
+        self.out.line(&format!(
+            "{}, {}, {outcome}",
+            counted(n_sessions, "session"),
+            counted(n_suggested, "suggestion")
+        ))?;
         if self.cancel.is_cancelled() {
             say("interrupted; what was read is learned, the rest is unchanged");
             return Ok(ExitCode::from(INTERRUPTED));

@@ -105,7 +105,7 @@ pub struct Extracted {
     /// The words, and where they stand.
     pub evidence: Evidence,
     /// The known lesson that the model says it replaces; the draft's provenance says so too. It goes when this one is learned
-    /// if it was mined itself, is of the same realm and not verified; otherwise this one waits for review.
+    /// if it was mined itself, is of the same realm and not verified; otherwise this one awaits review.
     pub supersedes: Option<LessonId>,
 }
 

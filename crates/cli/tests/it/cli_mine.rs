@@ -55,15 +55,15 @@ fn files_and_folders_are_mined_once() {
     let dry = shell.call(&["mine", file, "--dry-run"]);
     assert_eq!(dry.code, 0, "{}", dry.err);
     assert!(dry.out.starts_with("error-recovery  error-pip  (turns 12, 13)\n  when  "), "{}", dry.out);
-    assert!(dry.out.ends_with("1 sessions, 1 suggestions, nothing was learned\n"), "{}", dry.out);
+    assert!(dry.out.ends_with("1 session, 1 suggestion, nothing was learned\n"), "{}", dry.out);
     assert!(!shell.path().join("memory").exists());
 
     let objects = shell.call(&["mine", file, "--json"]).objects();
     assert_eq!((&objects[0]["heuristic"], &objects[0]["session"]), (&json!("error-recovery"), &json!("monday")));
-    assert!(objects[0]["learned"].as_str().unwrap().starts_with("waits for review "), "{objects:?}");
+    assert!(objects[0]["learned"].as_str().unwrap().starts_with("awaits review as "), "{objects:?}");
     let both = shell.call(&["mine", folder.to_str().unwrap()]);
     assert!(both.out.contains("refused: it was drawn from session monday before"), "{}", both.out);
-    assert!(both.out.ends_with("2 sessions, 1 suggestions, 0 learned, 0 for review\n"), "{}", both.out);
+    assert!(both.out.ends_with("2 sessions, 1 suggestion, 0 learned, 0 for review\n"), "{}", both.out);
     assert_eq!(n_waiting(&shell), 1, "what two sessions of a project suggest waits once");
 
     fs::write(folder.join("notes.GZ"), "not gzip").unwrap();
@@ -159,7 +159,7 @@ fn a_model_on_a_server_is_asked() {
     let file = file.to_str().unwrap();
     let said = shell.call(&["mine", file, "--model-url", &url, "--model-name", "small"]);
     assert!(said.code == 0 && said.out.contains("model  (turn 7)\n  when  going on with the parts"), "{}", said.out);
-    assert!(said.out.ends_with("1 sessions, 2 suggestions, 0 learned, 2 for review\n"), "{}", said.out);
+    assert!(said.out.ends_with("1 session, 2 suggestions, 0 learned, 2 for review\n"), "{}", said.out);
     assert!(server.requests.recv().unwrap().contains("\"model\":\"small\""));
 
     let broken = Server::saying(response("500 Internal Server Error", "", "oh"));
