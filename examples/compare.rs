@@ -8,7 +8,7 @@
 //!
 //! `DIR` holds `queries.npy` (f32) and `base_f32.npy` (one row a vector), or `base_i8.npy` (codes) and `base_scale.npy` (one f32 a
 //! row). `FILE` has a text a line, embedded with the bundled model, every tenth of them a query; `--save` writes the vectors to
-//! `DIR` and measures nothing. Synthetic vectors lie in clusters.
+//! `DIR` and measures nothing. Synthetic vectors form clusters.
 //!
 //! Further options: `--kinds exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
 //! `--together 1,16,1000` (queries of one call, one unless said otherwise), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of

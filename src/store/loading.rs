@@ -127,7 +127,7 @@ impl Store {
             }
             // What the last commit did not come to write, or a file that is not written at every commit, by a person too.
             let goes_on = log.needs_file() && own == log.base && (is_known || !is_untouched);
-            // The backup is written after the file: where it is no newer, no later commit came to write the file either.
+            // The backup is written after the file. If the backup is not newer, no later commit wrote the file either.
             let is_last = is_known
                 && is_untouched
                 && is_advanced

@@ -40,7 +40,7 @@ impl WordSet {
         self.may_have(word) && self.words.contains(word)
     }
 
-    /// Most words are told by their length and first letter.
+    /// Most words are distinguished by their length and first letter.
     fn may_have(&self, word: &str) -> bool {
         word.len() < MAX_LEN && self.lengths.get(first(word)).is_some_and(|lengths| lengths >> word.len() & 1 == 1)
     }

@@ -2,6 +2,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::wording::folded;
+
 /// From here on a sentence says what to do.
 const TELLS: f64 = 0.5;
 
@@ -62,7 +64,7 @@ pub(super) fn is_verb(word: &str) -> bool {
 }
 
 fn weigh(sentence: &str) -> Weights {
-    let typed = sentence.to_lowercase().replace('\u{2019}', "'");
+    let typed = folded(sentence);
     let words: Vec<&str> = typed.unicode_words().collect();
     let n_lead = words.iter().take_while(|word| LEAD.contains(word)).count();
     let head = words.get(n_lead..).unwrap_or_default();

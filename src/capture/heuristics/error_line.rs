@@ -15,7 +15,7 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
 }
 
 /// The first line with a sign of a failure that says what failed.
-pub(super) fn told_error(output: &str) -> Option<&str> {
+fn told_error(output: &str) -> Option<&str> {
     let mut signs = output.lines().filter_map(outcome::error_line).map(str::trim);
     signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
 }

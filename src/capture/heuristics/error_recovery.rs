@@ -87,10 +87,11 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     let Some(end) = end_of(session, failed, error, &next) else {
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
-    if is_meant_to_fail(session, failed.turn) || is_put_back(session, failed.turn, end.call.turn) {
+    let edits = session.edits(failed.turn, end.call.turn);
+    if is_meant_to_fail(session, failed.turn) || take_back(&edits, session, failed.turn) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
-    let recovery = Recovery::new(session, failed, error, &next, end);
+    let recovery = Recovery::new(session, failed, error, &next, end, edits);
     if let Some(hurdle) = recovery.hurdle() {
         return Trial::refused(failed.turn, hurdle);
     }
@@ -115,16 +116,13 @@ fn is_meant_to_fail(session: &Session<'_>, turn: usize) -> bool {
     MEANT.as_ref().zip(said).is_some_and(|(meant, said)| meant.is_match(said))
 }
 
-/// True where all that was changed between a failure and a success takes back what was changed before: it was broken to see a check
-/// fail.
-fn is_put_back(session: &Session<'_>, failed: usize, fixed: usize) -> bool {
-    let edits = session.edits(failed, fixed);
-    let before = session.edits(0, failed);
+/// True where edits only take back what was changed before a turn: it was broken to see a check fail.
+fn take_back(edits: &[&ToolCall], session: &Session<'_>, turn: usize) -> bool {
     let takes_back = |edit: &&ToolCall| {
         edit.replaced().is_some_and(|(old, new)| {
             let is_its_opposite =
-                |other: &&ToolCall| other.replaced() == Some((new, old)) && other.changed_path() == edit.changed_path();
-            before.iter().any(is_its_opposite)
+                |other: &ToolCall| other.replaced() == Some((new, old)) && other.changed_path() == edit.changed_path();
+            session.edits_in(0, turn).any(|(_, other)| is_its_opposite(other))
         })
     };
     !edits.is_empty() && edits.iter().all(takes_back)
@@ -178,16 +176,8 @@ fn is_test(file: &str) -> bool {
 /// True for a command that changed something which the failing one may have needed: no check, no commit beside a failing
 /// build.
 fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
-    may_follow(call) || (is_change(call) && failed.line.publishes())
-}
-
-/// True for a command that changed something, and not only recorded what was changed.
-fn may_follow(call: &TerminalCall<'_>) -> bool {
-    is_change(call) && !(call.line.commits() || call.line.closes() || call.line.publishes())
-}
-
-fn is_change(call: &TerminalCall<'_>) -> bool {
-    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks
+    let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
+    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks && !is_aside
 }
 
 /// True for a check of all that a failed check complained about: on all of its files or more, or on what its output says failed.
@@ -195,8 +185,7 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     let plain = |word: &str| word.trim_start_matches("./").trim_end_matches(['/', '.']).to_owned();
     let operands = |call: &TerminalCall<'_>| call.line.operands().map(plain).collect::<HashSet<_>>();
     let (own, others) = (operands(failed), operands(later));
-    let is_narrowed = |text: &str| [" -run ", " -k ", " --test ", " -t ", "::"].iter().any(|mark| text.contains(mark));
-    let is_narrow = is_narrowed(later.line.text());
+    let is_narrow = [" -run ", " -k ", " --test ", " -t ", "::"].iter().any(|mark| later.line.text().contains(mark));
     let is_whole = !is_narrow && (others.is_empty() || others.contains("") || own.is_subset(&others));
     let complaints: Vec<&str> = failed.output().lines().filter(|line| outcome::is_failed_test(line)).collect();
     let is_named = |word: &String| word.len() > 3 && complaints.iter().any(|line| line.contains(word.as_str()));
@@ -207,14 +196,13 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
 }
 
 /// The checks that two lines have in common, where the lines are too long to be shown.
-fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<(CommandLine, CommandLine)> {
+fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<CommandLine> {
     let checks = |call: &TerminalCall<'_>| -> Vec<String> {
         call.steps.iter().filter(|step| step.purpose == Purpose::Checks).map(Step::text).collect()
     };
     let others = checks(fixed);
     let common: Vec<String> = checks(failed).into_iter().filter(|step| others.contains(step)).collect();
-    let line = CommandLine::parse(&common.join(" && "));
-    (!common.is_empty()).then(|| (line.clone(), line))
+    (!common.is_empty()).then(|| CommandLine::parse(&common.join(" && ")))
 }
 
 /// The words that differ. Where the error blames the command, the words that only cut the output may be the ones.
@@ -227,12 +215,12 @@ fn changes(failed: &CommandLine, fixed: &CommandLine, error: Option<&str>) -> Ve
 
 /// What the agent said of a failure after which files were changed: before the first change, else between it and the last.
 fn account_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Account> {
-    let turns = session.edit_turns(failed.turn, fixed.turn);
     if has_many_causes(failed.output()) {
         return None;
     }
+    let (turns, edits): (Vec<usize>, Vec<&ToolCall>) = session.edits_in(failed.turn, fixed.turn).unzip();
     let mut evidence = format!("{}\n{}", failed.line.text(), failed.output());
-    evidence.extend(session.edits(failed.turn, fixed.turn).into_iter().map(edit_text));
+    evidence.extend(edits.into_iter().map(edit_text));
     let until = |end: &usize| account(session, failed.turn, *end, &evidence);
     turns.first().and_then(until).or_else(|| turns.last().and_then(until))
 }
@@ -250,12 +238,12 @@ impl<'s, 't> Recovery<'s, 't> {
         error: Option<&'s str>,
         next: &[&'s TerminalCall<'t>],
         end: End<'s, 't>,
+        edits: Vec<&'t ToolCall>,
     ) -> Self {
         let fixed = end.call;
         let project = session.transcript.project.as_str();
         let within = |line: &CommandLine| CommandLine::parse(&within(line.text(), project));
         let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
-        let edits = session.edits(failed.turn, fixed.turn);
         let between = next.iter().take(end.n_before).copied();
         let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
         let shown = |error| {
@@ -267,14 +255,16 @@ impl<'s, 't> Recovery<'s, 't> {
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
         let (mut before, mut after) =
             blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
-        if is_script(&before.plain_text()) || is_script(&after.plain_text()) {
-            (before, after) = common_checks(failed, fixed).unwrap_or((before, after));
+        if (is_script(&before.plain_text()) || is_script(&after.plain_text()))
+            && let Some(checks) = common_checks(failed, fixed)
+        {
+            (before, after) = (checks.clone(), checks);
         }
         let Attempts { first, mut tried } = attempts(session, failed, error);
         if let Some(first) = first.filter(|_| blamed.is_some() && before == failed.line) {
             before = first;
         } else {
-            // What failed last is told by itself.
+            // The lesson names what failed last anyway.
             tried.retain(|line| line.plain_text() != failed.line.plain_text());
         }
         tried.retain(|line| !is_script(&line.plain_text()));
@@ -325,10 +315,11 @@ impl<'s, 't> Recovery<'s, 't> {
             // the two it was.
             let is_about_code = is_finding(error) || self.failed.output().lines().any(outcome::is_failed_test);
             let is_mended_between = !self.edits.is_empty() || !self.remedies.is_empty();
-            let is_same_check = self.account.is_some() && covers(self.failed, self.fixed);
-            if is_same_check {
-                // Another way to write it.
-            } else if is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed) {
+            // Another way to write the check is no other run.
+            let is_same_check = || self.account.is_some() && covers(self.failed, self.fixed);
+            let is_unsure =
+                is_about_code || is_mended_between || (self.relation == Relation::SameProgram && !is_blamed);
+            if is_unsure && !is_same_check() {
                 return Some(RejectedBecause::OtherRun { n_edited: self.edits.len() });
             }
         }

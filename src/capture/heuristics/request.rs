@@ -9,7 +9,7 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cues;
-use super::wording::sentences;
+use super::wording::{folded, sentences};
 
 /// Words that carry something; fewer are a remark.
 const MIN_CONTENT_WORDS: usize = 3;
@@ -82,7 +82,7 @@ fn tells(sentence: &str) -> bool {
         "analyze",
         "rewrite",
     ];
-    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(sentence);
     let words: Vec<&str> = cues::without_lead(lower.unicode_words().collect());
     let opens = |phrase: &str| words.starts_with(&phrase.split(' ').collect::<Vec<_>>());
     let first = words.first().copied().unwrap_or_default();
@@ -92,7 +92,7 @@ fn tells(sentence: &str) -> bool {
 }
 
 fn is_manner(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(sentence);
     MANNERS
         .iter()
         .any(|opening| lower.strip_prefix(opening).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
@@ -134,7 +134,7 @@ pub(super) fn points_back(sentence: &str) -> bool {
 fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
     /// After so many words of content, a word points at one of them.
     const NAMED_AFTER: usize = 3;
-    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(sentence);
     let mut n_content = 0;
     for word in lower.unicode_words() {
         if is_pointing(word) && n_content < NAMED_AFTER {
@@ -146,7 +146,7 @@ fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
 }
 
 pub(super) fn n_content_words(sentence: &str) -> usize {
-    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(sentence);
     lower.unicode_words().filter(|word| is_content(word)).count()
 }
 

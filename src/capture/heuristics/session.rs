@@ -186,12 +186,12 @@ impl<'t> Session<'t> {
 
     /// The edits in turns `from..to` that did not fail.
     pub(super) fn edits(&self, from: usize, to: usize) -> Vec<&'t ToolCall> {
-        self.changes_in(from, to).map(|(_, call)| call).filter(|call| call.status != Status::Failed).collect()
+        self.edits_in(from, to).map(|(_, call)| call).collect()
     }
 
-    /// The turns of the edits in turns `from..to` that did not fail.
-    pub(super) fn edit_turns(&self, from: usize, to: usize) -> Vec<usize> {
-        self.changes_in(from, to).filter(|(_, call)| call.status != Status::Failed).map(|(turn, _)| turn).collect()
+    /// The same, each with its turn.
+    pub(super) fn edits_in(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, &'t ToolCall)> {
+        self.changes_in(from, to).filter(|(_, call)| call.status != Status::Failed)
     }
 
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.

@@ -57,8 +57,8 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
         if explicit_instruction::is_instruction(session, said.turn, text) {
             continue;
         }
-        let quote = Quote::of(text, &said.sentences);
-        if let Some(quote) = quote.filter(|_| said.probability >= HEARD) {
+        let is_heard = said.probability >= HEARD;
+        if let Some(quote) = is_heard.then(|| Quote::of(text, &said.sentences)).flatten() {
             heard.push(Heard { said, text, quote, times: 1, is_old: false });
         } else {
             let because = RejectedBecause::NotHeard { probability: said.probability };
@@ -156,11 +156,11 @@ impl Heard<'_> {
 
     /// The quote, and what was being done where it needs that to be understood.
     fn in_context(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> String {
-        let about = self.subject(session, first_untrusted).doing;
-        match about {
-            Some(doing) if !self.quote.stands_alone() => format!("{} ({doing})", self.told()),
-            _ => self.told(),
+        if self.quote.stands_alone() {
+            return self.told();
         }
+        let doing = self.subject(session, first_untrusted).doing;
+        doing.map_or_else(|| self.told(), |doing| format!("{} ({doing})", self.told()))
     }
 
     fn evidence(&self) -> Evidence {

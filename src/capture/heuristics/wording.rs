@@ -124,6 +124,17 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
+/// A text that begins with a capital letter.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A text as words are compared: in lower case, with the plain apostrophe.
+pub(super) fn folded(text: &str) -> String {
+    text.to_lowercase().replace('\u{2019}', "'")
+}
+
 /// The character range of a byte range. Both ends lie between characters.
 pub(super) fn char_range(text: &str, start: usize, end: usize) -> (usize, usize) {
     let chars_to = |place: usize| text.char_indices().take_while(|(at, _)| *at < place).count();

@@ -11,7 +11,7 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::session::Session;
-use crate::capture::heuristics::wording::sentences;
+use crate::capture::heuristics::wording::{capitalised, sentences};
 
 /// Longer is a report, not the reason of one failure.
 const MAX_CHARS: usize = 420;
@@ -133,10 +133,7 @@ static INTENTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// What is to be done, where a sentence announces it: `Let me add the flag:` is "Add the flag:".
 fn intention(text: &str) -> Option<String> {
     let found = INTENTION.as_ref()?.find(text)?;
-    let rest = text.get(found.end()..)?;
-    let mut letters = rest.chars();
-    let first = letters.next()?;
-    Some(first.to_uppercase().chain(letters).collect())
+    Some(capitalised(text.get(found.end()..)?)).filter(|rest| !rest.is_empty())
 }
 
 /// True for an announcement that says what is done, and not that something will be looked at or mended.

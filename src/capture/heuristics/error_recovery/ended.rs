@@ -68,7 +68,7 @@ fn passed<'s, 't>(
     };
     let is_part = |end: &End<'_, '_>| {
         let is_about_code =
-            || error.is_some_and(is_finding) || !session.edit_turns(failed.turn, end.call.turn).is_empty();
+            || error.is_some_and(is_finding) || session.edits_in(failed.turn, end.call.turn).next().is_some();
         !matches!(end.relation, Relation::Rerun | Relation::Prepared) && is_about_code()
     };
     related.min_by_key(|end| (end.relation == Relation::SameProgram, is_part(end), end.n_before)).or_else(replaced)

@@ -14,7 +14,7 @@ use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
 use crate::lesson::build_lesson;
 
-pub(super) const MAX_ERROR_CHARS: usize = 160;
+const MAX_ERROR_CHARS: usize = 160;
 /// What a lesson has in place of the file that an error names.
 const FILE: &str = "<file>";
 /// And of its folder.

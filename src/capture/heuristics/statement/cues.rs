@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::capture::heuristics::wording::folded;
+
 /// Each cue and the words that it stands for, in lower case. English, and the same words in German, Spanish and Chinese.
 const WORDS: [(&str, &str); 39] = [
     (
@@ -136,7 +138,7 @@ static REPLIES: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 
 /// The cues that words hold.
 pub(super) fn of_words(text: &str) -> impl Iterator<Item = &'static str> {
-    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(text);
     CUES.iter().filter(move |(_, words)| words.is_match(&lower)).map(|(name, _)| *name)
 }
 

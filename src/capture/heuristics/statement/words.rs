@@ -2,6 +2,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::capture::heuristics::wording::folded;
+
 /// Words that are read; what a person types by hand is rarely longer.
 const MAX_WORDS: usize = 400;
 /// Words of an agent's answer that are read: whether it agrees is said first.
@@ -42,8 +44,7 @@ fn tokens(text: &str, max: usize) -> Vec<String> {
         if is_name {
             tokens.push("<name>".to_owned());
         } else {
-            let lower = chunk.to_lowercase().replace('\u{2019}', "'");
-            tokens.extend(lower.unicode_words().map(word));
+            tokens.extend(folded(chunk).unicode_words().map(word));
         }
         tokens.extend(chunk.ends_with(['?', '？']).then(|| "?".to_owned()));
         tokens.extend(chunk.ends_with(['!', '！']).then(|| "!".to_owned()));

@@ -102,7 +102,7 @@ fn a_pipe_does_not_hide_that_a_command_failed() {
     check(&[flag, "$ sed -n 2p x | cat -vet | head -3"], &["error-cat"]);
     check(&["$ cat log | head # (eval):1: command not found: tree", "$ cat -v log | head"], &[]);
     check(&["$ cat log | head # one\ncat: illegal option -- A", "$ cat -v log | head"], &[]);
-    // A check complains of a place; a warning is no failure.
+    // A check complains of a place; a warning is not a failure.
     let lint = |said: &str| format!("$ golangci-lint run | head -5 # a.go:3:7: {said}\n1 issues:");
     check(&[&lint("not formatted"), "$ gofmt -w a.go", "$ golangci-lint run | head -5"], &["error-golangci-lint"]);
     check(&[&lint("warning: long"), "$ gofmt -w a.go", "$ golangci-lint run | head -5"], &[]);

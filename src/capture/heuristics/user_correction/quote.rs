@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::capture::heuristics::Sentence;
 use crate::capture::heuristics::request;
 use crate::capture::heuristics::statement::{StatedSentence, cues_of};
+use crate::capture::heuristics::wording::{capitalised, folded};
 
 /// A quote is no longer.
 pub(super) const MAX_CHARS: usize = 400;
@@ -56,16 +57,16 @@ impl<'t> Quote<'t> {
         let sentence =
             |of: &StatedSentence| Some(Sentence { text: text.get(of.range.clone())?, start: of.range.start });
         let sentences: Vec<Sentence<'t>> = stated.iter().filter_map(sentence).collect();
-        let (place, (best, _)) =
-            sentences.iter().zip(stated).enumerate().max_by(|(i, (a, of_a)), (j, (b, of_b))| {
-                // Of equals the first; "NO!" only where there is no other.
-                is_exclamation(b.text)
-                    .cmp(&is_exclamation(a.text))
-                    .then(weight(a.text, of_a.says).total_cmp(&weight(b.text, of_b.says)))
-                    .then(j.cmp(i))
-            })?;
+        let weighed = sentences.iter().zip(stated).map(|(sentence, stated)| {
+            // "NO!" only where there is no other.
+            (!is_exclamation(sentence.text), weight(sentence.text, stated.says))
+        });
+        // Of equals the first.
+        let (place, _) =
+            weighed.enumerate().max_by(|(i, a), (j, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(j.cmp(i)))?;
         let range = around(text, &sentences, place);
-        let quote = Self { text: text.get(range.clone())?, start: range.start, core: best.text };
+        let core = sentences.get(place)?.text;
+        let quote = Self { text: text.get(range.clone())?, start: range.start, core };
         Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS)
     }
 
@@ -171,8 +172,7 @@ pub(super) fn without_opening(quote: &str) -> String {
     if rest.len() == quote.len() || rest.unicode_words().count() < MIN_WORDS {
         return quote.to_owned();
     }
-    let mut letters = rest.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    capitalised(rest)
 }
 
 /// How much a sentence says that is understood alone and meant to last, as log-odds.
@@ -243,7 +243,7 @@ fn gives_reason(sentence: &str) -> bool {
         "sonst",
         "porque",
     ];
-    let lower = sentence.to_lowercase().replace('\u{2019}', "'");
+    let lower = folded(sentence);
     OPENINGS.iter().any(|opening| lower.starts_with(opening)) && !lower.ends_with('?')
 }
 
