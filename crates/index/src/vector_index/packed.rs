@@ -1,9 +1,9 @@
 //! Many queries at once: rows are scored for sixteen queries in a pass.
 
+use super::search::Part;
 use super::{SearchResult, SearchScope, VectorIndex, row_number};
 use crate::kernels::{Line, PACK, Pack, PackScores};
-use crate::key_set::KeySet;
-use crate::rows::{Codes, Rows};
+use crate::rows::Codes;
 use crate::shortlist::Shortlist;
 use crate::{IndexKind, UnitVector};
 
@@ -41,14 +41,14 @@ impl VectorIndex {
                 (pack, codes.iter().map(|codes| self.shortlist(codes, k)).collect())
             })
             .collect();
-        let parts = [(&self.base.rows, 0), (&*self.tail, self.base.rows.len())];
+        let parts = self.parts();
         match among {
             SearchScope::Only(keys) if self.is_picked(among) => {
-                for ((rows, first), picked) in parts.into_iter().zip(self.rows_of(keys)) {
-                    self.scan_picked(rows, first, &picked, &mut packs);
+                for (part, picked) in parts.into_iter().zip(self.rows_of(keys)) {
+                    self.scan_picked(part, &picked, &mut packs);
                 }
             }
-            _ => parts.into_iter().for_each(|(rows, first)| self.scan_packs(rows, first, among, &mut packs)),
+            _ => parts.into_iter().for_each(|part| self.scan_packs(part, among, &mut packs)),
         }
         let shortlists = packs.into_iter().flat_map(|(_, shortlists)| shortlists);
         let decided = shortlists.zip(queries).map(|(shortlist, query)| self.decide(shortlist, query.as_slice()));
@@ -60,37 +60,21 @@ impl VectorIndex {
         matches!(among, SearchScope::Only(keys) if keys.len() < self.n_rows() - self.n_rows() / 8)
     }
 
-    /// The rows of some keys, in the base and in the tail.
-    fn rows_of(&self, keys: &KeySet) -> [Vec<u32>; 2] {
-        let n_base = self.base.rows.len();
-        let mut picked = [Vec::with_capacity(keys.len()), Vec::new()];
-        let [base, tail] = &mut picked;
-        for row in keys.iter().filter_map(|key| self.place(key)) {
-            if row < n_base { base.push(row_number(row)) } else { tail.push(row_number(row - n_base)) }
-        }
-        picked
-    }
-
     /// Scores rows for packs of queries, all packs on some rows before the next ones are read.
-    fn scan_packs(&self, rows: &Rows, first: usize, among: SearchScope<'_>, packs: &mut [Packed]) {
-        let has_dead = self.n_rows() > self.n_live;
-        let is_wanted = |row: usize| {
-            (!has_dead || !self.is_dead(first + row))
-                && match among {
-                    SearchScope::All => true,
-                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
-                }
-        };
+    fn scan_packs(&self, part: Part<'_>, among: SearchScope<'_>, packs: &mut [Packed]) {
+        let Part { rows, first } = part;
         for start in (0..rows.len()).step_by(TILE) {
             let end = rows.len().min(start + TILE);
-            let number =
-                |nth: usize| Some(start + nth).filter(|row| is_wanted(*row)).map(|row| row_number(first + row));
+            let number = |nth: usize| {
+                let row = start + nth;
+                self.is_wanted(part, row, among).then(|| row_number(first + row))
+            };
             self.scan_tile(rows.tile(start..end), number, packs);
         }
     }
 
     /// The same of rows that lie apart: they are copied side by side, once for all packs.
-    fn scan_picked(&self, rows: &Rows, first: usize, picked: &[u32], packs: &mut [Packed]) {
+    fn scan_picked(&self, Part { rows, first }: Part<'_>, picked: &[u32], packs: &mut [Packed]) {
         let mut codes = Vec::with_capacity(TILE * rows.lines_per_row());
         let mut scales = Vec::with_capacity(TILE);
         for picked in picked.chunks(TILE) {

@@ -45,6 +45,13 @@ pub struct Neighbour {
     pub distance: f32,
 }
 
+/// The base's rows or the tail's, and the number of the first of them in the index.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'i> {
+    pub(super) rows: &'i Rows,
+    pub(super) first: usize,
+}
+
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -188,13 +195,8 @@ impl VectorIndex {
             })?,
             #[cfg(feature = "hnsw_rs")]
             Links::HnswRs(graph) => {
-                let is_wanted = |row: u32| {
-                    !self.is_dead(row as usize)
-                        && match among {
-                            SearchScope::All => true,
-                            SearchScope::Only(keys) => keys.contains(rows.key(row as usize)),
-                        }
-                };
+                let [base, _] = self.parts();
+                let is_wanted = |row: u32| self.is_wanted(base, row as usize, among);
                 let takes_all = matches!(among, SearchScope::All) && self.n_rows() == self.n_live;
                 let filter: Option<&dyn Fn(u32) -> bool> = if takes_all { None } else { Some(&is_wanted) };
                 for scored in graph.search(vector, limits, filter)?.into_iter().take(n_reranked) {
@@ -253,13 +255,7 @@ impl VectorIndex {
     /// The `n_chosen` rows that have the best coarse codes.
     fn choose(&self, query: &Codes, n_chosen: usize, among: SearchScope<'_>) -> Vec<u32> {
         let rows = &self.base.rows;
-        let is_wanted = |row: usize| {
-            !self.is_dead(row)
-                && match among {
-                    SearchScope::All => true,
-                    SearchScope::Only(keys) => keys.contains(rows.key(row)),
-                }
-        };
+        let [base, _] = self.parts();
         let sum: i32 = query.lines.iter().flat_map(|line| line.0).map(i32::from).sum();
         let offset = sum as f32 * f32::from(LEVELS - 1) / 2.0;
         let mut chosen: Vec<Scored> = Vec::with_capacity(2 * n_chosen);
@@ -271,7 +267,7 @@ impl VectorIndex {
             }
             for lane in 0..PACK {
                 let row = nth * PACK + lane;
-                if let Some(score) = scores.score(lane).filter(|_| is_wanted(row)) {
+                if let Some(score) = scores.score(lane).filter(|_| self.is_wanted(base, row, among)) {
                     chosen.push(Scored { score, row: row_number(row) });
                 }
             }
@@ -335,27 +331,40 @@ impl VectorIndex {
 
     /// Scores the rows of some keys.
     fn pick(&self, keys: &KeySet, query: &Codes, shortlist: &mut Shortlist) {
-        let n_base = self.base.rows.len();
         let mut sums = Vec::with_capacity(GATHER);
-        let mut parts = [(&self.base.rows, 0, Vec::with_capacity(GATHER)), (&*self.tail, n_base, Vec::new())];
-        let mut flush = |rows: &Rows, first: usize, batch: &mut Vec<u32>, shortlist: &mut Shortlist| {
-            self.kernel.gather(&query.lines, rows.codes(), batch, &mut sums);
-            for (row, sum) in batch.iter().zip(&sums) {
-                let row = *row as usize;
-                shortlist.offer(*sum as f32 * (rows.scale(row) * query.scale), row_number(first + row));
+        for (Part { rows, first }, picked) in self.parts().into_iter().zip(self.rows_of(keys)) {
+            for batch in picked.chunks(GATHER) {
+                self.kernel.gather(&query.lines, rows.codes(), batch, &mut sums);
+                for (row, sum) in batch.iter().zip(&sums) {
+                    let row = *row as usize;
+                    shortlist.offer(*sum as f32 * (rows.scale(row) * query.scale), row_number(first + row));
+                }
             }
-            batch.clear();
-        };
+        }
+    }
+
+    /// The base and the tail.
+    pub(super) fn parts(&self) -> [Part<'_>; 2] {
+        [Part { rows: &self.base.rows, first: 0 }, Part { rows: &self.tail, first: self.base.rows.len() }]
+    }
+
+    /// The rows of some keys in the base and in the tail, as numbers there.
+    pub(super) fn rows_of(&self, keys: &KeySet) -> [Vec<u32>; 2] {
+        let n_base = self.base.rows.len();
+        let mut picked = [Vec::with_capacity(keys.len()), Vec::new()];
+        let [base, tail] = &mut picked;
         for row in keys.iter().filter_map(|key| self.place(key)) {
-            let [base, tail] = &mut parts;
-            let (rows, first, batch) = if row < n_base { base } else { tail };
-            batch.push(row_number(row - *first));
-            if batch.len() == GATHER {
-                flush(rows, *first, batch, shortlist);
+            if row < n_base { base.push(row_number(row)) } else { tail.push(row_number(row - n_base)) }
+        }
+        picked
+    }
+
+    /// True for a row that is live and asked for.
+    pub(super) fn is_wanted(&self, part: Part<'_>, row: usize, among: SearchScope<'_>) -> bool {
+        !self.is_dead(part.first + row)
+            && match among {
+                SearchScope::All => true,
+                SearchScope::Only(keys) => keys.contains(part.rows.key(row)),
             }
-        }
-        for (rows, first, batch) in &mut parts {
-            flush(rows, *first, batch, shortlist);
-        }
     }
 }
