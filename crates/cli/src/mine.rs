@@ -36,7 +36,7 @@ pub(crate) struct Mine {
     /// Read only the sessions that are queued: those that hooks have seen end
     #[arg(long, conflicts_with_all = ["paths", "sessions", "format"])]
     queued: bool,
-    /// auto, claude-code, codex, gemini, openai or anthropic
+    /// auto, claude-code, codex, gemini, pi, openai or anthropic
     #[arg(long, default_value = "auto")]
     format: Format,
     /// Suggest everything that the rules find, not only the best of each rule

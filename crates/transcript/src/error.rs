@@ -6,14 +6,14 @@
 pub enum Error {
     /// The format could not be detected from the beginning of the source; name it.
     #[error(
-        "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, openai, anthropic"
+        "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, pi, openai, anthropic"
     )]
     UnknownFormat {
         /// How many bytes were looked at.
         n_bytes: usize,
     },
     /// No format has this name.
-    #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, openai, anthropic")]
+    #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, pi, openai, anthropic")]
     NoSuchFormat {
         /// What was asked for.
         name: String,
