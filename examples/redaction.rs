@@ -4,8 +4,9 @@
 //! cargo run --release --example redaction -- CASES [TRANSCRIPTS]... [--json]
 //! ```
 //!
-//! CASES has a JSON object a line: `rule`, `label` (1: a secret is in the text, 0: there is none), `b64` (the text). They
-//! are decoded in memory only. TRANSCRIPTS are files and folders of sessions: whatever `TranscriptReader` reads, and lines
+//! CASES has a JSON object a line: `rule` or `family`, `label` (1: a secret is in the text, 0: there is none), `b64` or `text`
+//! (the text in base64), and, where it is known, `secret` (in base64), of which neither half may remain; otherwise a secret
+//! counts as found where anything is. They are decoded in memory only. TRANSCRIPTS are files and folders of sessions: whatever `TranscriptReader` reads, and lines
 //! with `turns` of `role` and `text` as exported from `SpecStory` histories; `.gz` is unpacked. Printed: recall by rule, each
 //! missed rule and each false alarm by name, and what was flagged in 1,000 distinct texts of the sessions. A flagged text
 //! is for a person to judge: a session may hold a true secret. No secret is printed: of what was flagged the rule, the
@@ -56,13 +57,16 @@ impl Cases {
         let mut cases = Self::default();
         for line in String::from_utf8(bytes(file)?)?.lines() {
             let row: Value = serde_json::from_str(line)?;
-            let told = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
-            let (rule, text) = (told("rule").to_owned(), BASE64.decode(told("b64").as_bytes())?);
-            let text = String::from_utf8_lossy(&text).into_owned();
+            let told =
+                |keys: &[&str]| keys.iter().find_map(|key| row.get(*key)?.as_str()).unwrap_or_default().to_owned();
+            let decoded = |keys: &[&str]| -> Result<String, Failure> {
+                Ok(String::from_utf8_lossy(&BASE64.decode(told(keys).as_bytes())?).into_owned())
+            };
+            let (rule, text, secret) = (told(&["rule", "family"]), decoded(&["b64", "text"])?, decoded(&["secret"])?);
             let found = Redactor::shared().find(&text);
             if row.get("label").and_then(Value::as_i64) == Some(1) {
                 let (n_found, n_all) = cases.found.entry(rule).or_default();
-                *n_found += usize::from(!found.is_empty());
+                *n_found += usize::from(!found.is_empty() && is_gone(&secret, &Redactor::shared().redact(&text)));
                 *n_all += 1;
             } else {
                 cases.n_negatives += 1;
@@ -183,6 +187,13 @@ impl Sessions {
             "flagged_of_1000": percent(n_flagged, n_texts) * 10.0, "flagged": self.flagged,
         })
     }
+}
+
+/// Whether neither half of the secret remains; true for no secret.
+fn is_gone(secret: &str, redacted: &str) -> bool {
+    let Some((middle, _)) = secret.char_indices().nth(secret.chars().count() / 2) else { return true };
+    let (head, tail) = secret.split_at(middle);
+    !redacted.contains(head) && !redacted.contains(tail)
 }
 
 /// The rule, the length and the first two characters.
