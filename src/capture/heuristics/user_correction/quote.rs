@@ -67,7 +67,7 @@ impl<'t> Quote<'t> {
         let range = around(text, &sentences, place);
         let core = sentences.get(place)?.text;
         let quote = Self { text: text.get(range.clone())?, start: range.start, core };
-        Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS)
+        Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS && quote.text.contains(char::is_alphanumeric))
     }
 
     /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
@@ -198,9 +198,11 @@ fn tells(sentence: &str) -> bool {
     !is_exclamation(sentence) && !sentence.ends_with(['?', '？']) && !request::points_back(sentence)
 }
 
+/// True for "NO!" and for a smiley.
 fn is_exclamation(sentence: &str) -> bool {
     const MIN_WORDS: usize = 3;
-    sentence.is_ascii() && sentence.unicode_words().count() < MIN_WORDS
+    let n_words = sentence.unicode_words().count();
+    n_words == 0 || (sentence.is_ascii() && n_words < MIN_WORDS)
 }
 
 /// True for a sentence that says more of the one before it: its reason, its exceptions, what "this" and "that" are.
@@ -294,6 +296,10 @@ mod tests {
                 "You must always ask before you revert! Not decide.",
             ),
             (
+                "👎 no, always sort the imports of the plugin by hand! 🎉",
+                "👎 no, always sort the imports of the plugin by hand!",
+            ),
+            (
                 "no, never call the shell from the parser module\n```\nerror: x\n```\nBecause it is slow.",
                 "no, never call the shell from the parser module",
             ),
@@ -302,6 +308,7 @@ mod tests {
         }
         assert!(!quote("the token is always [REDACTED:likely-secret] here").unwrap().may_last());
         assert_eq!(quote("/commit always"), None);
+        assert_eq!(quote("🎉"), None);
         assert_eq!(quote("```\nnever do this\n```"), None);
     }
 
