@@ -176,7 +176,7 @@ impl PlaybookBuilder {
             writer: Mutex::new(()),
             recovery,
             skill_roots,
-            skill_shelf: Mutex::default(),
+            skill_cache: Mutex::default(),
             skill_matcher: SkillMatcher::default(),
             global_notes,
             writable_skills,

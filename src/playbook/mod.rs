@@ -67,7 +67,7 @@ use crate::error::{FolderError, Result};
 use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
-use crate::store::skill_shelf::SkillShelf;
+use crate::store::skill_cache::SkillCache;
 use crate::store::{Snapshot, Store, VectorCache};
 
 use inbox::{Inbox, Notice, Proposal};
@@ -137,7 +137,7 @@ struct Inner {
     /// The folders of skills that the host named.
     skill_roots: Vec<(SkillPlace, PathBuf)>,
     /// The skills that were read from them.
-    skill_shelf: Mutex<SkillShelf>,
+    skill_cache: Mutex<SkillCache>,
     /// The prepared index that a turn's text is matched against.
     skill_matcher: SkillMatcher,
     /// The file for global notes that the host named.

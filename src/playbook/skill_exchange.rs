@@ -209,7 +209,7 @@ impl Skills {
     /// The memory's own skill files.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;
-        SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_shelf.lock()).found
+        SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_cache.lock()).found
     }
 
     fn keep(&self, skill: &Skill, existing: Existing, beside: &[(Name, Vec<u8>)]) -> Result<SavedSkill> {

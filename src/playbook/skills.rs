@@ -46,7 +46,7 @@ impl Skills {
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
-        let mut cache = inner.skill_shelf.lock();
+        let mut cache = inner.skill_cache.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::skill_shelf::{FILE_NAMES, SkillShelf};
+use super::skill_cache::{FILE_NAMES, SkillCache};
 use super::supporting_files::{NotCovered, SkillFile};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
@@ -105,7 +105,7 @@ impl<'a> SkillFiles<'a> {
     }
 
     /// The skills; empty if the folder is missing. Hidden folders and those without a skill are skipped.
-    pub(crate) fn scan(&self, cache: &mut SkillShelf) -> SkillRoot {
+    pub(crate) fn scan(&self, cache: &mut SkillCache) -> SkillRoot {
         cache.scan(self.folder, self.root.path())
     }
 
@@ -231,7 +231,7 @@ mod tests {
         Folder::open(folder, Box::new(RealDisk), Access::ReadWrite).unwrap()
     }
 
-    fn scan(folder: &Folder, root: &Path, cache: &mut SkillShelf) -> SkillRoot {
+    fn scan(folder: &Folder, root: &Path, cache: &mut SkillCache) -> SkillRoot {
         SkillFiles::in_folder(folder, root).scan(cache)
     }
 
@@ -261,7 +261,7 @@ mod tests {
     fn a_root_is_scanned_in_order_and_invalid_skills_are_reported() {
         let temp = tempfile::tempdir().unwrap();
         let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
-        let mut cache = SkillShelf::default();
+        let mut cache = SkillCache::default();
         assert!(names(&scan(&folder, &root, &mut cache)).is_empty());
         put(&root, "b", "B.");
         put(&root, "a", "---\nname: z\n---\nZ.");
@@ -300,7 +300,7 @@ mod tests {
         fs::create_dir_all(root.join("broken")).unwrap();
         symlink(root.join("nowhere"), root.join("broken").join("SKILL.md")).unwrap();
         symlink(root.join("own"), root.join("within")).unwrap();
-        let found = scan(&folder, &root, &mut SkillShelf::default());
+        let found = scan(&folder, &root, &mut SkillCache::default());
         // The skill without a name is named after its folder.
         assert_eq!(names(&found), ["own", "within"]);
         let reasons = reasons(&found);
@@ -316,7 +316,7 @@ mod tests {
 
         // A root may be a link: a person named it. A link in the memory's own folder is not written through.
         symlink(&root, temp.path().join("root-link")).unwrap();
-        assert_eq!(names(&scan(&folder, &temp.path().join("root-link"), &mut SkillShelf::default())).len(), 2);
+        assert_eq!(names(&scan(&folder, &temp.path().join("root-link"), &mut SkillCache::default())).len(), 2);
         let name = |text: &str| text.parse::<SkillName>().unwrap();
         for (linked, target) in [("skills/folder", &outside), ("skills/file/SKILL.md", &outside.join("evil/SKILL.md"))]
         {
@@ -343,7 +343,7 @@ mod tests {
         for path in &paths {
             age(path, 60);
         }
-        let mut cache = SkillShelf::default();
+        let mut cache = SkillCache::default();
         let first = scan(&folder, &root, &mut cache);
         assert_eq!((names(&first).len(), cache.n_parsed), (3, 3));
         let again = scan(&folder, &root, &mut cache);

@@ -110,9 +110,9 @@ impl Inner {
         for document in documents {
             let text = document.text_hash();
             let is_known = view
-                .shelf
+                .documents
                 .key(&document.id)
-                .is_some_and(|key| !view.missing.contains(key) && view.shelf.text(key) == Some(text));
+                .is_some_and(|key| !view.missing.contains(key) && view.documents.text(key) == Some(text));
             if !is_known {
                 texts.insert(text, document.text.as_str());
             }
@@ -143,6 +143,6 @@ impl Inner {
 
 /// The texts without a vector, each with one of its documents.
 fn texts(view: &View) -> Result<BTreeMap<TextHash, Arc<Document>>> {
-    let missing = view.shelf.documents(Some(&view.missing))?;
-    Ok(missing.into_iter().filter_map(|(key, document)| Some((view.shelf.text(key)?, document))).collect())
+    let missing = view.documents.documents(Some(&view.missing))?;
+    Ok(missing.into_iter().filter_map(|(key, document)| Some((view.documents.text(key)?, document))).collect())
 }

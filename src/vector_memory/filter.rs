@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adage_index::KeySet;
 
-use super::shelf::Shelf;
+use super::document_table::DocumentTable;
 
 /// Selects documents by their metadata. It is evaluated on posting lists of every field and value: no document is read.
 ///
@@ -86,30 +86,32 @@ impl Filter {
     }
 
     /// The keys of the matching documents; none if all match.
-    pub(super) fn keys(&self, documents: &Shelf) -> Option<Arc<KeySet>> {
+    pub(super) fn keys(&self, documents: &DocumentTable) -> Option<Arc<KeySet>> {
         (self.0 != Node::All).then(|| keys(&self.0, documents))
     }
 }
 
-fn keys(node: &Node, shelf: &Shelf) -> Arc<KeySet> {
+fn keys(node: &Node, documents: &DocumentTable) -> Arc<KeySet> {
     match node {
-        Node::All => Arc::new(shelf.live.clone()),
-        Node::Has(field) => shelf.with_field(field).unwrap_or_default(),
+        Node::All => Arc::new(documents.live.clone()),
+        Node::Has(field) => documents.with_field(field).unwrap_or_default(),
         Node::OneOf(field, values) => match values.as_slice() {
-            [value] => shelf.with_value(field, value).unwrap_or_default(),
+            [value] => documents.with_value(field, value).unwrap_or_default(),
             values => {
-                let sets = values.iter().filter_map(|value| shelf.with_value(field, value));
+                let sets = values.iter().filter_map(|value| documents.with_value(field, value));
                 Arc::new(sets.fold(KeySet::default(), |all, keys| all.union(&keys)))
             }
         },
-        Node::Not(node) => Arc::new(shelf.live.minus(&keys(node, shelf))),
-        Node::Or(nodes) => Arc::new(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
+        Node::Not(node) => Arc::new(documents.live.minus(&keys(node, documents))),
+        Node::Or(nodes) => {
+            Arc::new(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, documents))))
+        }
         Node::And(nodes) => {
             // The smallest set first: its size bounds the work with the others.
-            let mut sets: Vec<Arc<KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
+            let mut sets: Vec<Arc<KeySet>> = nodes.iter().map(|node| keys(node, documents)).collect();
             sets.sort_by_key(|keys| keys.len());
             let sets = sets.into_iter().reduce(|all, keys| Arc::new(all.intersect(&keys)));
-            sets.unwrap_or_else(|| Arc::new(shelf.live.clone()))
+            sets.unwrap_or_else(|| Arc::new(documents.live.clone()))
         }
     }
 }
@@ -122,17 +124,18 @@ mod tests {
 
     #[test]
     fn filters_select_the_expected_documents() {
-        let mut shelf = Shelf::default();
+        let mut documents = DocumentTable::default();
         let a = Document::new("a", "t").with("type", "note").with("lang", "de");
         let b = Document::new("b", "t").with("type", "note");
         let c = Document::new("c", "t").with("type", "skill").with("lang", "en");
         for document in [a, b, c, Document::new("d", "t"), Document::new("gone", "t").with("type", "note")] {
-            shelf.put(Arc::new(document), Place { at: 0, n_bytes: 1 });
+            documents.put(Arc::new(document), Place { at: 0, n_bytes: 1 });
         }
-        shelf.remove("gone");
+        documents.remove("gone");
         let check = |filter: Filter, expected: &[u32]| {
-            let keys =
-                filter.keys(&shelf).map_or_else(|| shelf.live.iter().collect(), |keys| keys.iter().collect::<Vec<_>>());
+            let keys = filter
+                .keys(&documents)
+                .map_or_else(|| documents.live.iter().collect(), |keys| keys.iter().collect::<Vec<_>>());
             assert_eq!(keys, expected, "{filter:?}");
         };
         let note = || Filter::is("type", "note");

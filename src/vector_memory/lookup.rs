@@ -122,7 +122,7 @@ impl Inner {
                 .map(|(lookup, vector)| answer(&view, lookup, vector))
                 .collect::<Result<_>>()?;
             // A document whose line turned out damaged cannot be returned.
-            if !view.shelf.is_damaged() {
+            if !view.documents.is_damaged() {
                 return Ok(found);
             }
         }
@@ -152,13 +152,13 @@ fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool 
 }
 
 fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
-    let keys = lookup.filter.keys(&view.shelf);
+    let keys = lookup.filter.keys(&view.documents);
     let among = keys.as_deref().map_or(SearchScope::All, SearchScope::Only);
     let answer = view.index.search(vector, lookup.limit, among)?;
     let near = answer.neighbours.into_iter().filter(|neighbour| neighbour.distance <= lookup.max_distance);
     let hits = near.filter_map(|neighbour| {
         let distance = neighbour.distance;
-        view.shelf.document(neighbour.key).map(|found| found.map(|document| Hit { document, distance })).transpose()
+        view.documents.document(neighbour.key).map(|found| found.map(|document| Hit { document, distance })).transpose()
     });
     Ok(Found { hits: hits.collect::<Result<_, _>>()?, by: answer.by })
 }

@@ -19,12 +19,12 @@
 //! A write is on disk when it returns; a batch is written completely or not at all.
 
 mod builder;
+mod document_table;
 mod embedding;
 mod filter;
 mod lookup;
 mod shards;
-mod shelf;
-mod stored_shelf;
+mod stored_table;
 mod view;
 mod writing;
 
@@ -40,7 +40,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::embed::Embedder;
 use crate::lesson::TextHash;
-use crate::store::documents::{DocumentLog, MemoryRecovery, News};
+use crate::store::documents::{DocumentLog, LogUpdate, MemoryRecovery};
 use crate::store::memory_vectors::VectorMark;
 use view::View;
 
@@ -128,7 +128,7 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, id: &str) -> Result<Option<Arc<Document>>> {
-        self.0.read(|view| Ok(view.shelf.get(id)?))
+        self.0.read(|view| Ok(view.documents.get(id)?))
     }
 
     /// The documents that match the filter, in the order of their ids.
@@ -136,7 +136,7 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn documents(&self, filter: &Filter) -> Result<Vec<Arc<Document>>> {
-        let found = self.0.read(|view| Ok(view.shelf.documents(filter.keys(&view.shelf).as_deref())?))?;
+        let found = self.0.read(|view| Ok(view.documents.documents(filter.keys(&view.documents).as_deref())?))?;
         let mut documents: Vec<Arc<Document>> = found.into_iter().map(|(_, document)| document).collect();
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(documents)
@@ -148,7 +148,7 @@ impl VectorMemory {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn count(&self, filter: &Filter) -> Result<usize> {
         let view = self.0.view()?;
-        Ok(filter.keys(&view.shelf).map_or(view.shelf.live.len(), |keys| keys.len()))
+        Ok(filter.keys(&view.documents).map_or(view.documents.live.len(), |keys| keys.len()))
     }
 }
 
@@ -157,7 +157,7 @@ impl Inner {
     fn view(&self) -> Result<Arc<View>> {
         loop {
             let base = Arc::clone(&self.view.read());
-            let news = if base.shelf.is_damaged() {
+            let news = if base.documents.is_damaged() {
                 self.log.read_again()?
             } else {
                 let Some(news) = self.log.look(&base.mark)? else { return Ok(base) };
@@ -165,8 +165,8 @@ impl Inner {
             };
             let mut next = View::clone(&base);
             match news {
-                News::More(changes, mark) => next.apply(changes, mark),
-                News::Anew(changes, mark) => next.replace(changes, mark),
+                LogUpdate::Appended(changes, mark) => next.apply(changes, mark),
+                LogUpdate::Replaced(changes, mark) => next.replace(changes, mark),
             }
             if let Some(view) = self.show(&base, next) {
                 return Ok(view);
@@ -179,7 +179,7 @@ impl Inner {
         loop {
             let view = self.view()?;
             let value = read(&view)?;
-            if !view.shelf.is_damaged() {
+            if !view.documents.is_damaged() {
                 return Ok(value);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
 
-use super::shelf::Shelf;
+use super::document_table::DocumentTable;
 use crate::lesson::TextHash;
 use crate::store::documents::{Change, LogMark, Logged, StoredDocuments};
 use crate::store::memory_vectors::StoredIndex;
@@ -16,7 +16,7 @@ pub(super) type Vectors = BTreeMap<TextHash, UnitVector>;
 #[derive(Clone)]
 pub(super) struct View {
     pub(super) mark: LogMark,
-    pub(super) shelf: Shelf,
+    pub(super) documents: DocumentTable,
     pub(super) index: VectorIndex,
     /// Documents that are not in the index.
     pub(super) missing: KeySet,
@@ -26,13 +26,19 @@ pub(super) struct View {
 impl View {
     pub(super) fn new(config: IndexConfig) -> Self {
         let index = VectorIndex::new(config.clone());
-        Self { mark: LogMark::default(), shelf: Shelf::default(), index, missing: KeySet::default(), config }
+        Self {
+            mark: LogMark::default(),
+            documents: DocumentTable::default(),
+            index,
+            missing: KeySet::default(),
+            config,
+        }
     }
 
     /// The stored documents.
     pub(super) fn over(stored: StoredDocuments, config: IndexConfig) -> Self {
-        let shelf = Shelf::over(stored);
-        Self { missing: shelf.live.clone(), shelf, ..Self::new(config) }
+        let documents = DocumentTable::over(stored);
+        Self { missing: documents.live.clone(), documents, ..Self::new(config) }
     }
 
     /// Applies the next changes of the log.
@@ -40,16 +46,16 @@ impl View {
         for Logged { change, place } in changes {
             match change {
                 Change::Put(document) => {
-                    let text = self.shelf.key(&document.id).and_then(|key| self.shelf.text(key));
-                    let key = self.shelf.put(document, place);
+                    let text = self.documents.key(&document.id).and_then(|key| self.documents.text(key));
+                    let key = self.documents.put(document, place);
                     // An unchanged text keeps its vector.
-                    if text.is_none() || text != self.shelf.text(key) {
+                    if text.is_none() || text != self.documents.text(key) {
                         self.index.remove(key);
                         self.missing.insert(key);
                     }
                 }
                 Change::Remove(id) => {
-                    if let Some(key) = self.shelf.remove(&id) {
+                    if let Some(key) = self.documents.remove(&id) {
                         self.index.remove(key);
                         self.missing.remove(key);
                     }
@@ -69,10 +75,10 @@ impl View {
                 Change::Remove(id) => drop(documents.remove(&id)),
             }
         }
-        let before = self.shelf.clone();
-        self.shelf = before.with_documents(documents.into_values().collect());
-        for key in before.live.union(&self.shelf.live).iter() {
-            let text = self.shelf.text(key);
+        let before = self.documents.clone();
+        self.documents = before.with_documents(documents.into_values().collect());
+        for key in before.live.union(&self.documents.live).iter() {
+            let text = self.documents.text(key);
             if text != before.text(key) {
                 self.index.remove(key);
                 if text.is_some() {
@@ -92,14 +98,14 @@ impl View {
             return;
         }
         let missing = self.missing.intersect(keys);
-        let vector = |key: u32| Some((key, vectors.get(&self.shelf.text(key)?)?));
+        let vector = |key: u32| Some((key, vectors.get(&self.documents.text(key)?)?));
         let rows: Vec<(u32, &UnitVector)> = missing.iter().filter_map(vector).collect();
         let Some((_, first)) = rows.first() else { return };
         let dimension = first.as_slice().len();
         let rows: Vec<_> = rows.into_iter().filter(|(_, vector)| vector.as_slice().len() == dimension).collect();
         if self.index.dimension().is_some_and(|present| present != dimension) {
             self.index = VectorIndex::new(self.config.clone());
-            self.missing = self.shelf.live.clone();
+            self.missing = self.documents.live.clone();
         }
         let given: KeySet = rows.iter().map(|(key, _)| *key).collect();
         let is_put = match rows.as_slice() {
@@ -125,7 +131,7 @@ impl View {
 
     /// For each of these texts, a document without a vector; each document once.
     fn keys_of(&self, texts: &[TextHash]) -> Vec<Option<u32>> {
-        let has = |key: &u32, text: &TextHash| self.shelf.text(*key).as_ref() == Some(text);
+        let has = |key: &u32, text: &TextHash| self.documents.text(*key).as_ref() == Some(text);
         // Rows and documents are usually in the same order, so that no text has to be looked up.
         let mut next = self.missing.iter().peekable();
         let in_order = |text| next.next_if(|key| has(key, text));
@@ -133,7 +139,7 @@ impl View {
         let left = self.missing.minus(&keys.iter().copied().flatten().collect());
         let mut waiting: HashMap<TextHash, Vec<u32>> = HashMap::new();
         for key in left.iter() {
-            if let Some(text) = self.shelf.text(key) {
+            if let Some(text) = self.documents.text(key) {
                 waiting.entry(text).or_default().push(key);
             }
         }
@@ -145,18 +151,18 @@ impl View {
 
     /// The text of each row of the index; none for a removed row.
     pub(super) fn texts_by_row(&self) -> Vec<Option<TextHash>> {
-        let text = |key: u32| self.shelf.text(key);
+        let text = |key: u32| self.documents.text(key);
         self.index.stored_keys().into_iter().map(|key| key.and_then(text)).collect()
     }
 
     /// Drops all vectors.
     pub(super) fn forget_vectors(&mut self) {
         self.index = VectorIndex::new(self.config.clone());
-        self.missing = self.shelf.live.clone();
+        self.missing = self.documents.live.clone();
     }
 
     /// The texts that have no vector.
     pub(super) fn missing_texts(&self) -> BTreeSet<TextHash> {
-        self.missing.iter().filter_map(|key| self.shelf.text(key)).collect()
+        self.missing.iter().filter_map(|key| self.documents.text(key)).collect()
     }
 }

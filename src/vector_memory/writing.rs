@@ -88,7 +88,7 @@ impl VectorMemory {
     /// [`Error::NoSuchDocument`]; [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
     /// [`FolderError::WritesStopped`].
     pub fn remove(&self, id: &str) -> Result<()> {
-        self.0.write(&Vectors::new(), |view| match view.shelf.key(id) {
+        self.0.write(&Vectors::new(), |view| match view.documents.key(id) {
             Some(_) => Ok((vec![Change::Remove(id.to_owned())], ())),
             None => Err(Error::NoSuchDocument { id: shortened(id) }),
         })
@@ -100,7 +100,7 @@ impl VectorMemory {
     /// As [`remove`](Self::remove), without [`Error::NoSuchDocument`].
     pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
         self.0.write(&Vectors::new(), |view| {
-            let removed = view.shelf.documents(filter.keys(&view.shelf).as_deref())?;
+            let removed = view.documents.documents(filter.keys(&view.documents).as_deref())?;
             let removed: Vec<Change> =
                 removed.into_iter().map(|(_, document)| Change::Remove(document.id.clone())).collect();
             let n_removed = removed.len();
@@ -146,7 +146,7 @@ impl Inner {
                 return Err(refused(document, DocumentError::Twice));
             }
         }
-        let check = |view: &View, document: &Document| match (asked, view.shelf.key(&document.id)) {
+        let check = |view: &View, document: &Document| match (asked, view.documents.key(&document.id)) {
             (Asked::Absent, Some(_)) => Err(Error::DocumentExists { id: shortened(&document.id) }),
             (Asked::Present, None) => Err(Error::NoSuchDocument { id: shortened(&document.id) }),
             _ => Ok(()),
@@ -161,7 +161,7 @@ impl Inner {
             documents.iter().try_for_each(|document| check(view, document))?;
             let mut changed = Vec::with_capacity(documents.len());
             for document in &documents {
-                if view.shelf.get(&document.id)?.as_ref() != Some(document) {
+                if view.documents.get(&document.id)?.as_ref() != Some(document) {
                     changed.push(Change::Put(Arc::clone(document)));
                 }
             }
@@ -190,13 +190,13 @@ impl Inner {
                 Change::Put(document) => Some(&document.id),
                 Change::Remove(_) => None,
             });
-            let keys: KeySet = ids.filter_map(|id| next.shelf.key(id)).collect();
+            let keys: KeySet = ids.filter_map(|id| next.documents.key(id)).collect();
             next.give(&keys, vectors);
         });
         // The documents are durable. A failure from here on costs only time later.
         self.unsaved.lock().extend(vectors.iter().map(|(text, vector)| (*text, vector.clone())));
         let kept_house = self.save(&lock).and_then(|()| {
-            let dead = view.mark.read_to.saturating_sub(view.shelf.n_bytes);
+            let dead = view.mark.read_to.saturating_sub(view.documents.n_bytes);
             let is_due = view.mark.read_to > MIN_COMPACTED && dead > view.mark.read_to / 2;
             if is_due { self.compact(&lock) } else { self.store_when_due(&lock, self.replayed_at_most()) }
         });
@@ -246,7 +246,7 @@ impl Inner {
         let kept: Vec<_> = documents.into_iter().zip(places).collect();
         self.change(|next| {
             if next.mark.is_at(&view.mark) {
-                next.shelf = next.shelf.with_documents(kept.clone());
+                next.documents = next.documents.with_documents(kept.clone());
                 next.mark = mark.clone();
                 next.index.compact();
             }
@@ -261,8 +261,8 @@ impl Inner {
     fn all_documents(&self, lock: &Lock) -> Result<(Arc<View>, Vec<Arc<Document>>)> {
         loop {
             let view = Arc::clone(&self.view.read());
-            let documents = view.shelf.documents(None)?;
-            if !view.shelf.is_damaged() {
+            let documents = view.documents.documents(None)?;
+            if !view.documents.is_damaged() {
                 return Ok((view, documents.into_iter().map(|(_, document)| document).collect()));
             }
             self.log.clear_up(&mut self.view()?.mark.clone(), lock)?;
@@ -273,7 +273,7 @@ impl Inner {
     fn store(&self, lock: &Lock) -> Result<()> {
         // Of the log as it is now, even if a reader has replaced the state meanwhile.
         let view = self.view()?;
-        let stored_to = self.log.store(&view.mark, view.shelf.describe(), lock)?;
+        let stored_to = self.log.store(&view.mark, view.documents.describe(), lock)?;
         self.stored_to.store(stored_to, Ordering::Relaxed);
         Ok(())
     }
@@ -313,7 +313,7 @@ impl Inner {
         drop(unsaved);
         let view = Arc::clone(&self.view.read());
         let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
-        let needed = (view.shelf.live.len() * n_row_bytes) as u64;
+        let needed = (view.documents.live.len() * n_row_bytes) as u64;
         // While vectors are missing, it is unknown how many in the file are obsolete.
         let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
         // The rows that an open would have to insert into the graph again.
@@ -333,13 +333,13 @@ impl Inner {
         let model = self.embedder.as_ref().map(|embedder| embedder.fingerprint());
         let unsaved = std::mem::take(&mut *self.unsaved.lock());
         let own = model.into_iter().flat_map(|model| {
-            let text = |key| Some((view.shelf.text(key)?, view.index.vector(key)?));
-            let known = view.shelf.live.iter().filter_map(text);
+            let text = |key| Some((view.documents.text(key)?, view.index.vector(key)?));
+            let known = view.documents.live.iter().filter_map(text);
             let unsaved = unsaved.iter().map(|(text, vector)| (*text, vector.as_slice()));
             known.chain(unsaved).map(move |(text, row)| (model, text, row))
         });
         let index = model.map(|model| IndexToStore { model, index: &view.index, texts: view.texts_by_row() });
-        memory_vectors::rewrite(&self.log.folder, &view.shelf.texts(), index.as_ref(), own, lock)?;
+        memory_vectors::rewrite(&self.log.folder, &view.documents.texts(), index.as_ref(), own, lock)?;
         self.n_stored.store(view.index.len(), Ordering::Relaxed);
         Ok(())
     }

@@ -67,11 +67,11 @@ impl LogMark {
 
 /// The changes that reading the log found.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum LogUpdate {
     /// Changes after the mark.
-    More(Vec<Logged>, LogMark),
+    Appended(Vec<Logged>, LogMark),
     /// All changes of a log that replaced the known one.
-    Anew(Vec<Logged>, LogMark),
+    Replaced(Vec<Logged>, LogMark),
 }
 
 /// The result of recovering a vector memory's log with unreadable lines.
@@ -95,10 +95,10 @@ impl DocumentLog {
     }
 
     /// The changes appended after the mark, or all changes if the log was replaced. None if nothing has changed.
-    pub(crate) fn look(&self, known: &LogMark) -> Result<Option<News>> {
+    pub(crate) fn look(&self, known: &LogMark) -> Result<Option<LogUpdate>> {
         let files = self.folder.files();
         let Some(stamp) = files.stamp(DOCUMENTS)? else {
-            return Ok(known.stamp.is_some().then(|| News::Anew(Vec::new(), LogMark::default())));
+            return Ok(known.stamp.is_some().then(|| LogUpdate::Replaced(Vec::new(), LogMark::default())));
         };
         let Some(seen) = &known.stamp else { return self.load(stamp).map(Some) };
         let is_alike = seen.is_alike(&stamp);
@@ -128,10 +128,10 @@ impl DocumentLog {
         }
         let mut mark = LogMark { stamp: Some(stamp), is_settled: Arc::default(), ..known.clone() };
         mark.advance(bytes.get(..lines.whole).unwrap_or_default());
-        Ok(Some(News::More(lines.changes, mark)))
+        Ok(Some(LogUpdate::Appended(lines.changes, mark)))
     }
 
-    fn load(&self, stamp: Stamp) -> Result<News> {
+    fn load(&self, stamp: Stamp) -> Result<LogUpdate> {
         let bytes = self.folder.files().read_in_place(DOCUMENTS, 0)?;
         let lines = line::read(&bytes, 0);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
@@ -146,14 +146,14 @@ impl DocumentLog {
             ..LogMark::default()
         };
         mark.advance(bytes.get(..lines.whole).unwrap_or_default());
-        Ok(News::Anew(lines.changes, mark))
+        Ok(LogUpdate::Replaced(lines.changes, mark))
     }
 
     /// All changes in the log now.
-    pub(crate) fn read_again(&self) -> Result<News> {
+    pub(crate) fn read_again(&self) -> Result<LogUpdate> {
         match self.folder.files().stamp(DOCUMENTS)? {
             Some(stamp) => self.load(stamp),
-            None => Ok(News::Anew(Vec::new(), LogMark::default())),
+            None => Ok(LogUpdate::Replaced(Vec::new(), LogMark::default())),
         }
     }
 

@@ -5,7 +5,7 @@
 use super::*;
 use crate::folder::Access;
 use crate::folder::disk::RealDisk;
-use crate::store::documents::{Change, News};
+use crate::store::documents::{Change, LogUpdate};
 use std::fs;
 
 fn open(folder: &std::path::Path) -> DocumentLog {
@@ -78,7 +78,9 @@ fn positions_are_used_only_for_the_log_with_their_id_and_version() {
         let lock = log.folder.try_lock().unwrap().unwrap();
         log.store(&known, described.into_iter(), &lock).unwrap();
         assert_eq!(log.open_stored().is_some(), expected, "{payload}");
-        assert!(matches!(log.look(&LogMark::default()).unwrap(), Some(News::Anew(logged, _)) if logged.len() == 3));
+        assert!(
+            matches!(log.look(&LogMark::default()).unwrap(), Some(LogUpdate::Replaced(logged, _)) if logged.len() == 3)
+        );
     };
     check(str::to_owned, true);
     check(|payload| payload.replace("\"schema_version\":1", "\"schema_version\":2"), false);

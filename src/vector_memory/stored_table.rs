@@ -18,13 +18,13 @@ type Block = Box<[OnceLock<Arc<Document>>]>;
 
 /// The stored documents, with those already read.
 #[derive(Debug)]
-pub(super) struct StoredShelf {
+pub(super) struct StoredTable {
     pub(super) stored: StoredDocuments,
     blocks: Vec<OnceLock<Block>>,
     sets: Mutex<HashMap<TextHash, Arc<KeySet>>>,
 }
 
-impl StoredShelf {
+impl StoredTable {
     pub(super) fn new(stored: StoredDocuments) -> Self {
         let blocks = (0..(stored.len() as usize).div_ceil(BLOCK)).map(|_| OnceLock::new()).collect();
         Self { stored, blocks, sets: Mutex::default() }

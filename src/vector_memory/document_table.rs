@@ -6,7 +6,7 @@ use std::sync::Arc;
 use adage_index::KeySet;
 
 use super::shards::Shards;
-use super::stored_shelf::StoredShelf;
+use super::stored_table::StoredTable;
 use crate::document::Document;
 use crate::error::folder::Result;
 use crate::lesson::TextHash;
@@ -55,8 +55,8 @@ fn names(document: &Document) -> impl Iterator<Item = TextHash> {
 /// The documents: those of the cache, which covers the beginning of the log, and later changes on top of them. Clones share
 /// unchanged parts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shelf {
-    stored: Option<Arc<StoredShelf>>,
+pub(super) struct DocumentTable {
+    stored: Option<Arc<StoredTable>>,
     blocks: Vec<Option<Arc<Vec<Slot>>>>,
     /// By the hash of the id; stored documents that are unchanged are omitted.
     ids: Shards<TextHash, u32>,
@@ -69,16 +69,16 @@ pub(super) struct Shelf {
     pub(super) n_bytes: u64,
 }
 
-impl Shelf {
+impl DocumentTable {
     /// Starts with stored documents, under their stored keys.
     pub(super) fn over(stored: StoredDocuments) -> Self {
         let (live, n_bytes) = ((0..stored.len()).collect(), stored.n_bytes());
-        Self { stored: Some(Arc::new(StoredShelf::new(stored))), live, n_bytes, ..Self::default() }
+        Self { stored: Some(Arc::new(StoredTable::new(stored))), live, n_bytes, ..Self::default() }
     }
 
     /// True if a stored document turned out damaged: the log must be read again.
     pub(super) fn is_damaged(&self) -> bool {
-        self.stored.as_ref().is_some_and(|shelf| shelf.stored.is_damaged())
+        self.stored.as_ref().is_some_and(|documents| documents.stored.is_damaged())
     }
 
     pub(super) fn key(&self, id: &str) -> Option<u32> {
@@ -95,7 +95,7 @@ impl Shelf {
     }
 
     /// The stored documents, if the document of this key is unchanged.
-    fn as_stored(&self, key: u32) -> Option<&StoredShelf> {
+    fn as_stored(&self, key: u32) -> Option<&StoredTable> {
         matches!(self.slot(key), Slot::AsStored).then_some(self.stored.as_deref()?)
     }
 
@@ -191,7 +191,7 @@ impl Shelf {
         Some(key)
     }
 
-    /// A shelf of only these documents, held in memory. Each keeps the key that its id has here, or gets a free one.
+    /// A documents of only these documents, held in memory. Each keeps the key that its id has here, or gets a free one.
     pub(super) fn with_documents(&self, documents: Vec<(Arc<Document>, Place)>) -> Self {
         let mut next = Self::default();
         let (kept, new): (Vec<_>, Vec<_>) = documents
@@ -228,7 +228,7 @@ impl Shelf {
 
     fn take(&mut self, key: u32) {
         let (names, place) = match self.slot(key) {
-            Slot::AsStored => match self.stored.as_ref().and_then(|shelf| shelf.stored.describe(key)) {
+            Slot::AsStored => match self.stored.as_ref().and_then(|documents| documents.stored.describe(key)) {
                 Some(described) => (described.names, described.place),
                 None => return,
             },
@@ -245,7 +245,7 @@ impl Shelf {
     /// Changes the posting list of a metadata entry. An empty list is kept if it hides a stored one.
     fn rename(&mut self, name: TextHash, change: impl FnOnce(&mut KeySet) -> bool) {
         let held = self.named.remove(&name);
-        let stored = self.stored.as_ref().and_then(|shelf| shelf.with_name(&name));
+        let stored = self.stored.as_ref().and_then(|documents| documents.with_name(&name));
         let is_stored = stored.is_some();
         let mut keys = held.or(stored).unwrap_or_default();
         change(Arc::make_mut(&mut keys));

@@ -23,7 +23,7 @@ const MAX_FOLDERS: usize = 5_000;
 
 /// The cache of skills.
 #[derive(Debug, Default)]
-pub(crate) struct SkillShelf {
+pub(crate) struct SkillCache {
     roots: BTreeMap<PathBuf, KnownRoot>,
     /// Their promotions and use.
     pub(crate) state: KnownJson<SkillState>,
@@ -60,7 +60,7 @@ struct KnownFile {
     outcome: Result<FoundSkill, NotListed>,
 }
 
-impl SkillShelf {
+impl SkillCache {
     /// The skills in a root; empty if the folder is missing. Hidden folders and those without a skill are skipped.
     pub(super) fn scan(&mut self, folder: &Folder, root: &Path) -> SkillRoot {
         let known = self.roots.remove(root);
