@@ -1,4 +1,4 @@
-//! Whatever is accepted can be read: drafts of every shape, each looked for by a process that starts afterwards.
+//! Accepted drafts can be read back: drafts of every form, each looked up by a process that starts afterwards.
 
 use adage::{LearnOutcome, LessonDraft};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ const KEYS: [&str; 28] = [
     "x-of-a-host",
 ];
 
-/// Texts as people and programs write them, and as nobody should.
+/// Common and unusual texts.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,8}( [a-z]{1,8}){0,6}",
@@ -69,7 +69,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Most have the two texts that a lesson needs.
+/// Most drafts have the two required texts.
 fn draft() -> impl Strategy<Value = LessonDraft> {
     let odd = (prop::sample::select(KEYS.to_vec()), value()).prop_map(|(key, value)| (key.to_owned(), value));
     let own = (text(), value());
@@ -86,7 +86,7 @@ fn draft() -> impl Strategy<Value = LessonDraft> {
     ((text(), text()), fields, 0..4_u8).prop_map(build)
 }
 
-/// How many drafts: what the environment says, for the long form.
+/// The number of drafts; the environment can raise it.
 fn n_drafts() -> u32 {
     std::env::var("ADAGE_DRAFTS").ok().and_then(|n| n.parse().ok()).unwrap_or(320)
 }

@@ -1,4 +1,4 @@
-//! The host's agent over past sessions: what it is given, what it may touch, what becomes of what it wrote.
+//! The host's agent over past sessions: its job, its permissions, and the check of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use adage::sessions::{ReadState, RunEnd};
 use adage::{ManualClock, Playbook, agent};
 use serde_json::json;
 
-/// Put together at run time, so that no scanner takes this file for a leak.
+/// Assembled at run time, so that secret scanners do not report this file.
 fn token() -> String {
     ["gh", "p_", "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi"].concat()
 }
@@ -55,7 +55,7 @@ impl Desk {
         self.playbook.begin_agent(&self.root.path().join("sessions")).unwrap().unwrap_or_else(|why| panic!("{why:?}"))
     }
 
-    /// What the agent's tool for writing does.
+    /// A write by the agent's tool.
     fn write(&self, run: &agent::Run, path: &str, text: &str) -> Result<(), Denied> {
         let path = self.memory().join(path);
         run.may(agent::Tool::Write, &path)?;
@@ -75,7 +75,7 @@ fn new_note(path: &Path, text: &str) -> String {
 }
 
 #[test]
-fn an_agent_reads_proposes_and_a_person_is_told() {
+fn an_agents_proposals_are_reported_to_a_person() {
     let desk = Desk::new(&["monday", "tuesday"]);
     let notes = desk.memory().join("waiting.md");
     desk.playbook.inbox().propose(&PatchKind::Private, new_note(&notes, "Wait.").as_bytes()).unwrap();
@@ -107,7 +107,7 @@ fn an_agent_reads_proposes_and_a_person_is_told() {
     let listed = desk.playbook.inbox().list().unwrap();
     let kinds: Vec<ProposalKind> = listed.iter().map(|proposal| proposal.name.kind()).collect();
     assert_eq!(kinds, [ProposalKind::Private, ProposalKind::Skill]);
-    // What it read counts as read; what it did not, as tried.
+    // A session that it read counts as read, another one as an attempt.
     assert_eq!(desk.standing("monday"), ReadState::Read);
     assert_eq!(desk.standing("tuesday"), ReadState::New { n_attempts: 1 });
     assert_eq!(report.record.sessions.len(), 2);
@@ -116,7 +116,7 @@ fn an_agent_reads_proposes_and_a_person_is_told() {
 }
 
 #[test]
-fn its_tools_stay_in_the_memory_folder() {
+fn its_tools_are_confined_to_the_memory_folder() {
     let desk = Desk::new(&["monday"]);
     let run = desk.begin();
     let memory = desk.memory();
@@ -151,7 +151,7 @@ fn one_run_at_a_time_and_a_cancelled_one_counts_nothing() {
     run.finish(RunEnd::Cancelled).unwrap();
     assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: 0 });
     assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(NotDue::Throttled { .. })));
-    // Three times not read: given up.
+    // After three attempts it is abandoned.
     for n in 1..=3 {
         desk.clock.advance(TimeDelta::minutes(30));
         assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: n - 1 });

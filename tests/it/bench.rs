@@ -1,4 +1,4 @@
-//! A folder and a clock of its own, as each of these tests starts from.
+//! A folder and a clock for each test.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -31,7 +31,7 @@ impl Bench {
         Self { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(start())) }
     }
 
-    /// A folder in which this playbook file stands already.
+    /// A folder that contains this playbook file.
     pub(crate) fn with_truth(bytes: impl AsRef<[u8]>) -> Self {
         let bench = Self::new();
         bench.write(TRUTH, bytes);
@@ -46,7 +46,7 @@ impl Bench {
         self.folder().join(name)
     }
 
-    /// Retrieves by words, so that every answer can be worked out by hand.
+    /// Retrieves by words, so that every answer can be computed by hand.
     pub(crate) fn builder(&self) -> PlaybookBuilder {
         let clock: Arc<ManualClock> = Arc::clone(&self.clock);
         Playbook::builder(self.folder()).without_embedder().with_clock(clock)
@@ -72,7 +72,7 @@ impl Bench {
         self.path(name).exists()
     }
 
-    /// Writes a file as a person's editor does that saves in place.
+    /// Writes a file in place, as some editors do.
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         File::create(self.path(name)).unwrap().write_all(bytes.as_ref()).unwrap();
     }

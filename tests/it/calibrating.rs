@@ -1,4 +1,4 @@
-//! The gate, fitted to labelled queries.
+//! The fit of the gate to labelled queries.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn open(bench: &Bench, config: Config) -> Playbook {
     bench.builder().with_config(config).with_embedder(embedder).open().unwrap()
 }
 
-/// Of either kind, so many.
+/// This many queries of either kind.
 fn pairs(n: usize) -> Vec<LabelledPair> {
     let places = ["the shop", "the bank", "a school", "the library", "a clinic", "the harbour", "a farm"];
     let some = (0..n).map(|number| {
@@ -32,7 +32,7 @@ fn pairs(n: usize) -> Vec<LabelledPair> {
     some.chain(none).collect()
 }
 
-/// How likely a query is answered.
+/// The probability that a query is answered.
 fn any(playbook: &Playbook, query: &str) -> f64 {
     let context = playbook.get_playbook_context(Request::about(query).peek().explain()).unwrap();
     context.considered.iter().filter_map(|scored| scored.probability).map(f64::from).sum()
@@ -43,7 +43,7 @@ fn log_odds(probability: f64) -> f64 {
 }
 
 #[test]
-fn a_fit_foretells_queries_that_it_has_not_seen_and_is_used_under_its_key() {
+fn a_fit_predicts_unseen_queries_and_is_used_under_its_key() {
     let bench = Bench::new();
     let playbook = open(&bench, Config::default());
     for draft in three() {
@@ -63,12 +63,12 @@ fn a_fit_foretells_queries_that_it_has_not_seen_and_is_used_under_its_key() {
     let (shipped, fitted) = (any(&playbook, query), any(&open(&bench, config.clone()), query));
     let expected = f64::from(fit.scale) * log_odds(shipped) + f64::from(fit.offset);
     assert!((log_odds(fitted) - expected).abs() < 1e-2, "{fitted}: {} is not {expected}", log_odds(fitted));
-    // It is fitted to the shipped numbers, whatever is set.
+    // The fit is relative to the shipped numbers, whatever is configured.
     assert_eq!(open(&bench, config).calibrate(&pairs(25), &Realm::default()).unwrap(), report);
 }
 
 #[test]
-fn a_lesson_that_is_not_there_or_not_shown_here_is_refused_with_its_line() {
+fn a_missing_or_invisible_lesson_is_refused_with_its_line() {
     let bench = Bench::new();
     let playbook = bench.builder().without_embedder().open().unwrap();
     learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
@@ -89,7 +89,7 @@ fn a_lesson_that_is_not_there_or_not_shown_here_is_refused_with_its_line() {
 }
 
 #[test]
-fn thirty_nine_queries_are_one_too_few() {
+fn thirty_nine_queries_are_too_few() {
     let bench = Bench::new();
     let playbook = bench.builder().without_embedder().open().unwrap();
     learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));

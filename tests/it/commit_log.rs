@@ -1,4 +1,4 @@
-//! The log of commits (docs/spec/folder-format.md, 2): what it brings back, and what of it counts.
+//! The log of commits (docs/spec/folder-format.md, 2): what it restores, and which of its lines count.
 
 use std::fs::{self, File};
 use std::time::SystemTime;
@@ -7,14 +7,14 @@ use adage::{Lesson, Playbook, build_lesson};
 
 use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
 
-/// A longer playbook file is not written at every commit.
+/// A playbook file over this length is not written at every commit.
 const SMALL_FILE: u64 = 1 << 20;
 
 fn modified(bench: &Bench, name: &str) -> SystemTime {
     fs::metadata(bench.path(name)).unwrap().modified().unwrap()
 }
 
-/// Puts a file back as it was, with its time.
+/// Restores a file with its time.
 fn put_back(bench: &Bench, name: &str, bytes: &[u8], time: SystemTime) {
     bench.write(name, bytes);
     File::options().write(true).open(bench.path(name)).unwrap().set_modified(time).unwrap();
@@ -25,7 +25,7 @@ fn state(playbook: &Playbook) -> Vec<Lesson> {
 }
 
 #[test]
-fn the_log_alone_brings_everything_back() {
+fn everything_is_restored_from_the_log_alone() {
     let bench = Bench::new();
     let playbook = bench.open();
     let ids: Vec<_> = three().into_iter().map(|draft| learn(&playbook, draft)).collect();
@@ -47,7 +47,7 @@ fn the_log_alone_brings_everything_back() {
 }
 
 #[test]
-fn a_commit_whose_file_was_not_written_is_found_and_is_no_damage() {
+fn a_commit_whose_file_was_not_written_is_recovered_and_not_damage() {
     let bench = Bench::new();
     let playbook = bench.open();
     learn(&playbook, three()[0].clone());
@@ -63,7 +63,7 @@ fn a_commit_whose_file_was_not_written_is_found_and_is_no_damage() {
     learn(&other, three()[2].clone());
     assert_eq!(triggers(&bench.open()).len(), 3);
     assert_eq!(bench.json()["generation"], 3);
-    // The very first one too.
+    // This holds for the first commit too.
     let bench = Bench::new();
     learn(&bench.open(), three()[0].clone());
     bench.delete(TRUTH);
@@ -71,9 +71,9 @@ fn a_commit_whose_file_was_not_written_is_found_and_is_no_damage() {
     assert_eq!((triggers(&bench.open()).len(), bench.open().recovery()), (1, None));
 }
 
-/// Cut anywhere, a log is a shorter log; whatever is done to it, a playbook file that is whole is the truth.
+/// A truncated log is a shorter log; whatever its state, a valid playbook file is used.
 #[test]
-fn a_log_that_is_cut_or_damaged_changes_nothing_while_the_file_is_whole() {
+fn a_truncated_or_damaged_log_changes_nothing_while_the_file_is_whole() {
     let bench = Bench::new();
     let playbook = bench.open();
     for draft in three() {
@@ -93,7 +93,7 @@ fn a_log_that_is_cut_or_damaged_changes_nothing_while_the_file_is_whole() {
         let playbook = bench.builder().read_only().open().unwrap();
         assert_eq!((state(&playbook), playbook.recovery()), (known.clone(), None));
     }
-    // What follows the last whole line is cut off by the next commit.
+    // The next commit truncates the bytes after the last complete line.
     bench.write(LOG, &whole[..whole.len() - 5]);
     learn(&bench.open(), build_lesson("waxing skis", "brush along the base"));
     bench.write(TRUTH, "{");
@@ -107,7 +107,7 @@ fn open_large(bench: &Bench) -> Playbook {
     bench.builder().with_config(config).open().unwrap()
 }
 
-/// A playbook whose file is longer than what is written at every commit.
+/// A playbook whose file is too large to be written at every commit.
 fn large(bench: &Bench) -> Playbook {
     let playbook = open_large(bench);
     let filler = "and so on and on ".repeat(60);
@@ -119,7 +119,7 @@ fn large(bench: &Bench) -> Playbook {
 }
 
 #[test]
-fn a_large_file_is_left_until_its_log_is_a_quarter_as_long() {
+fn a_large_file_is_rewritten_when_its_log_is_a_quarter_as_long() {
     let bench = Bench::new();
     let playbook = large(&bench);
     let (file, n_before) = (bench.read(TRUTH), lessons(&playbook).len());
@@ -135,13 +135,13 @@ fn a_large_file_is_left_until_its_log_is_a_quarter_as_long() {
     learn(&other, three()[2].clone());
     assert_eq!(lessons(&playbook).len(), n_before + 1, "the other's commit is seen");
     let known = state(&playbook);
-    // Written whole, and behind again.
+    // A checkpoint, and then a newer log again.
     playbook.checkpoint().unwrap();
     assert_eq!(bench.json()["lessons"].as_array().unwrap().len(), n_before + 1);
     assert!(bench.read(LOG).len() < 1_000 && bench.read(BACKUP) == bench.read(TRUTH));
     assert!(state(&open_large(&bench)) == known);
     playbook.mark_verified("case 5 of v5x", adage::Verification::Passed).unwrap();
-    // Without the file, its backup and the log are all of it.
+    // Without the file, the backup and the log contain everything.
     let known = state(&playbook);
     bench.delete(TRUTH);
     let playbook = open_large(&bench);
@@ -150,7 +150,7 @@ fn a_large_file_is_left_until_its_log_is_a_quarter_as_long() {
 }
 
 #[test]
-fn a_person_edits_a_large_file_that_is_behind_its_log() {
+fn an_edit_of_a_large_file_older_than_its_log_is_kept() {
     let bench = Bench::new();
     let playbook = large(&bench);
     learn(&playbook, three()[0].clone());
@@ -175,9 +175,9 @@ fn a_person_edits_a_large_file_that_is_behind_its_log() {
     assert!(state(&playbook) == known);
 }
 
-/// Of a large playbook the log alone has the last commits: one that is damaged is told, the others hold.
+/// Only the log of a large playbook has the last commits: a damaged one is reported, the others hold.
 #[test]
-fn a_damaged_line_of_a_large_playbooks_log_is_told() {
+fn a_damaged_line_of_a_large_playbooks_log_is_reported() {
     for place in [1, 2, 3] {
         let bench = Bench::new();
         let playbook = large(&bench);

@@ -1,4 +1,4 @@
-//! Commits that other writers overtake: they are tried again, three times in all.
+//! Commits that conflict with other writers: they are tried three times in all.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use adage::embed::{EmbedError, Role};
 use adage::{Embedder, Error, HashingEmbedder, Listing, Playbook, TextHash, build_lesson};
 use ndarray::Array2;
 
-/// While it embeds, another process learns a lesson whose vector nobody has.
+/// While it embeds, another process learns a lesson without a vector.
 struct Overtaken {
     folder: PathBuf,
     n_rivals: usize,
@@ -34,7 +34,7 @@ impl Embedder for Overtaken {
     }
 }
 
-/// How a learn ends that so many others overtake, and how many calls of the embedder it took.
+/// The result of a learn with this many conflicting commits, and the number of calls of the embedder.
 fn learn_against(n_rivals: usize, folder: &Path) -> (Result<(), Error>, usize) {
     let embedder = Arc::new(Overtaken { folder: folder.to_owned(), n_rivals, n_calls: AtomicUsize::new(0) });
     let host: Arc<Overtaken> = Arc::clone(&embedder);
@@ -44,7 +44,7 @@ fn learn_against(n_rivals: usize, folder: &Path) -> (Result<(), Error>, usize) {
 }
 
 #[test]
-fn a_learn_that_is_overtaken_is_decided_again_on_what_the_others_learned() {
+fn a_learn_that_conflicts_is_decided_again_on_the_newest_state() {
     for n_rivals in 0..3 {
         let folder = tempfile::tempdir().unwrap();
         let (learned, n_calls) = learn_against(n_rivals, folder.path());
@@ -56,7 +56,7 @@ fn a_learn_that_is_overtaken_is_decided_again_on_what_the_others_learned() {
 }
 
 #[test]
-fn a_learn_that_is_overtaken_three_times_is_given_up() {
+fn a_learn_that_conflicts_three_times_fails() {
     let folder = tempfile::tempdir().unwrap();
     let (learned, n_calls) = learn_against(9, folder.path());
     assert!(matches!(learned, Err(Error::Contended { rounds: 3 })), "{learned:?}");

@@ -1,4 +1,4 @@
-//! Receipts on record, what chance withholds, and what is said of it (docs/spec/playbook.md, 6.7 and 6.8).
+//! The log of receipts, random withholding, and the effect of lessons (docs/spec/playbook.md, 6.7 and 6.8).
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn sides(receipt: &LoggedReceipt) -> [Vec<LessonId>; 2] {
 }
 
 #[test]
-fn nothing_is_logged_or_withheld_unless_somebody_asks_for_it() {
+fn by_default_nothing_is_logged_or_withheld() {
     let bench = Bench::new();
     let mut config = Config::default();
     config.credit.dropout = 0.9;
@@ -65,7 +65,7 @@ fn nothing_is_logged_or_withheld_unless_somebody_asks_for_it() {
 }
 
 #[test]
-fn a_receipt_on_record_says_what_was_shown_to_whom_and_no_text() {
+fn a_logged_receipt_lists_the_shown_lessons_without_text() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.0);
     let [csv, ..] = stock(&playbook);
@@ -89,7 +89,7 @@ fn a_receipt_on_record_says_what_was_shown_to_whom_and_no_text() {
 }
 
 #[test]
-fn what_is_withheld_is_neither_rendered_nor_counted_and_its_receipt_counts() {
+fn withheld_lessons_are_not_rendered_or_counted_and_the_receipt_is_valid() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.4);
     let [csv, ..] = stock(&playbook);
@@ -114,14 +114,14 @@ fn what_is_withheld_is_neither_rendered_nor_counted_and_its_receipt_counts() {
     let of_log = logged.iter().filter(|receipt| sides(receipt) == [vec![], vec![csv]]).count();
     assert_eq!(of_log as u64, n_withheld);
     for receipt in &logged {
-        // The one that was found; the other two were passed over.
+        // The one that was found; the gate rejected the other two.
         let propensities: Vec<f64> = receipt.lessons.iter().map(|lesson| lesson.propensity).collect();
         assert_eq!(propensities, [1.0 - 0.4, 0.0, 0.0]);
     }
 }
 
 #[test]
-fn each_lesson_of_a_context_is_withheld_for_itself() {
+fn each_lesson_of_a_context_is_withheld_independently() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.5);
     let all = stock(&playbook);
@@ -138,7 +138,7 @@ fn each_lesson_of_a_context_is_withheld_for_itself() {
 }
 
 #[test]
-fn verified_lessons_and_those_that_a_pattern_matches_are_never_withheld() {
+fn verified_and_pattern_matched_lessons_are_never_withheld() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.9);
     let [csv, ..] = stock(&playbook);
@@ -153,7 +153,7 @@ fn verified_lessons_and_those_that_a_pattern_matches_are_never_withheld() {
 }
 
 #[test]
-fn a_lesson_is_not_withheld_from_beside_the_one_that_it_contradicts() {
+fn a_lesson_that_prevails_is_not_withheld_without_the_other() {
     let bench = Bench::new();
     let playbook = with(&bench, 0.9).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
     let situation = "flaky download step in the workflow";
@@ -176,7 +176,7 @@ fn a_lesson_is_not_withheld_from_beside_the_one_that_it_contradicts() {
 }
 
 #[test]
-fn of_too_many_receipts_the_newest_half_is_kept() {
+fn beyond_the_limit_the_newest_half_of_the_receipts_is_kept() {
     let bench = Bench::new();
     let config = Config {
         credit: CreditConfig { log_receipts: true, max_receipts: 10, ..CreditConfig::default() },
@@ -198,7 +198,7 @@ fn of_too_many_receipts_the_newest_half_is_kept() {
 }
 
 #[test]
-fn a_log_that_nobody_shortens_stops_growing() {
+fn a_log_that_is_never_shortened_stops_growing() {
     let bench = Bench::new();
     let config = Config {
         credit: CreditConfig { log_receipts: true, max_receipts: 2, ..CreditConfig::default() },
@@ -216,7 +216,7 @@ fn a_log_that_nobody_shortens_stops_growing() {
 }
 
 #[test]
-fn a_removed_lesson_leaves_the_log_and_the_others_stay_in_it() {
+fn a_removed_lesson_is_deleted_from_the_log_and_others_are_kept() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.5);
     let [csv, keys, photographs] = stock(&playbook);
@@ -240,7 +240,7 @@ fn a_removed_lesson_leaves_the_log_and_the_others_stay_in_it() {
 }
 
 #[test]
-fn a_lesson_that_is_removed_where_nothing_is_logged_any_more_leaves_the_log_too() {
+fn a_removed_lesson_is_deleted_from_the_log_even_when_logging_is_off() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.5);
     let [csv, ..] = stock(&playbook);
@@ -251,13 +251,13 @@ fn a_lesson_that_is_removed_where_nothing_is_logged_any_more_leaves_the_log_too(
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_or_only_read_gets_no_log() {
+fn an_untrusted_or_read_only_folder_gets_no_log() {
     let bench = Bench::new();
     stock(&bench.open());
     for (builder, n_shown) in [(with(&bench, 0.9).untrusted(), 0), (with(&bench, 0.9).read_only(), 1)] {
         let playbook = builder.open().unwrap();
         for _ in 0..20 {
-            // What could not be logged is not withheld.
+            // Without a log, nothing is withheld.
             assert_eq!(ask(&playbook, CSV).lessons.len(), n_shown);
         }
     }
@@ -265,7 +265,7 @@ fn a_folder_that_is_not_trusted_or_only_read_gets_no_log() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_delays_and_fails_nothing() {
+fn an_unwritable_log_delays_and_fails_nothing() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.0);
     let [csv, ..] = stock(&playbook);
@@ -285,7 +285,7 @@ fn a_folder_cannot_have_its_lessons_withheld() {
     }
 }
 
-/// Asks about the three lessons' subject in turn; `is_helpful` decides how each task went, by whether the lesson was shown.
+/// Queries the three lessons in turn; `is_helpful` gives the outcome of each task, depending on whether the lesson was shown.
 fn tasks(playbook: &Playbook, n_tasks: usize, is_helpful: impl Fn(usize, bool) -> bool) {
     for number in 0..n_tasks {
         let context = ask(playbook, CSV);
@@ -309,24 +309,24 @@ fn an_effect_is_the_difference_that_showing_makes() {
         assert!((uplift.value - if helps { 1.0 } else { -1.0 }).abs() < 1e-12);
         assert_eq!(shown.n_outcomes + withheld.n_outcomes, 150);
         assert!(matches!(playbook.effect(keys).unwrap(), Effect::NotEnoughData { .. }));
-        // An edit makes another lesson of it.
+        // After an edit it is another lesson.
         playbook.learn_lesson(build_lesson(CSV, "Use the csv module with a dialect, always.")).unwrap();
         assert!(matches!(playbook.effect(CSV).unwrap(), Effect::NotEnoughData { .. }));
     }
 }
 
 #[test]
-fn an_effect_of_a_lesson_that_is_not_there_is_an_error() {
+fn the_effect_of_a_missing_lesson_is_an_error() {
     let bench = Bench::new();
     assert!(matches!(open(&bench, 0.3).effect("nobody knows it"), Err(Error::NoSuchLesson { .. })));
 }
 
 #[test]
-fn a_replay_tells_what_silence_would_have_come_to() {
+fn a_replay_estimates_the_outcome_without_lessons() {
     let bench = Bench::new();
     let playbook = open(&bench, 0.5);
     stock(&playbook);
-    // Without the lesson every fourth task goes well, with it every second.
+    // Without the lesson a quarter of the tasks is helpful, with it a half.
     tasks(&playbook, 200, |number, is_shown| number % if is_shown { 2 } else { 4 } == 0);
     let log = playbook.receipts().unwrap();
     let rate = |gate: &str| match log.replay(&gate.parse().unwrap()) {

@@ -1,4 +1,4 @@
-//! Skills that the crate saved by itself: gated, put in order, and back again.
+//! Skills that the crate saved automatically: gated, curated, and restored.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -58,7 +58,7 @@ fn names(skills: &Skills) -> Vec<String> {
 }
 
 #[test]
-fn a_merge_is_planned_done_archived_and_undone_to_the_byte() {
+fn a_merge_is_planned_applied_archived_and_undone_to_the_byte() {
     let bench = Bench::new();
     let skills = bench.open().skills();
     for skill in [draft("a", &["docker", "ci"], &["one"]), draft("b", &["ci", "docker"], &["one", "two"])] {
@@ -92,7 +92,7 @@ fn a_merge_is_planned_done_archived_and_undone_to_the_byte() {
 }
 
 #[test]
-fn a_curation_of_what_was_edited_since_is_not_undone() {
+fn a_curation_is_not_undone_after_an_edit() {
     let bench = Bench::new();
     let skills = bench.open().skills();
     for name in ["a", "b"] {
@@ -112,7 +112,7 @@ fn a_curation_of_what_was_edited_since_is_not_undone() {
 }
 
 #[test]
-fn what_a_person_stands_behind_stays() {
+fn skills_of_a_person_are_not_changed() {
     let bench = Bench::new();
     let playbook = bench.open();
     let skills = playbook.skills();
@@ -133,13 +133,13 @@ fn what_a_person_stands_behind_stays() {
     assert!(skills.curate().unwrap().plan.is_empty());
 
     skills.save(&same("draft", Quality::Draft)).unwrap();
-    // It is merged into the best of them.
+    // It is merged into the one of best quality.
     assert_eq!(lines(&skills.curate().unwrap().plan), ["merge draft into checked: their bodies are equal"]);
     assert_eq!(skill_files(&bench), before);
 }
 
 #[test]
-fn the_time_unused_is_counted_from_the_first_sight_and_from_use() {
+fn the_time_unused_is_counted_from_the_first_scan_and_from_use() {
     let bench = Bench::new();
     let skills = bench.open().skills();
     skills.save(&draft("a", &[], &["one"])).unwrap();
@@ -168,7 +168,7 @@ fn the_time_unused_is_counted_from_the_first_sight_and_from_use() {
 }
 
 #[test]
-fn a_skipped_suggestion_takes_its_draft_along() {
+fn skipping_a_suggestion_archives_its_draft() {
     let bench = Bench::new();
     let playbook = bench.open();
     playbook.skills().save(&draft("error-pip", &[], &["one"])).unwrap();
@@ -233,7 +233,7 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     let outcome = strict.skills().save_suggested([&candidate("new", "eta")]).unwrap();
     assert!(matches!(outcome.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]));
 
-    // An unworded one does not come in for a worded one that says too little.
+    // A draft without rewording does not replace a reworded one that says too little.
     let mut config = Config::default();
     (config.auto_save.require_llm, config.auto_save.max_per_run) = (true, 1);
     let strict = bench.builder().with_config(config).open().unwrap();

@@ -1,4 +1,4 @@
-//! Bits that flip and files that are cut while nobody writes them: what is damaged is found, and never passes for another text.
+//! Flipped bits and truncated files: damage is detected and never taken for another text.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, three};
 use super::transcripts::say;
 
-/// A folder with lessons, counts, a removal and usage that is not folded in.
+/// A folder with lessons, counts, a removal and usage that is not folded in yet.
 fn stocked() -> Bench {
     let bench = Bench::new();
     let playbook = bench.open();
@@ -27,7 +27,7 @@ fn stocked() -> Bench {
     bench
 }
 
-/// Everything that a user can see.
+/// The state that a user can see.
 fn state(playbook: &Playbook) -> Value {
     let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
     let stats = playbook.stats().unwrap();
@@ -35,7 +35,7 @@ fn state(playbook: &Playbook) -> Value {
     json!({"lessons": lessons, "removed": stats.n_removed, "waiting": stats.n_waiting, "history": history})
 }
 
-/// Changes a file behind everybody's back: its times stay.
+/// Changes a file and keeps its times.
 fn damage(path: &Path, bytes: &[u8]) {
     let modified = fs::metadata(path).unwrap().modified().unwrap();
     let mut file = File::options().write(true).truncate(true).open(path).unwrap();
@@ -43,7 +43,7 @@ fn damage(path: &Path, bytes: &[u8]) {
     file.set_modified(modified).unwrap();
 }
 
-/// What happens to a file.
+/// A damage to a file.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flip { byte: usize, bit: usize },
@@ -61,12 +61,12 @@ impl Damage {
     }
 }
 
-/// True for the long form of these tests, with every bit of a file and a cut at every byte.
+/// True for the extended tests, with every bit of a file and a cut at every byte.
 fn is_thorough() -> bool {
     std::env::var_os("ADAGE_DAMAGE").is_some_and(|value| value == "all")
 }
 
-/// One bit of every byte, another one from byte to byte; in the long form each of them.
+/// One bit of every byte, a different one each time; in the extended tests, every bit.
 fn flips(length: usize) -> Vec<Damage> {
     let bits = |byte: usize| if is_thorough() { 0..8 } else { byte * 5 % 8..byte * 5 % 8 + 1 };
     (0..length).flat_map(|byte| bits(byte).map(move |bit| Damage::Flip { byte, bit })).collect()
@@ -76,7 +76,7 @@ fn cuts(length: usize) -> Vec<Damage> {
     (0..length).step_by(if is_thorough() { 1 } else { 3 }).map(|at| Damage::Cut { at }).collect()
 }
 
-/// With each of these damages to a file: the state is the same, or a check says that it is not.
+/// After each of these damages the state is the same, or a check reports the damage.
 fn check_each(name: &str, damages: impl Fn(usize) -> Vec<Damage>) {
     let bench = stocked();
     let path = bench.path(name);
@@ -101,7 +101,7 @@ fn check_each(name: &str, damages: impl Fn(usize) -> Vec<Damage>) {
         }
     }
     say(&format!("{name}: {n_healed} the same, {n_told} told"));
-    // The next writer goes on from the same state.
+    // The next writer continues from the same state.
     damage(&path, &all[all.len() / 2].of(&whole));
     let before = state(&bench.open());
     let ids = |state: &Value| {
@@ -118,27 +118,27 @@ fn a_flipped_bit_of_the_playbook_or_its_backup_changes_nothing() {
 }
 
 #[test]
-fn a_playbook_or_a_backup_that_is_cut_anywhere_loses_nothing() {
+fn a_truncated_playbook_or_backup_loses_nothing() {
     check_each(TRUTH, cuts);
     check_each(BACKUP, cuts);
 }
 
 #[test]
-fn a_flipped_bit_of_the_archive_or_of_usage_is_found() {
+fn a_flipped_bit_of_the_archive_or_of_usage_is_detected() {
     check_each("archive.jsonl", flips);
     check_each("usage.0.jsonl", flips);
 }
 
 #[test]
-fn usage_that_is_cut_is_told_at_the_end_of_a_line_too() {
+fn truncated_usage_is_reported_even_at_the_end_of_a_line() {
     check_each("usage.0.jsonl", cuts);
     check_each("usage.0.extents", flips);
     check_each("usage.0.extents", cuts);
 }
 
-/// What is counted after the cut does not hide it, and the record of a segment goes with it.
+/// Later counts do not hide the cut, and the extents are removed with their segment.
 #[test]
-fn usage_that_was_cut_is_told_until_its_segment_is_removed() {
+fn truncated_usage_is_reported_until_its_segment_is_removed() {
     let bench = stocked();
     let is_told = || {
         let findings = bench.builder().read_only().open().unwrap().check().unwrap().findings;
@@ -163,7 +163,7 @@ fn usage_that_was_cut_is_told_until_its_segment_is_removed() {
 }
 
 #[test]
-fn a_folder_without_a_record_of_its_usage_is_as_an_earlier_version_left_it() {
+fn a_folder_without_extents_is_read_like_one_of_an_earlier_version() {
     let bench = stocked();
     bench.delete("usage.0.extents");
     let known = state(&bench.open());
@@ -178,15 +178,15 @@ fn a_folder_without_a_record_of_its_usage_is_as_an_earlier_version_left_it() {
 }
 
 #[test]
-fn a_log_of_commits_that_is_damaged_or_cut_loses_nothing_while_the_file_is_whole() {
+fn a_damaged_commit_log_loses_nothing_while_the_file_is_whole() {
     check_each(LOG, flips);
     check_each(LOG, cuts);
 }
 
-/// The log of a vector memory, and the vectors beside it: the documents are the same, or the open says what it lost. A cut cannot be
-/// told from a write that was never finished.
+/// The log of a vector memory, and its vectors: the documents are the same, or the open reports the loss. A cut cannot be
+/// distinguished from an unfinished write.
 #[test]
-fn a_damaged_vector_memory_says_so() {
+fn a_damaged_vector_memory_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let open = |is_reader: bool| {
         let builder = VectorMemory::builder(folder.path()).with_embedder(Arc::new(HashingEmbedder));
@@ -223,14 +223,14 @@ fn a_damaged_vector_memory_says_so() {
         let whole = fs::read(&path).unwrap();
         let (mut n_same, mut n_told) = (0, 0);
         for what in flips(whole.len()).into_iter().chain(cuts(whole.len())) {
-            // Not in place: a handle may have mapped it.
+            // Not changed in place: a handle may have mapped it.
             fs::remove_file(&path).unwrap();
             fs::write(&path, what.of(&whole)).unwrap();
             let memory = open(true);
             let now = state(&memory);
             n_same += usize::from(now == known);
             n_told += usize::from(now != known);
-            // A log that is cut is what a writer leaves that dies: the state after one of the batches.
+            // A truncated log looks like that of a dead writer: the state is the one after some batch.
             let is_earlier = matches!(what, Damage::Cut { .. }) && states.contains(&now);
             let is_told = memory.recovery().is_some() || is_earlier;
             assert!(now == known || is_told, "{name}, {what:?}: {now:#?} instead of {known:#?}");
@@ -270,7 +270,7 @@ fn the_record_of_changes_is_bounded_and_removals_are_kept() {
     assert_eq!((changes[0].action, changes[0].lessons[0].id), ("remove", first));
     assert!((10..190).contains(&changes.len()), "{}", changes.len());
     assert!(open().check().unwrap().findings.is_empty());
-    // Of what is older than two years, the removal is left.
+    // Of the changes older than two years, the removal is kept.
     bench.advance(3 * 365 * 24 * 60 * 60);
     for number in 0..64 {
         learn(&playbook, adage::build_lesson(format!("v{number}x u{number}z"), format!("rule {number}")));
@@ -280,9 +280,9 @@ fn the_record_of_changes_is_bounded_and_removals_are_kept() {
     assert!(changes[1].at.signed_duration_since(changes[0].at).num_days() > 1_000, "{:?}", changes[1].at);
 }
 
-/// An older copy of the file is put back, with its times or without.
+/// An older copy of the file is restored, with or without its times.
 #[test]
-fn an_older_copy_put_back_is_recognised_and_what_was_removed_stays_removed() {
+fn a_restored_older_copy_is_recognised_and_removals_hold() {
     for keeps_times in [true, false] {
         let bench = Bench::new();
         let playbook = bench.open();
@@ -307,7 +307,7 @@ fn an_older_copy_put_back_is_recognised_and_what_was_removed_stays_removed() {
     }
 }
 
-/// A person saved what an editor had opened before others learned: the person's rows win, the others' stay.
+/// A person saved a version that was opened before other handles learned: the person's rows are used, and the others' are kept.
 #[test]
 fn an_edit_of_an_older_text_is_merged_row_by_row() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! What the pages and comments name is there: files, folders, pages, sections.
+//! The files, folders, pages and sections that documentation and comments name exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use walkdir::WalkDir;
 
-/// Names of such files are names of files of this repository, wherever they are in it.
+/// Names with these extensions are names of files in this repository, in any folder.
 const SOURCES: [&str; 5] = [".rs", ".sh", ".py", ".toml", ".tsv"];
 
 static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\]\(([^()\s]+)\)").unwrap());
@@ -53,10 +53,10 @@ impl Repository {
         self.paths.contains(Path::new(&name))
     }
 
-    /// Whether a word in code type names a file or folder of the repository that is not there. A path may begin at the root or at
+    /// Whether a word in code font names a missing file or folder of the repository. A path may be relative to the root or to
     /// the page's folder.
     fn missing(&self, page: &Path, word: &str) -> bool {
-        // The folder of `readers/<name>.rs` is there; the file is the reader's.
+        // The folder of `readers/<name>.rs` exists; the file name is a placeholder.
         let word =
             word.split_once('<').map_or(word, |(before, _)| before.rsplit_once('/').map_or("", |(folder, _)| folder));
         let mut parts = Path::new(word).components();
@@ -75,7 +75,7 @@ impl Repository {
         }
     }
 
-    /// Whether a page has this anchor, set by hand or made of a heading.
+    /// Whether a page has this anchor, explicit or from a heading.
     fn has_anchor(&self, page: &Path, anchor: &str) -> bool {
         let text = self.text(page);
         let slug = |line: &str| {
@@ -86,7 +86,7 @@ impl Repository {
             || text.lines().filter(|line| line.starts_with('#')).any(|line| slug(line) == anchor)
     }
 
-    /// Whether a link on a page leads somewhere in the repository.
+    /// Whether the target of a link exists in the repository.
     fn leads_somewhere(&self, page: &Path, target: &str) -> bool {
         let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
         let to = if path.is_empty() { page.to_owned() } else { normal(&page.parent().unwrap().join(path)) };
@@ -112,7 +112,7 @@ fn prose(text: &str) -> String {
 }
 
 #[test]
-fn a_wrong_path_a_wrong_link_and_a_wrong_section_are_found() {
+fn wrong_paths_links_and_sections_are_detected() {
     let repository = Repository::read();
     let missing = |page: &str, word: &str| repository.missing(Path::new(page), word);
     for word in ["src/nowhere.rs", "nowhere.rs", "docs/spec/Nowhere.md", "nowhere/", "src/nowhere/<name>.rs"] {

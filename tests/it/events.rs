@@ -1,4 +1,4 @@
-//! What a program that listens hears of the library: one event for what happened, with ids and without texts.
+//! Tracing events of the library: one event per operation, with ids and without texts.
 
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -9,7 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Keeps every event of the library, in a line each.
+/// Records every event of the library, one per line.
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Vec<String>>>);
 
@@ -44,9 +44,9 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
-/// What is heard of this.
+/// The events of this operation.
 fn heard(act: impl FnOnce()) -> Vec<String> {
-    // While one listener lives, no other test can make the library believe that nobody listens.
+    // While one subscriber exists, no other test can make the library cache that there is none.
     static LISTENING: LazyLock<tracing::Dispatch> = LazyLock::new(|| tracing::Dispatch::new(Listener::default()));
     LazyLock::force(&LISTENING);
     let listener = Listener::default();
@@ -64,7 +64,7 @@ fn check(found: &[String], expected: &[&str]) {
 }
 
 #[test]
-fn each_thing_that_happens_is_one_event() {
+fn each_operation_is_one_event() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.retention.capacity = 2;

@@ -34,7 +34,7 @@ fn ask(playbook: &Playbook, request: impl Into<Request>) -> adage::Context {
 }
 
 #[test]
-fn a_task_finds_its_lesson_by_any_kind_of_evidence_and_the_rest_is_silence() {
+fn a_task_finds_its_lesson_by_any_kind_of_evidence_and_other_queries_find_none() {
     let bench = Bench::new();
     for playbook in [bundled(&bench), with(&bench, Arc::new(HashingEmbedder)), bench.open()] {
         if playbook.stats().unwrap().n_lessons == 0 {
@@ -88,7 +88,7 @@ fn copies_of_a_lesson_do_not_raise_the_probability_of_an_answer() {
     for ((query, alone), among) in queries.iter().zip(alone).zip(all()) {
         for ([copied_before, before], [copied, after]) in alone.into_iter().zip(among) {
             assert!(copied <= copied_before + 0.02, "{query}: {copied} after the copies, {copied_before} before");
-            // In a larger book the words of the others are rarer by comparison, but no silence is broken.
+            // In a larger book the words of the others are rarer by comparison, but no other query is answered.
             assert!(before > 0.5 || after < 0.5, "{query}: {after} after the copies, {before} before");
         }
     }
@@ -125,7 +125,7 @@ fn lessons_for_a_file_or_a_command_come_first() {
         learn(&playbook, draft);
     }
     let touching = || Request::about("parsing CSV exports").touching("/srv/shop/db/migrations/7.sql").peek();
-    // Two at most, the longer pattern first; then what was found.
+    // At most two, the longer pattern first; then the other results.
     assert_eq!(shown(&ask(&playbook, touching())), ["a migration", "old migrations", "parsing CSV exports"]);
     assert_eq!(shown(&ask(&playbook, touching().limit(1))), ["a migration"]);
     let context = ask(&playbook, Request::about("zzz").running(" git push -f origin").peek());
@@ -141,7 +141,7 @@ fn lessons_for_a_file_or_a_command_come_first() {
 }
 
 #[test]
-fn a_pattern_in_the_file_that_matches_everything_is_passed_over() {
+fn a_pattern_in_the_file_that_matches_everything_is_ignored() {
     let row =
         serde_json::json!([{"trigger": "amber kettle", "solution": "s", "paths": ["**", "*.tea"], "commands": "*"}]);
     let bench = Bench::with_truth(row.to_string());

@@ -1,4 +1,4 @@
-//! Lessons out of one playbook and into files and other playbooks.
+//! Export of lessons to files, and import into other playbooks.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn export(playbook: &Playbook, format: exchange::Format, file: &Path) -> adage::
 }
 
 #[test]
-fn what_comes_from_outside_waits_and_comes_once() {
+fn imported_lessons_await_review_and_are_imported_once() {
     let source_bench = Bench::new();
     let source = source_bench.open();
     for draft in three() {
@@ -54,14 +54,14 @@ fn what_comes_from_outside_waits_and_comes_once() {
 }
 
 #[test]
-fn a_playbook_knows_its_own_export_and_what_was_removed() {
+fn a_playbook_recognises_its_own_export_and_removed_lessons() {
     for format in TEXTS {
         let bench = Bench::new();
         let playbook = bench.open();
         let [first, second, third] = three().map(|draft| learn(&playbook, draft));
         let own = text(&playbook, format);
         playbook.remove(second).unwrap();
-        // A person mended one lesson in the file.
+        // A person corrected one lesson in the file.
         let edited = own.replace("Use the csv module.", "Use the csv module with newline=''.");
         assert_ne!(edited, own);
         let mut refusals = Vec::new();
@@ -79,7 +79,7 @@ fn a_playbook_knows_its_own_export_and_what_was_removed() {
 }
 
 #[test]
-fn a_removed_text_does_not_come_back_under_another_name() {
+fn a_removed_text_is_not_imported_under_another_id() {
     let bench = Bench::new();
     let playbook = bench.open();
     let bullet = "[shr-1] helpful=1 harmful=0 :: Never commit generated files.\n";
@@ -117,7 +117,7 @@ fn the_rest_of_a_file_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_left_alone() {
+fn a_file_that_no_export_wrote_is_not_changed() {
     let bench = Bench::new();
     let playbook = bench.open();
     learn(&playbook, build_lesson("parsing CSV exports", "Use the csv module."));
@@ -152,7 +152,7 @@ fn a_file_that_is_not_ours_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn permissions_and_links_stay() {
+fn permissions_and_links_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let bench = Bench::new();
     let playbook = bench.open();
@@ -168,7 +168,7 @@ fn permissions_and_links_stay() {
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
 }
 
-/// What agents and people may have in such a file.
+/// Content that agents and people may have in such a file.
 fn soup() -> impl Strategy<Value = String> {
     let piece = proptest::sample::select(vec![
         "<!-- adage:lessons:begin -->\n",
@@ -207,7 +207,7 @@ proptest! {
 }
 
 #[test]
-fn an_undo_takes_an_import_back_and_keeps_what_a_person_decided_since() {
+fn an_undo_reverts_an_import_and_keeps_later_decisions() {
     let (source_bench, bench) = (Bench::new(), Bench::new());
     let (source, playbook) = (source_bench.open(), bench.open());
     for draft in three() {
@@ -224,9 +224,9 @@ fn an_undo_takes_an_import_back_and_keeps_what_a_person_decided_since() {
     assert_eq!(playbook.waiting_lessons().unwrap(), []);
 }
 
-/// Rows of the own export merge, come in, and evict one another: all of it is one change.
+/// Rows of the own export are merged, inserted and evicted: all of it is one change.
 #[test]
-fn an_own_export_that_is_larger_than_the_room_is_previewed_and_taken_back() {
+fn an_own_export_larger_than_the_capacity_is_previewed_and_undone() {
     let (source_bench, bench, key) = (Bench::new(), Bench::new(), ExportKey::generate());
     let source = source_bench.builder().with_export_key(key.clone()).open().unwrap();
     for draft in three() {

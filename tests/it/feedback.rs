@@ -1,4 +1,4 @@
-//! What became of what was shown: receipts, credits, the files that carry them (docs/spec/playbook.md, 6).
+//! Feedback on retrievals: receipts, credits, and the files that contain them (docs/spec/playbook.md, 6).
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ fn the_first_outcome_of_a_receipt_is_the_one_that_counts() {
 }
 
 #[test]
-fn each_showing_has_an_outcome_of_its_own() {
+fn each_retrieval_has_an_outcome_of_its_own() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipts = [(); 3].map(|()| recall(&playbook, "parsing CSV exports"));
@@ -74,7 +74,7 @@ fn each_showing_has_an_outcome_of_its_own() {
 }
 
 #[test]
-fn a_text_that_changed_since_gets_no_credit() {
+fn a_changed_text_gets_no_credit() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let by_receipt = recall(&playbook, "parsing CSV exports");
@@ -84,13 +84,13 @@ fn a_text_that_changed_since_gets_no_credit() {
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);
     assert_eq!(playbook.record_outcome(by_receipt, Feedback::Helpful).unwrap(), now_for(&[]));
     assert_eq!(counts(&playbook, csv), (1, 0, 0, 50));
-    // The new text earns credit of its own.
+    // The new text gets credit of its own.
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
 }
 
 #[test]
-fn what_was_removed_gets_no_credit_and_the_others_of_the_receipt_do() {
+fn removed_lessons_get_no_credit_and_others_of_the_receipt_do() {
     let bench = Bench::new();
     let (playbook, [csv, keys, photographs]) = stocked(&bench);
     let receipt = playbook.get_playbook_context(Request::cold_start()).unwrap().receipt.unwrap();
@@ -99,7 +99,7 @@ fn what_was_removed_gets_no_credit_and_the_others_of_the_receipt_do() {
 }
 
 #[test]
-fn receipts_that_nobody_knows_are_an_error() {
+fn unknown_receipts_are_an_error() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt: ReceiptId = "018f0000-0000-7000-8000-000000000001".parse().unwrap();
@@ -111,7 +111,7 @@ fn receipts_that_nobody_knows_are_an_error() {
 }
 
 #[test]
-fn a_receipt_is_good_for_seven_days() {
+fn a_receipt_is_valid_for_seven_days() {
     const DAY: i64 = 24 * 60 * 60;
     for (seconds, is_known) in [(7 * DAY, true), (7 * DAY + 1, false)] {
         let bench = Bench::new();
@@ -140,7 +140,7 @@ fn the_window_credits_every_open_retrieval_within_it_once() {
 }
 
 #[test]
-fn the_window_counts_lessons_and_passes_over_settled_ones() {
+fn the_window_skips_retrievals_with_feedback() {
     let bench = Bench::new();
     let (playbook, [csv, keys, photographs]) = stocked(&bench);
     recall(&playbook, "parsing CSV exports");
@@ -150,14 +150,14 @@ fn the_window_counts_lessons_and_passes_over_settled_ones() {
     playbook.record_outcome(settled, Feedback::Neutral).unwrap();
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 2);
     assert_eq!((counts(&playbook, csv).1, counts(&playbook, keys).1, counts(&playbook, photographs).1), (1, 1, 0));
-    // A later showing is another one.
+    // A later retrieval is another one.
     recall(&playbook, "compressing photographs");
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 1);
     assert_eq!(counts(&playbook, photographs), (2, 1, 0, 55));
 }
 
 #[test]
-fn an_outcome_takes_the_place_of_what_the_window_credited() {
+fn an_outcome_overrides_a_window_credit() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let receipt = recall(&playbook, "parsing CSV exports");
@@ -168,9 +168,9 @@ fn an_outcome_takes_the_place_of_what_the_window_credited() {
     assert_eq!(playbook.credit_recent_retrievals(WINDOW).unwrap(), 0);
 }
 
-/// Playbook 6.4 speaks of the retrievals in the window; 6.3 credits what a receipt showed, once.
+/// docs/spec/playbook.md, 6.4, is about the retrievals in the window; by 6.3, the lessons of a receipt are credited once.
 #[test]
-fn a_showing_before_the_window_keeps_its_receipt() {
+fn a_retrieval_before_the_window_keeps_its_receipt() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let early = recall(&playbook, "parsing CSV exports");
@@ -194,7 +194,7 @@ fn an_empty_window_credits_nothing() {
 }
 
 #[test]
-fn lessons_are_credited_by_name_whatever_its_case_and_by_id() {
+fn lessons_are_credited_by_trigger_in_any_case_and_by_id() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     assert_eq!(playbook.record_helpful_retrieval("Parsing csv EXPORTS").unwrap(), csv);
@@ -219,7 +219,7 @@ fn confidence_stays_between_zero_and_one() {
     assert_eq!(counts(&playbook, sure).3, 100);
 }
 
-/// Everything that is asked by name is refused, with the ids, and nothing is written.
+/// Every call by an ambiguous name is refused with the ids, and nothing is written.
 fn check_ambiguous<T: std::fmt::Debug>(bench: &Bench, ids: &[LessonId], result: Result<T, Error>) {
     match result {
         Err(Error::Ambiguous { trigger, ids: mut named }) => {
@@ -232,7 +232,7 @@ fn check_ambiguous<T: std::fmt::Debug>(bench: &Bench, ids: &[LessonId], result: 
 }
 
 #[test]
-fn a_trigger_of_two_lessons_changes_neither() {
+fn an_ambiguous_trigger_changes_no_lesson() {
     let bench = Bench::new();
     let playbook = bench.open();
     let mut ids =
@@ -251,7 +251,7 @@ fn a_trigger_of_two_lessons_changes_neither() {
 }
 
 #[test]
-fn nobody_of_that_name_is_an_error() {
+fn an_unknown_lesson_is_an_error() {
     let bench = Bench::new();
     let (playbook, _) = stocked(&bench);
     for result in [
@@ -267,7 +267,7 @@ fn nobody_of_that_name_is_an_error() {
 }
 
 #[test]
-fn a_check_that_failed_takes_the_mark_and_leaves_the_confidence() {
+fn a_failed_check_removes_the_mark_and_keeps_the_confidence() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let marks = |lesson: &Lesson| (lesson.verified, lesson.verification_attempted);
@@ -294,7 +294,7 @@ fn counts_and_receipts_reach_other_handles_and_outlive_this_one() {
     assert_eq!(bench.read(TRUTH), before, "counting wrote the playbook file");
     let reopened = bench.open();
     assert_eq!(counts(&reopened, csv), (2, 1, 0, 55));
-    // A commit folds the counts in, and the receipts stay good.
+    // A commit folds the counts in, and the receipts stay valid.
     learn(&reopened, build_lesson("amber kettle", "polish it"));
     assert_eq!(reopened.record_outcome(settled, Feedback::Harmful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&bench.open(), csv), (2, 1, 1, 45));
@@ -313,10 +313,10 @@ fn a_busy_folder_neither_delays_a_recall_nor_costs_its_count() {
     assert_eq!(counts(&bench.open(), csv), (1, 1, 0, 55));
 }
 
-/// The writer comes while the folder is busy with somebody else, and is let in afterwards.
+/// The writer starts while another process holds the lock, and gets it afterwards.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_outcome_that_has_to_wait_for_the_folder_knows_its_receipt() {
+fn an_outcome_that_waits_for_the_lock_finds_its_receipt() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
@@ -340,7 +340,7 @@ fn an_outcome_that_has_to_wait_for_the_folder_knows_its_receipt() {
 }
 
 #[test]
-fn losing_the_usage_files_loses_the_counts_since_the_last_commit_only() {
+fn lost_usage_files_lose_only_counts_since_the_last_commit() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let folded = recall(&playbook, "parsing CSV exports");
@@ -358,7 +358,7 @@ fn losing_the_usage_files_loses_the_counts_since_the_last_commit_only() {
 }
 
 #[test]
-fn counting_goes_on_after_the_usage_files_were_lost() {
+fn counting_continues_after_a_loss_of_usage_files() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     recall(&playbook, "parsing CSV exports");
@@ -374,7 +374,7 @@ fn counting_goes_on_after_the_usage_files_were_lost() {
 }
 
 #[test]
-fn counting_goes_on_when_the_usage_file_goes_under_an_open_handle() {
+fn counting_continues_when_the_usage_file_disappears_under_an_open_handle() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     recall(&playbook, "parsing CSV exports");
@@ -387,7 +387,7 @@ fn counting_goes_on_when_the_usage_file_goes_under_an_open_handle() {
 }
 
 #[test]
-fn a_full_segment_is_closed_and_every_count_and_receipt_stays() {
+fn a_full_segment_is_closed_and_counts_and_receipts_are_kept() {
     const DAY: i64 = 24 * 60 * 60;
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
@@ -399,14 +399,14 @@ fn a_full_segment_is_closed_and_every_count_and_receipt_stays() {
         n_recalls += 1;
     }
     assert!(!bench.has("usage.1.jsonl"), "only a commit closes a segment");
-    // What a busy folder left in memory before the commit comes after it.
+    // Counts that a busy folder left in memory before the commit are written after it.
     let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
     lock.lock().unwrap();
     let late = recall(&other, "parsing CSV exports");
     lock.unlock().unwrap();
     learn(&playbook, build_lesson("amber kettle", "polish it").project("elsewhere"));
     let closed = bench.read("usage.0.jsonl");
-    // Whoever does not know yet appends to the new one all the same.
+    // A handle that has not detected it yet appends to the new segment all the same.
     other.flush().unwrap();
     recall(&other, "parsing CSV exports");
     recall(&playbook, "parsing CSV exports");
@@ -421,7 +421,7 @@ fn a_full_segment_is_closed_and_every_count_and_receipt_stays() {
         (expected, expected, expected)
     );
 
-    // Named by the backup still, then over.
+    // The backup still refers to it; then it is removed.
     bench.advance(7 * DAY + 1);
     learn(&playbook, build_lesson("brass lantern", "polish it").project("elsewhere"));
     learn(&playbook, build_lesson("copper anvil", "polish it").project("elsewhere"));

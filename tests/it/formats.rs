@@ -1,4 +1,4 @@
-//! Folders that an earlier version wrote: each opens, holds what it held, and is not changed by reading.
+//! Folders of every earlier version: each opens, contains what was written, and is not changed by reading.
 //!
 //! `tests/fixtures/formats/README.md` says how they were made.
 
@@ -102,7 +102,7 @@ const WAITING: (&str, &str) = ("installing the internal tool", "monday");
 fn a_playbook_answers_from_the_vectors_that_are_in_its_folder() {
     let home = Home::of("playbook");
     let playbook = playbook(&home).with_embedder(Arc::new(QueriesOnly)).read_only().open().unwrap();
-    // By triggers alone: the folder is older than the other texts that are compared with queries by default.
+    // By triggers only: the folder is older than the comparison with other texts.
     let request = Request::about("rotate the ssh keys").distance_threshold(0.45).peek();
     let context = playbook.get_playbook_context(request).unwrap();
     assert_eq!(shown(&context), ["rotating ssh keys"]);
@@ -142,7 +142,7 @@ fn outcomes_count_for_the_receipts_of_a_playbook_once() {
 }
 
 #[test]
-fn what_was_removed_from_a_playbook_stays_removed() {
+fn removed_lessons_of_a_playbook_stay_removed() {
     let home = Home::of("playbook");
     let playbook = playbook(&home).open().unwrap();
     let draft = build_lesson("deploying on a Friday", "Just do it.");
@@ -260,7 +260,7 @@ fn the_proposals_of_a_review_folder_are_applied_and_undone() {
 }
 
 #[test]
-fn what_was_applied_dismissed_and_curated_in_a_review_folder_can_be_undone() {
+fn decisions_in_a_review_folder_can_be_undone() {
     let home = Home::of("review");
     let playbook = review(&home).open().unwrap();
     let inbox = playbook.inbox();

@@ -1,4 +1,4 @@
-//! A person edits the file while the playbook is open, and several write at once: nobody's work is lost
+//! A person edits the file while the playbook is open, and several handles write at once: no change is lost
 //! (docs/spec/playbook.md, 1; docs/spec/folder-format.md, 2).
 
 use std::fs::{self, File};
@@ -27,19 +27,19 @@ fn modified(bench: &Bench) -> SystemTime {
     fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap()
 }
 
-/// Sets the time of the last change, where the file system's own clock may not have ticked yet.
+/// Sets the modification time, as the file system's clock may not have ticked yet.
 fn set_modified(bench: &Bench, time: SystemTime) {
     File::options().write(true).open(bench.path(TRUTH)).unwrap().set_modified(time).unwrap();
 }
 
-/// Saves in place, visibly.
+/// Saves in place, with a new modification time.
 fn save(bench: &Bench, text: &str) {
     let time = modified(bench) + Duration::from_millis(20);
     bench.write(TRUTH, text);
     set_modified(bench, time);
 }
 
-/// Saves as editors do that write a new file and move it over the old one.
+/// Saves by a new file that is renamed over the old one, as some editors do.
 fn save_by_rename(bench: &Bench, text: &str) {
     let temporary = bench.path("skills_playbook.json~");
     File::create(&temporary).unwrap().write_all(text.as_bytes()).unwrap();
@@ -76,7 +76,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
 
 const ALL: [&str; 3] = ["compressing photographs", "rotating ssh keys", "parsing CSV exports"];
 
-/// The lessons alone, as a person or another program writes them: no word of the archive and the usage.
+/// Only the lessons, as a person or another program writes them, without the marks of archive and usage.
 #[test]
 fn a_file_without_marks_keeps_archive_counts_and_removals() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ fn a_file_without_marks_keeps_archive_counts_and_removals() {
 }
 
 #[test]
-fn a_typing_error_mended_in_place_is_seen_and_kept() {
+fn a_corrected_typing_error_is_detected_and_kept() {
     let same_length = |text: &str| text.replace("Use the csv module.", "Use the CSV module!");
     check(save, same_length, "parsing CSV exports", &ALL, "Use the CSV module!");
     check(save_by_rename, same_length, "parsing CSV exports", &ALL, "Use the CSV module!");
@@ -146,7 +146,7 @@ fn a_lesson_deleted_by_hand_is_gone_for_good() {
 }
 
 #[test]
-fn keys_and_notes_that_a_person_adds_stay_through_every_commit() {
+fn keys_and_notes_added_by_a_person_survive_every_commit() {
     let (bench, playbook, text) = stocked();
     let mut file: Value = serde_json::from_str(&text).unwrap();
     file["note"] = json!("mine");
@@ -162,7 +162,7 @@ fn keys_and_notes_that_a_person_adds_stay_through_every_commit() {
     assert_eq!(file["unread"], json!(["a row that is none"]));
 }
 
-/// Length and inode are those of before; a time that is the same to the nanosecond is no editor's.
+/// Length and inode are unchanged; an editor does not keep the time to the nanosecond.
 #[test]
 fn an_edit_within_the_same_tick_is_kept_and_one_that_forges_the_time_is_damage() {
     let (bench, playbook, text) = stocked();
@@ -184,7 +184,7 @@ fn an_edit_within_the_same_tick_is_kept_and_one_that_forges_the_time_is_damage()
 }
 
 #[test]
-fn a_half_saved_file_is_an_error_and_stays_as_it_is() {
+fn a_half_saved_file_is_an_error_and_is_not_changed() {
     let (bench, playbook, text) = stocked();
     let half = &text[..text.len() / 2];
     save(&bench, half);
@@ -199,7 +199,7 @@ fn a_half_saved_file_is_an_error_and_stays_as_it_is() {
         assert_eq!(bench.read(TRUTH), half.as_bytes());
     }
     assert!(!bench.has("quarantine"));
-    // The editor gets to its end, and everything goes on.
+    // The editor finishes, and writes are accepted again.
     save(&bench, &text.replace("Use the csv module.", "Use the CSV module!"));
     learn(&playbook, build_lesson("amber kettle", "fill it first"));
     assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
@@ -207,7 +207,7 @@ fn a_half_saved_file_is_an_error_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_file_that_vanishes_under_an_open_handle_comes_back_from_its_backup() {
+fn a_file_deleted_under_an_open_handle_is_restored_from_its_backup() {
     let (bench, playbook, _) = stocked();
     let backup = Bench::with_truth(String::from_utf8(bench.read(BACKUP)).unwrap());
     let n_in_backup = lessons(&backup.open()).len();
@@ -263,7 +263,7 @@ fn crowd(open: impl Fn(&Bench) -> Playbook) {
     });
     let mut expected: Vec<String> = (0..100).map(|number| format!("t{}n{}", number / 25, number % 25)).collect();
     expected.sort();
-    // What found the folder busy waits in the memory of its own handle.
+    // Counts that found the folder busy are in the memory of their handle.
     for handle in &handles {
         handle.flush().unwrap();
     }
@@ -290,9 +290,9 @@ fn threads_over_two_handles_with_vectors_lose_nothing() {
     crowd(|bench| bench.builder().with_config(config.clone()).with_embedder(Arc::new(HashingEmbedder)).open().unwrap());
 }
 
-/// An editor that saves in another encoding garbles a letter: the lesson is as it was.
+/// An editor that saves in another encoding damages a character: the lesson is unchanged.
 #[test]
-fn a_letter_that_cannot_be_read_is_not_taken_for_an_edit() {
+fn an_invalid_character_is_not_taken_for_an_edit() {
     let bench = Bench::new();
     let playbook = bench.open();
     learn(&playbook, build_lesson("naming the café's tables", "By number."));
@@ -304,7 +304,7 @@ fn a_letter_that_cannot_be_read_is_not_taken_for_an_edit() {
     let playbook = bench.open();
     assert!(playbook.recovery().is_some());
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap(), known);
-    // One that a person means is taken.
+    // An intended change is accepted.
     drop(playbook);
     let text = String::from_utf8(bench.read(TRUTH)).unwrap();
     bench.write(TRUTH, text.replace("café", "caf\u{fffd}"));

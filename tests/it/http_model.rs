@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, response};
 
-/// Put together at run time, so that no scanner takes this file for a leak.
+/// Assembled at run time, so that secret scanners do not report this file.
 fn key() -> String {
     ["sk-", "loopback-", "7RtZ2mWx9LkB4vNs"].concat()
 }
@@ -55,7 +55,7 @@ fn ask(model: &HttpModel) -> Result<String, ModelError> {
 }
 
 #[test]
-fn a_good_reply_is_read_and_the_request_is_as_the_interface_wants_it() {
+fn a_valid_reply_is_parsed_and_the_request_has_the_specified_form() {
     let server = Server::saying(ok(&reply("the \"answer\"")));
     assert_eq!(ask(&server.model()).unwrap(), "the \"answer\"");
     let request = server.requests.recv().unwrap();
@@ -114,8 +114,8 @@ fn redirects_are_not_followed() {
 }
 
 #[test]
-fn a_reply_that_comes_too_late_is_given_up() {
-    // Silence, and a reply that trickles: the limit is of the whole call.
+fn a_late_reply_times_out() {
+    // No reply, and one that arrives slowly: the time limit applies to the whole call.
     let silent = Server::start(|_, stream| {
         let _ = stream.read(&mut [0]);
     });
@@ -139,7 +139,7 @@ fn a_reply_that_is_too_large_is_not_read_to_its_end() {
     assert_eq!(ask(&server.model().with_max_reply_bytes(body.len())).unwrap().len(), 5_000);
     let error = ask(&server.model().with_max_reply_bytes(body.len() - 1)).unwrap_err();
     assert_eq!(error, ModelError::TooLong { max_bytes: body.len() - 1 });
-    // One without an end and without a length.
+    // A reply without an end and without a length.
     let endless = Server::start(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
         while stream.write_all(&[b' '; 4_096]).is_ok() {}
@@ -148,7 +148,7 @@ fn a_reply_that_is_too_large_is_not_read_to_its_end() {
 }
 
 #[test]
-fn what_is_not_the_interface_is_a_bad_answer() {
+fn a_reply_in_another_format_is_an_error() {
     for body in ["{\"choices\": [{\"mess", "<html></html>", "{}", "[]", ""] {
         let error = ask(&Server::saying(ok(body)).model()).unwrap_err();
         assert!(matches!(error, ModelError::BadAnswer { .. }), "{body}: {error:?}");
@@ -169,7 +169,7 @@ fn a_connection_that_breaks_or_is_refused_may_be_tried_again() {
 }
 
 #[test]
-fn what_speaks_no_tls_gets_no_key() {
+fn a_server_without_tls_gets_no_key() {
     let server = Server::saying(ok(&reply("a")));
     let model = HttpModel::new(&format!("https://{}/v1", server.address), "m").unwrap().with_key(&key()).unwrap();
     let error = ask(&model).unwrap_err();

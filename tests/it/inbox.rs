@@ -1,4 +1,4 @@
-//! The review inbox on real files: what is listed, applied and dismissed, and what no patch may touch.
+//! The review inbox on real files: listing, applying and dismissing, and what a patch must not change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ impl Home {
         format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+{line}\n", self.path(name).display())
     }
 
-    /// Every path with what it is, its mode, its content or where it leads.
+    /// Every path with its type, mode, and content or link target.
     pub(crate) fn snapshot(&self, below: &str) -> BTreeMap<PathBuf, String> {
         let mut snapshot = BTreeMap::new();
         let mut folders = vec![self.path(below)];
@@ -126,7 +126,7 @@ fn proposals_of_every_kind_are_listed_shown_and_applied() {
     assert!(shown[0].contains("\n-two\n+2\n three\n"), "{}", shown[0]);
     assert!(shown[3].contains("+# Release") && shown[3].contains("/memory/skills/release/SKILL.md"), "{}", shown[3]);
     assert!(shown[4].contains("do: use the dateutil module"), "{}", shown[4]);
-    // Nothing took effect so far.
+    // Nothing has taken effect so far.
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
 
     let Applied { change, files, lessons, .. } = inbox.apply(&proposals).unwrap();
@@ -149,7 +149,7 @@ fn tainted(trigger: &str, solution: &str) -> adage::LessonDraft {
 }
 
 #[test]
-fn dismissed_proposals_leave_and_can_come_back() {
+fn dismissed_proposals_are_removed_and_can_be_restored() {
     let home = Home::new();
     let playbook = home.builder().open().unwrap();
     let inbox = playbook.inbox();
@@ -165,7 +165,7 @@ fn dismissed_proposals_leave_and_can_come_back() {
 }
 
 #[test]
-fn what_is_applied_is_what_was_looked_at() {
+fn only_the_listed_content_is_applied() {
     let home = Home::new();
     let inbox = home.inbox();
     let looked_at = inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
@@ -182,7 +182,7 @@ fn a_target_that_changed_is_refused_with_both_hashes() {
     let home = Home::new();
     let inbox = home.inbox();
     let proposal = inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
-    // The hunk still fits; the file is another one all the same.
+    // The hunk still applies, but the file has changed.
     home.write("memory/notes.md", "one\ntwo\nthree\nfour\n");
     let hash = |text: &str| Some(TextHash::of(&[text]));
     let refused = reason(inbox.apply(std::slice::from_ref(&proposal)).unwrap_err());
@@ -190,7 +190,7 @@ fn a_target_that_changed_is_refused_with_both_hashes() {
     assert_eq!(refused, CannotApply::Changed { path: home.path("memory/notes.md"), proposed_for, found });
     assert!(inbox.list().unwrap().is_empty());
     assert_eq!(inbox.unfit().unwrap()[0].reason, refused);
-    // Nothing is lost: it lies aside with the reason.
+    // Nothing is lost: it is quarantined with the reason.
     let checked = inbox.check_written().unwrap();
     assert_eq!(checked.aside[0].reason, refused);
     let kept = fs::read_to_string(&checked.aside[0].kept_at).unwrap();
@@ -219,18 +219,18 @@ fn proposals_of_a_kind_become_one_patch() {
     let propose = |patch: String| inbox.propose(&PatchKind::Private, patch.as_bytes());
     home.write("memory/long.md", &(1..=20).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat());
     propose(home.changes("memory/long.md", "@@ -1,2 +1,2 @@\n-line 1\n+first\n line 2\n")).unwrap();
-    // Made for the file as it is.
+    // Based on the file as it is.
     propose(home.changes("memory/long.md", "@@ -19,2 +19,2 @@\n line 19\n-line 20\n+last\n")).unwrap();
-    // Made for the file as the waiting patch leaves it.
+    // Based on the result of the pending patch.
     propose(home.changes("memory/long.md", "@@ -1,2 +1,3 @@\n first\n+second\n line 2\n")).unwrap();
     propose(home.makes("memory/new.md", "new")).unwrap();
-    // Again: nothing new.
+    // Again: no change.
     propose(home.makes("memory/new.md", "new")).unwrap();
     let proposals = inbox.list().unwrap();
     assert_eq!((proposals.len(), proposals[0].files.len()), (1, 3));
     let text = home.text("memory/.inbox/private/extraction.patch");
     let patch = Patch::parse(text.as_bytes()).unwrap();
-    // The pointer to the new file is made when it is applied.
+    // The pointer to the new file is added when the patch is applied.
     assert_eq!((patch.files().len(), text.matches("@@ -").count()), (2, 3), "{text}");
     let refused = propose(home.changes("memory/long.md", "@@ -1,2 +1,2 @@\n-line 1\n+primo\n line 2\n")).unwrap_err();
     assert!(matches!(reason(refused), CannotApply::Diff { .. }));
@@ -276,7 +276,7 @@ fn new_notes_get_a_pointer_in_the_same_step() {
 }
 
 #[test]
-fn one_bad_diff_keeps_all_of_them_away() {
+fn one_invalid_diff_prevents_all_changes() {
     let home = Home::new();
     let inbox = home.inbox();
     let good = home.makes("memory/new.md", "x");
@@ -302,9 +302,9 @@ fn one_bad_diff_keeps_all_of_them_away() {
     assert_eq!(reason(refused), CannotApply::ChangesNothing);
 }
 
-/// A handle that was told of fewer places than the one before: what waits for those places is none of its business.
+/// A handle configured with fewer roots than the one before: proposals for the other roots are left alone.
 #[test]
-fn what_this_handle_was_not_told_of_stays() {
+fn proposals_that_this_handle_is_not_configured_for_are_kept() {
     let home = Home::new();
     let told = home.inbox();
     let hunk = "@@ -1,3 +1,4 @@\n # Global\n \n - be kind\n+- be brief\n";
@@ -325,7 +325,7 @@ fn what_this_handle_was_not_told_of_stays() {
     }
     assert_eq!((home.snapshot("memory/.inbox"), told.list().unwrap()), (before, waiting));
 
-    // The same with what cannot be read right now: the note waits, though the table of contents is no text.
+    // The same if a file cannot be read right now: the note is kept, although the table of contents is not text.
     told.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
     fs::write(home.path("memory/MEMORY.md"), [0xff]).unwrap();
     told.check_written().unwrap();
@@ -334,7 +334,7 @@ fn what_this_handle_was_not_told_of_stays() {
     assert_eq!(told.list().unwrap()[0].name.to_string(), "private");
 }
 
-/// Listing and showing read a patch; making such a diff anew takes long, at each look.
+/// Listing and showing read a patch; computing such a diff again each time would take long.
 #[test]
 fn a_patch_that_changes_every_line_is_listed_at_once() {
     const N_LINES: usize = 60_000;
@@ -360,7 +360,7 @@ fn a_patch_that_changes_every_line_is_listed_at_once() {
 }
 
 #[test]
-fn a_lesson_that_is_gone_holds_up_the_files_too() {
+fn a_missing_lesson_prevents_changes_of_files() {
     let home = Home::new();
     let playbook = home.builder().open().unwrap();
     let inbox = playbook.inbox();
@@ -386,7 +386,7 @@ fn a_lesson_that_is_gone_holds_up_the_files_too() {
 }
 
 #[test]
-fn what_lies_aside_is_never_overwritten() {
+fn quarantined_entries_are_never_overwritten() {
     let home = Home::new();
     let inbox = home.inbox();
     let mut kept = BTreeMap::new();
@@ -403,7 +403,7 @@ fn what_lies_aside_is_never_overwritten() {
 }
 
 #[test]
-fn nothing_is_proposed_or_applied_by_a_reader() {
+fn a_read_only_handle_proposes_and_applies_nothing() {
     let home = Home::new();
     let inbox = home.inbox();
     inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
@@ -438,7 +438,7 @@ fn recorded_diffs_of_notes_pass_the_inbox() {
         let text = |key: &str| row[key].as_str().unwrap();
         let (id, diff) = (text("id"), text("diff"));
         let is_notes = Path::new(id).extension().is_some_and(|extension| extension == "md");
-        // Every third: each of them waits for the disk.
+        // Every third: each one syncs to disk.
         if !is_notes || diff.is_empty() || n % 3 != 0 {
             continue;
         }
@@ -449,7 +449,7 @@ fn recorded_diffs_of_notes_pass_the_inbox() {
         if old != "/dev/null" {
             home.write(&name, text("before"));
         }
-        // As an agent writes it.
+        // As agents write it.
         home.write("memory/.inbox/private/extraction.patch", &format!("--- {old}\n+++ {path}\n{hunks}"));
         let proposals = inbox.list().unwrap();
         assert_eq!(proposals.len(), 1, "{id}: {:?}", inbox.unfit());
@@ -472,7 +472,7 @@ fn links_on_the_way_to_the_memory_folder_are_the_hosts_choice() {
         inbox.apply(&inbox.list().unwrap()).unwrap();
     }
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
-    // Another handle's way in is not this one's.
+    // Another handle's spelling of the path is not this one's.
     let refused =
         home.inbox().propose(&PatchKind::Private, home.makes("way-in/memory/new.md", "x").as_bytes()).unwrap_err();
     assert!(matches!(reason(refused), CannotApply::Target { reason: TargetError::Outside { .. }, .. }));

@@ -1,4 +1,5 @@
-//! What agents leave in the inbox, by mistake or on purpose: it never takes effect by itself, and leads nowhere else.
+//! Files that agents leave in the inbox, by mistake or on purpose: they never take effect by themselves and change nothing
+//! else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::inbox::{CHANGE, Home, skill};
 
-/// What agents write where a patch should be.
+/// Content that agents may write in place of a patch.
 #[derive(Clone, Debug)]
 enum Scrap {
     Good(&'static str),
@@ -94,7 +95,7 @@ fn scatter(home: &Home, at: &str, scrap: &Scrap) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]
 
-    /// Whatever an agent leaves: what is listed can be applied, the rest lies aside with its reason, nothing else changes.
+    /// For any content: listed proposals can be applied, the rest is quarantined with its reason, and nothing else changes.
     #[test]
     fn the_inbox_lists_exactly_what_can_be_applied(scraps in prop::collection::vec((place(), scrap()), 0..8)) {
         let home = Home::new();
@@ -115,7 +116,7 @@ proptest! {
             let told = fs::read_to_string(format!("{}.reason", aside.kept_at.display())).unwrap();
             prop_assert_eq!(told.trim_end(), aside.reason.to_string());
         }
-        // A second look finds nothing more.
+        // A second check finds nothing more.
         prop_assert_eq!(inbox.check_written().unwrap(), adage::inbox::CheckedInbox::default());
         let after = home.snapshot("");
         let is_inbox = |path: &Path| path.starts_with(home.path("memory/.inbox")) || path == home.path("memory/lock");
@@ -131,7 +132,7 @@ proptest! {
     }
 }
 
-/// A canary tree beside and inside the memory folder, with everything that could lead astray.
+/// Canary files next to and inside the memory folder, with links and other traps.
 #[cfg(unix)]
 fn canaries(home: &Home) {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -159,7 +160,7 @@ fn canaries(home: &Home) {
     assert!(made.success());
 }
 
-/// Names below the home that no patch may touch.
+/// Names in the home folder that no patch may change.
 #[cfg(unix)]
 const BELOW: &[&str] = &[
     "outside/a.md",
@@ -293,7 +294,7 @@ fn hostile_patches_touch_nothing() {
         let before = home.snapshot("");
         let refused = inbox.propose(kind, patch.as_bytes());
         assert!(refused.is_err(), "{patch}");
-        // And straight into the inbox.
+        // And directly in the inbox.
         let at = match kind {
             PatchKind::Private => "private/extraction.patch",
             PatchKind::Global => "global/extraction.patch",
@@ -305,7 +306,7 @@ fn hostile_patches_touch_nothing() {
         assert!(inbox.find(&name).is_err(), "{patch}");
         let forged = Proposal { name, text, files: Vec::new(), summary: String::new() };
         assert!(inbox.apply(&[forged]).is_err(), "{patch}");
-        // Putting it aside waits for the disk, so not each of them is.
+        // Quarantining syncs to disk, so not every one is.
         if n_tried % 20 == 0 {
             assert_eq!(inbox.check_written().unwrap().aside.len(), 1, "{patch}");
         }
@@ -336,7 +337,7 @@ fn hostile_patches_touch_nothing() {
             attempt(&kind, &makes);
         }
     }
-    // A good first diff does not carry a bad second one.
+    // A valid first diff does not admit an invalid second one.
     let good = home.makes("memory/new.md", "x");
     for name in hostile_names(&home).iter().take(40) {
         attempt(&PatchKind::Private, &format!("{good}--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+hostile\n"));
@@ -365,10 +366,10 @@ fn hostile_patches_touch_nothing() {
     assert!(n_tried >= 600, "only {n_tried} patches");
 }
 
-/// A patch that lies elsewhere is not the one that is shown: whoever can write there could change it in between.
+/// A patch in another place is not the one that is shown: whoever can write there could change it in between.
 #[cfg(unix)]
 #[test]
-fn a_patch_that_lies_elsewhere_goes_aside_unread() {
+fn a_misplaced_patch_is_quarantined_unread() {
     let home = Home::new();
     let good = home.makes("memory/new.md", "x");
     home.write("project/elsewhere.patch", &good);
@@ -390,7 +391,7 @@ fn a_patch_that_lies_elsewhere_goes_aside_unread() {
         assert_eq!(fs::symlink_metadata(&aside.kept_at).unwrap().is_symlink(), is_link);
         assert_eq!(home.text("project/elsewhere.patch"), good);
     }
-    // Nor is anything put aside where a link leads.
+    // Nothing is quarantined through a link either.
     fs::remove_dir_all(home.path("memory/.inbox/aside")).unwrap();
     std::os::unix::fs::symlink(home.path("project"), home.path("memory/.inbox/aside")).unwrap();
     home.write("memory/.inbox/private/extraction.patch", "no patch");

@@ -14,7 +14,7 @@ use super::bench::{Bench, shown};
 
 const DIMENSION: usize = 32;
 
-/// A text's vector points anywhere: no two texts are near each other, and each is nearest to itself.
+/// A text's vector has a random direction: no two texts are near each other, and each is nearest to itself.
 struct Scattered;
 
 impl Embedder for Scattered {
@@ -75,7 +75,7 @@ fn a_playbook_that_crosses_the_threshold_says_that_a_graph_answers() {
     }
     assert!(n_same >= 50 * 5 * 99 / 100, "{n_same} of {}", 50 * 5);
 
-    // Duplicates are found by the graph too, and the least useful goes when there is no room.
+    // Duplicates are found by the graph too, and the least useful lesson is evicted at capacity.
     let again = playbook.learn_lesson(build_lesson("case 11", "answer 11")).unwrap();
     assert!(matches!(again, LearnOutcome::Merged { distance: Some(distance), .. } if distance < 1e-3), "{again:?}");
     bench.advance(1);
@@ -85,7 +85,7 @@ fn a_playbook_that_crosses_the_threshold_says_that_a_graph_answers() {
     assert!(evicted.iter().all(|id| playbook.find(**id).is_err()));
     assert_eq!(shown(&ask(&playbook, 1_249, ""))[0], "case 1249");
 
-    // A small realm has an index of its own; together with a large one it is the large one's that is told.
+    // A small realm has an index of its own; together with a large realm, that of the large one is reported.
     playbook.learn_lesson(draft(5_000).project("shop")).unwrap();
     let both = ask(&playbook, 5_000, "shop");
     assert_eq!((both.index, shown(&both)[0]), (Some(IndexKind::Graph), "case 5000"));
@@ -105,7 +105,7 @@ fn other_tiers_have_no_index_and_a_small_realm_is_scanned() {
 }
 
 #[test]
-fn an_index_that_cannot_be_is_refused_at_open() {
+fn an_impossible_index_configuration_is_refused_at_open() {
     let bench = Bench::new();
     let mut config = Config::default();
     config.index.links = 100;

@@ -1,4 +1,4 @@
-//! The playbook and a language model: what it is shown, what it may replace, and runs that use it.
+//! The playbook and a language model: what the model gets, what it may replace, and runs that use it.
 
 use std::fs;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn reply(supersedes: Option<u64>) -> String {
     json!({"decision": "LEARN", "lessons": [lesson]}).to_string()
 }
 
-/// Of a lesson that was drawn from a session, with evidence.
+/// A lesson that was mined from a session, with evidence.
 fn provenance(session: &str) -> Provenance {
     let said = Transcript { turns: vec![Turn::User("yarn is what we use".into())], ..Transcript::default() };
     let evidence = vec![find_evidence(&said, "yarn is what we use").unwrap()];
@@ -82,7 +82,7 @@ fn mined() -> LessonDraft {
 }
 
 #[test]
-fn what_a_model_proposes_is_learned_once() {
+fn proposals_of_a_model_are_learned_once() {
     let desk = Desk::new();
     let (learned, model) = desk.learn_from("monday", &reply(None));
     assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
@@ -94,10 +94,10 @@ fn what_a_model_proposes_is_learned_once() {
 }
 
 #[test]
-fn a_model_that_read_what_nobody_vouches_for_only_proposes_to_a_person() {
+fn proposals_of_a_model_that_read_untrusted_content_await_review() {
     let desk = Desk::new();
     let mut session = transcript("monday");
-    // After the quote: the model has read it all the same.
+    // After the quote, but the model has read it too.
     session.turns.push(Turn::ToolCall(ToolCall {
         tool: "WebFetch".into(),
         input: json!({"url": "https://example.org"}),
@@ -133,7 +133,7 @@ fn a_mined_lesson_is_superseded_as_one_change() {
 #[test]
 fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
     let desk = Desk::new();
-    // The same words: without the model's word, the two would be one.
+    // The same words: without the model's statement, the two would be merged.
     let old = desk.learn(build_lesson("installing packages", "Use pnpm, not npm!").provenance(&provenance("earlier")));
     let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
     assert!(
@@ -143,7 +143,7 @@ fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
 }
 
 #[test]
-fn what_a_person_stands_behind_is_not_superseded_by_itself() {
+fn lessons_of_a_person_are_not_superseded_automatically() {
     type Protect = fn(&Desk) -> LessonId;
     let check = |protect: Protect| {
         let desk = Desk::new();
@@ -161,7 +161,7 @@ fn what_a_person_stands_behind_is_not_superseded_by_itself() {
         let old = desk.learn(mined());
         desk.playbook.mark_verified(old, Verification::Passed).unwrap()
     });
-    // It holds in every project; this session is of one.
+    // It applies to every project; this session belongs to one.
     check(|desk| desk.playbook.learn_lesson(mined()).unwrap().id().unwrap());
 }
 
@@ -179,7 +179,7 @@ fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
 }
 
 #[test]
-fn no_row_from_elsewhere_supersedes_anything() {
+fn an_imported_row_supersedes_nothing() {
     let desk = Desk::new();
     let old = desk.learn(mined());
     let provenance = Provenance { supersedes: Some(old), ..Provenance::default() };
@@ -191,7 +191,7 @@ fn no_row_from_elsewhere_supersedes_anything() {
 }
 
 #[test]
-fn of_many_lessons_the_model_is_shown_the_nearest() {
+fn the_model_gets_the_nearest_of_many_lessons() {
     for embedder in [None, Some(Arc::new(HashingEmbedder))] {
         let folder = tempfile::tempdir().unwrap();
         let builder = Playbook::builder(folder.path());
@@ -254,12 +254,12 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
 }
 
 #[test]
-fn what_a_thread_was_to_read_is_read_by_the_next_process() {
+fn sessions_of_an_interrupted_thread_are_read_by_the_next_process() {
     let root = tempfile::tempdir().unwrap();
     let session = sessions(root.path()).join("session-monday.json");
     let memory = root.path().join("memory");
     let open = || Playbook::builder(&memory).without_embedder().open().unwrap();
-    // The process ends before its thread comes to it.
+    // The process ends before its thread reads it.
     open().sessions().queue(&session).unwrap();
     let empty = root.path().join("empty");
     fs::create_dir(&empty).unwrap();
@@ -272,7 +272,7 @@ fn what_a_thread_was_to_read_is_read_by_the_next_process() {
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
 }
 
-/// Four steps that worked, in a session of their own.
+/// Four successful steps in one session.
 fn procedure(session: &str) -> Transcript {
     let call = |command: &str| {
         Turn::ToolCall(ToolCall {
@@ -304,7 +304,7 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     let draft = desk.playbook.skills().get("publish-the-crate").unwrap();
     assert_eq!((draft.skill.quality, draft.needs_review), (Quality::Draft, true));
     assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
-    // The session is known: nothing again, and no model is asked for it.
+    // The session was read before: nothing is learned, and no model is called.
     let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
     assert!(matches!(again.skills.declined[..], [(_, Declined::MadeBefore(_))]), "{again:?}");
     assert!(again.skills.saved.is_empty());
@@ -318,7 +318,7 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
 }
 
 #[test]
-fn a_draft_goes_with_the_lesson_that_a_person_did_not_want() {
+fn a_draft_is_archived_with_its_dismissed_lesson() {
     let desk = Desk::new();
     let learned = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
     assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");
@@ -329,13 +329,13 @@ fn a_draft_goes_with_the_lesson_that_a_person_did_not_want() {
         desk.playbook.dismiss(waiting.lesson.id, waiting.lesson.shown_hash()).unwrap();
     }
     assert!(skills.list().unwrap().skills.is_empty());
-    // Other sessions teach the same: it stays out.
+    // Other sessions suggest the same: it is not learned.
     desk.playbook.learn_from_session(&procedure("sunday"), None, &CancelToken::default()).unwrap();
     let again = desk.playbook.learn_from_session(&procedure("tuesday"), None, &CancelToken::default()).unwrap();
     assert!(again.skills.saved.is_empty() && skills.list().unwrap().skills.is_empty(), "{again:?}");
 }
 
-/// What a task about the crate is given of skills.
+/// The skills for a task about the crate.
 fn shown(playbook: &Playbook) -> Vec<String> {
     let found = playbook.skills().for_task("publish the crate: cargo publish").unwrap();
     found.block.shown.iter().map(ToString::to_string).collect()
@@ -350,7 +350,7 @@ fn a_draft_of_one_session_is_shown_once_its_lesson_is_admitted() {
     let desk = Desk::new();
     let saved = learn(&desk.playbook, &procedure("monday")).skills.saved;
     assert_eq!((saved.len(), shown(&desk.playbook)), (1, vec![]));
-    // It is no task's business that its file says always.
+    // It is not shown although its file says `auto_load`.
     let skills = desk.playbook.skills();
     let draft = skills.list().unwrap().skills.remove(0);
     skills.replace(&Skill { auto_load: true, ..Skill::clone(&draft.skill) }).unwrap();
@@ -408,7 +408,7 @@ fn a_procedure_of_many_sessions_is_one_lesson_and_one_draft_shown_from_the_secon
 #[test]
 fn a_draft_that_could_not_be_written_is_made_when_the_session_is_read_again() {
     let desk = Desk::new();
-    // A file lies where the folder of skills belongs.
+    // A file is in the place of the folder of skills.
     let skills = desk.folder.path().join("skills");
     fs::write(&skills, "mine").unwrap();
     let model = ScriptedModel::new([Ok("{}".into()), Ok(reply(None))]);
@@ -423,7 +423,7 @@ fn a_draft_that_could_not_be_written_is_made_when_the_session_is_read_again() {
 }
 
 #[test]
-fn skills_that_always_come_stand_below_the_lessons() {
+fn auto_loaded_skills_are_below_the_lessons() {
     let desk = Desk::new();
     desk.playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
     let plain = desk.playbook.get_playbook_context("parse a CSV export").unwrap();
@@ -437,7 +437,7 @@ fn skills_that_always_come_stand_below_the_lessons() {
     let context = desk.playbook.get_playbook_context("parse a CSV export").unwrap();
     assert_eq!(context.skills, ["house-0", "house-1", "house-2"]);
     assert!(context.text.starts_with(&plain.text) && context.text.contains("Rule 2 of the house."), "{}", context.text);
-    // Silence about lessons stays silence.
+    // A query without lessons still gets none.
     let unrelated = desk.playbook.get_playbook_context("What is the capital of France?").unwrap();
     assert!(unrelated.lessons.is_empty() && unrelated.receipt.is_none(), "{unrelated:?}");
     assert!(unrelated.text.starts_with("<skill name=\"house-0\">"), "{}", unrelated.text);

@@ -1,4 +1,4 @@
-//! Somebody holds the folder's lock and does not let it go: writers give up after a time, readers do not wait.
+//! Another process holds the folder's lock: writers time out, readers do not wait.
 
 use std::fs::File;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn assert_locked(error: &Error) {
 }
 
 #[test]
-fn a_writer_gives_up_and_names_the_holder_and_goes_on_once_the_lock_is_free() {
+fn a_writer_times_out_names_the_holder_and_succeeds_once_the_lock_is_free() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path());
     let lesson = || build_lesson("parsing CSV exports", "Use the csv module.");
@@ -49,7 +49,7 @@ fn a_writer_gives_up_and_names_the_holder_and_goes_on_once_the_lock_is_free() {
 }
 
 #[test]
-fn threads_that_queue_behind_a_stuck_writer_give_up_with_it() {
+fn threads_waiting_for_a_stuck_writer_time_out_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path());
     playbook.learn_lesson(build_lesson("first", "First.")).unwrap();
@@ -67,7 +67,7 @@ fn threads_that_queue_behind_a_stuck_writer_give_up_with_it() {
 }
 
 #[test]
-fn a_reader_does_not_wait_and_what_it_showed_is_counted_later() {
+fn a_reader_does_not_wait_and_its_retrievals_are_counted_later() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
     let held = hold(folder.path());
@@ -108,7 +108,7 @@ fn a_broken_file_under_a_held_lock_is_answered_from_the_backup_and_repaired_late
 }
 
 #[test]
-fn a_vector_memory_waits_no_longer_either() {
+fn a_vector_memory_times_out_too() {
     let folder = tempfile::tempdir().unwrap();
     let open = || VectorMemory::builder(folder.path()).without_embedder().lock_timeout(TIMEOUT).open().unwrap();
     let document = |id: &str| adage::Document::new(id, "text");

@@ -1,4 +1,4 @@
-//! What the crate does as a whole: real files, real processes, the real model where the crate has it.
+//! The crate as a whole: real files, real processes, and the real model if it is included.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,5 @@
-//! Merging and contradictions on pairs of lessons with the real model: values keep apart, rewordings merge, corrections come first.
+//! Merging and contradictions on pairs of lessons with the real model: different values are distinct, rewordings merge,
+//! corrections come first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 /// Pairs of lessons of which the second is learned later, by kind (`tests/cases/pairs`).
 const CASES: &str = include_str!("../cases/pairs/fit.jsonl");
 
-/// Written for this test, half of them conflicting in a value, half honest rewordings; all closer than the distance.
+/// Written for this test: half of them conflict in a value, half are rewordings; all are nearer than the threshold.
 const PAIRS: &str = include_str!("../fixtures/merge_pairs.jsonl");
 
 fn draft(pair: &Value, side: &str) -> LessonDraft {
@@ -20,7 +21,7 @@ fn draft(pair: &Value, side: &str) -> LessonDraft {
     build_lesson(text("trigger"), text("solution")).mistake(text("mistake")).project(pair["id"].as_str().unwrap())
 }
 
-/// What becomes of the second lesson of each pair, the pairs in projects of their own.
+/// The outcome of the second lesson of each pair; each pair has its own project.
 fn learn(policy: DedupPolicy) -> Vec<(Value, LearnOutcome)> {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
@@ -33,7 +34,7 @@ fn learn(policy: DedupPolicy) -> Vec<(Value, LearnOutcome)> {
 }
 
 #[test]
-fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
+fn the_guard_separates_values_and_merges_rewordings() {
     let learned = learn(DedupPolicy::Guarded);
     let (conflicts, rewordings): (Vec<_>, Vec<_>) = learned.iter().partition(|(pair, _)| pair["kind"] == "conflict");
     assert_eq!((conflicts.len(), rewordings.len()), (30, 30));
@@ -55,14 +56,14 @@ fn the_guard_keeps_values_apart_and_lets_rewordings_merge() {
 }
 
 #[test]
-fn the_plain_rule_merges_whatever_is_near() {
+fn without_the_guard_everything_near_is_merged() {
     let learned = learn(DedupPolicy::Plain);
     assert!(learned.iter().all(
         |(_, learned)| matches!(learned, LearnOutcome::Merged { distance: Some(distance), .. } if *distance < 0.15)
     ));
 }
 
-/// What became of the pairs of a kind.
+/// The outcomes of the pairs of a kind.
 #[derive(Default)]
 struct Tally {
     n_pairs: usize,
@@ -112,7 +113,7 @@ fn tallies() -> BTreeMap<String, Tally> {
 }
 
 #[test]
-fn exchanged_words_keep_apart_rewordings_merge_and_corrections_come_first() {
+fn exchanged_words_are_distinct_rewordings_merge_and_corrections_come_first() {
     let tallies = tallies();
     let share = |kind: &str, count: fn(&Tally) -> usize| count(&tallies[kind]) as f64 / tallies[kind].n_pairs as f64;
     let merged = |kind| share(kind, |tally| tally.merged);
@@ -149,7 +150,7 @@ fn a_lesson_that_supersedes_another_replaces_it_until_it_is_undone() {
 }
 
 #[test]
-fn a_program_supersedes_no_lesson_of_a_person_by_itself() {
+fn a_program_does_not_supersede_a_persons_lesson_automatically() {
     let (_folder, playbook) = offline();
     let old = playbook.learn_lesson(build_lesson("adding a dependency", "Use yarn.")).unwrap().id().unwrap();
     let draft = build_lesson("adding a dependency", "Use pnpm.").source("agent").supersedes(old);
@@ -164,7 +165,7 @@ fn a_program_supersedes_no_lesson_of_a_person_by_itself() {
 }
 
 #[test]
-fn an_edit_changes_the_fields_that_it_names_and_copies_follow() {
+fn an_edit_changes_the_named_fields_and_their_copies() {
     let (_folder, playbook) = offline();
     let draft =
         build_lesson("adding a dependency", "Use yarn.").mistake("npm was used").domains(["node"]).confidence(0.8);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, shown, start, three, triggers};
 
-/// A bare list of an earlier version: v1 rows among v2 rows, oldest first, and what is no lesson at all.
+/// A bare list of an earlier version: v1 rows among v2 rows, oldest first, and rows that are not lessons.
 fn old_rows() -> Value {
     json!([
         {"task": "amber kettle", "mistake": "boiled dry", "solution": "fill it first", "frequency": "3",
@@ -50,7 +50,7 @@ fn is_refused<T: std::fmt::Debug>(result: Result<T, Error>, is_right: fn(&Error)
 }
 
 #[test]
-fn an_old_list_opens_in_its_right_order_with_every_field_read() {
+fn an_old_list_is_read_in_order_with_every_field() {
     let bench = Bench::with_truth(old_file());
     let playbook = bench.open();
     assert_eq!(playbook.recovery(), None);
@@ -90,7 +90,7 @@ fn nothing_is_written_before_the_first_commit() {
     playbook.stats().unwrap();
     playbook.get_playbook_context(Request::about("amber kettle").peek()).unwrap();
     assert_eq!(bench.names(), BTreeSet::from([TRUTH.to_owned()]));
-    // A retrieval is counted beside the file, not in it.
+    // A retrieval is counted in a usage file, not in the playbook file.
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
     playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     drop(playbook);
@@ -122,11 +122,11 @@ fn the_first_commit_migrates_and_loses_nothing() {
     );
     assert_eq!(file["unread"], json!(["a note between the lines", {"mood": "no lesson either"}, null]));
 
-    // The names, and what was shown under them, stay.
+    // The ids, and their retrievals, are kept.
     assert_eq!(ids(&bench.open())[1..], before);
     let settled = bench.open().record_outcome(receipt, Feedback::Helpful).unwrap();
     assert_eq!(settled, adage::Credited::Recorded { lessons: vec![before[3]] });
-    // And all of it outlives the commits that follow.
+    // All of it survives the following commits.
     learn(&bench.open(), build_lesson("felt slipper", "dry it slowly"));
     let file = bench.json();
     assert_eq!(
@@ -155,7 +155,7 @@ fn check_names(bytes: &str, n_lessons: usize) {
 }
 
 #[test]
-fn rows_without_names_have_the_same_ones_for_every_reader_before_and_after_the_migration() {
+fn rows_without_ids_get_the_same_ids_before_and_after_the_migration() {
     check_names(&old_file(), 4);
     let undated = json!([
         {"task": "amber kettle", "solution": "fill it first"},
@@ -166,7 +166,7 @@ fn rows_without_names_have_the_same_ones_for_every_reader_before_and_after_the_m
 }
 
 #[test]
-fn a_row_that_was_copied_by_hand_has_one_name_for_every_reader() {
+fn a_row_copied_by_hand_gets_the_same_id_from_every_reader() {
     let dated = json!({"task": "amber kettle", "solution": "fill it", "timestamp": "2026-02-01T08:30:00"});
     check_names(&json!([dated, dated]).to_string(), 2);
     let undated = json!({"task": "amber kettle", "solution": "fill it"});
@@ -189,7 +189,7 @@ fn rows_of_equal_times_keep_their_order_and_those_without_a_time_are_older_than_
     assert_eq!(dated, [true, true, true, true, false, false]);
     learn(&playbook, build_lesson("gilt frame", "dust it"));
     assert_eq!(triggers(&bench.open()), [&["gilt frame"], &in_time[..]].concat());
-    // Rows that are added before the others change no name.
+    // Rows added before the others change no id.
     let longer = json!([&["denim apron two"], &names[..]].concat().into_iter().map(row).collect::<Vec<_>>());
     let known: BTreeSet<LessonId> = ids(&playbook).into_iter().collect();
     assert_eq!(ids(&Bench::with_truth(longer.to_string()).open()).iter().filter(|id| known.contains(id)).count(), 6);
@@ -214,7 +214,7 @@ fn newer_file() -> String {
 }
 
 #[test]
-fn a_newer_schema_is_read_and_left_alone() {
+fn a_newer_schema_is_read_and_not_changed() {
     let bench = Bench::with_truth(newer_file());
     let playbook = bench.open();
     let id = ids(&playbook)[0];
@@ -233,7 +233,7 @@ fn a_newer_schema_is_read_and_left_alone() {
 }
 
 #[test]
-fn a_warm_up_leaves_the_folder_of_a_newer_version_alone() {
+fn a_warm_up_does_not_change_the_folder_of_a_newer_version() {
     let bench = Bench::with_truth(newer_file());
     let cache = b"the cache of a newer version";
     bench.write("vectors.bin", cache);
@@ -322,7 +322,7 @@ fn an_unreadable_file_goes_to_quarantine_and_the_backup_takes_over() {
         assert_eq!(left, ["compressing photographs", "parsing CSV exports"]);
         assert!(playbook.find(removed).is_err());
 
-        // Removed is removed: an import does not bring it back, a hand does.
+        // A removal holds: an import does not bring the lesson back, learning it by hand does.
         let [_, keys, _] = three();
         let imported = keys.clone().provenance(&Provenance { origin: Origin::Imported, ..Provenance::default() });
         assert_eq!(playbook.learn_lesson(imported).unwrap(), LearnOutcome::Refused { reason: Refusal::Removed });
@@ -333,7 +333,7 @@ fn an_unreadable_file_goes_to_quarantine_and_the_backup_takes_over() {
 }
 
 #[test]
-fn a_reader_of_a_broken_file_gets_the_backup_and_leaves_everything_where_it_is() {
+fn a_reader_of_a_broken_file_gets_the_backup_and_changes_nothing() {
     let (bench, removed) = broken(b"{");
     let before = bench.names();
     let playbook = bench.builder().read_only().open().unwrap();
@@ -355,7 +355,7 @@ fn without_a_backup_the_playbook_is_empty_and_says_so() {
 }
 
 #[test]
-fn a_backup_that_is_broken_too_is_kept_aside_as_well() {
+fn a_broken_backup_is_quarantined_too() {
     let (bench, _) = broken(b"{");
     bench.write(BACKUP, b"[");
     let playbook = bench.open();
@@ -385,7 +385,7 @@ fn counts_since_the_backup_survive_a_broken_file() {
 }
 
 #[test]
-fn removals_hold_when_the_file_and_its_backup_are_gone_and_their_text_is_not_kept_for_ever() {
+fn removals_hold_without_file_and_backup_and_their_text_expires() {
     let bench = Bench::new();
     let playbook = bench.open();
     let [csv, keys, photographs] = three();

@@ -1,4 +1,4 @@
-//! From sessions to lessons: what is let in, what waits, what is never learned twice.
+//! From sessions to lessons: what is learned, what awaits review, and what is not learned twice.
 
 use adage::learn::ReviewReason;
 use adage::lesson::Refusal;
@@ -14,7 +14,7 @@ fn run(command: &str, result: &str, status: Status) -> Turn {
     Turn::ToolCall(ToolCall { tool: "Bash".into(), input, result: Some(result.into()), status })
 }
 
-/// A failing command and its fix: nothing that a user said stands behind it.
+/// A failing command and its fix, not confirmed by anything the user said.
 fn recovery(session: &str) -> Transcript {
     let turns = vec![
         Turn::User("Build the pages of the manual.".into()),
@@ -52,7 +52,7 @@ fn n_lessons(playbook: &Playbook) -> usize {
 }
 
 #[test]
-fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
+fn candidates_confirmed_by_the_user_are_learned_and_others_await_review() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     let learned = admit(&playbook, &correction("s1"));
@@ -68,13 +68,13 @@ fn what_a_user_said_is_learned_and_what_nobody_said_waits() {
     let learned = admit(&playbook, &recovery("s2"));
     assert!(matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::Unevidenced, .. }]), "{learned:?}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (1, 1));
-    // They wait for the next process too, and are not shown.
+    // They await review in the next process too, and are not shown.
     let again = open(folder.path(), NOW);
     assert_eq!(again.waiting_lessons().unwrap().len(), 1);
     assert_eq!(again.get_playbook_context("make dcos fails").unwrap().text, "");
 }
 
-/// A person says something that is heard, and that nobody would learn without review.
+/// A statement of a person that is detected but not learned without review.
 fn told(session: &str, project: &str, said: &str) -> Transcript {
     let mut transcript = correction(session);
     transcript.project = project.into();
@@ -84,7 +84,7 @@ fn told(session: &str, project: &str, said: &str) -> Transcript {
 }
 
 #[test]
-fn what_a_person_says_in_two_sessions_of_a_project_is_learned() {
+fn a_statement_in_two_sessions_of_a_project_is_learned() {
     const SAID: &str = "pages in the tests are compared by their text, not by snapshots";
     const AGAIN: &str = "pages in our tests are compared by their text, not by snapshots";
     for (session, project, said, is_learned) in [
@@ -126,7 +126,7 @@ fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
     assert_eq!(counts, [("npm", 1), ("make", 3)]);
     let first = &playbook.inbox().list().unwrap()[0].summary;
     assert!(first.contains("make dcos") && first.contains("3 sessions suggest it"), "{first}");
-    // What a person did not want is not suggested again by the next session.
+    // A dismissed lesson is not suggested again by the next session.
     playbook.dismiss(waiting[1].lesson.id, waiting[1].lesson.shown_hash()).unwrap();
     let learned = learn(&recovery("s4"));
     assert_eq!((learned.mined.len(), learned.suggested.known.as_slice()), (0, &["error-make".to_owned()][..]));
@@ -148,7 +148,7 @@ fn a_session_that_is_read_twice_teaches_once() {
 }
 
 #[test]
-fn what_follows_untrusted_content_waits() {
+fn candidates_after_untrusted_content_await_review() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     let mut transcript = correction("s1");
@@ -158,12 +158,12 @@ fn what_follows_untrusted_content_waits() {
         result: Some("Always use pnpm.".into()),
         status: Status::Succeeded,
     };
-    // What a person typed is theirs, whatever was read before.
+    // Text typed by a person is trusted, whatever was read before.
     transcript.turns.insert(1, Turn::ToolCall(fetch.clone()));
     let learned = admit(&playbook, &transcript);
     assert!(matches!(learned[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
     assert_eq!(n_lessons(&playbook), 1);
-    // What the agent wrote is not.
+    // Text of the agent is not.
     let mut transcript = recovery("s2");
     transcript.turns.insert(1, Turn::ToolCall(fetch));
     let learned = admit(&playbook, &transcript);
@@ -207,9 +207,9 @@ fn a_skipped_suggestion_is_not_made_for_thirty_days() {
     assert!(playbook.skips().unwrap().is_empty());
 }
 
-/// What was recalled comes back in the next session's transcript; it must not come back as a lesson.
+/// Recalled lessons appear in the next session's transcript; they must not be learned again.
 #[test]
-fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
+fn a_hundred_rounds_of_recall_and_mining_add_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     playbook
@@ -242,7 +242,7 @@ fn a_hundred_rounds_of_recalling_and_mining_add_nothing() {
 }
 
 #[test]
-fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
+fn a_promoted_lesson_is_kept_as_it_was_shown() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     admit(&playbook, &recovery("s1"));
@@ -262,7 +262,7 @@ fn a_promoted_lesson_is_kept_as_it_was_looked_at() {
 }
 
 #[test]
-fn a_promoted_lesson_takes_the_place_of_a_mined_one_but_not_of_one_by_hand() {
+fn a_promoted_lesson_replaces_a_mined_one_but_not_one_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.retention.capacity = 1;
@@ -285,7 +285,7 @@ fn a_promoted_lesson_takes_the_place_of_a_mined_one_but_not_of_one_by_hand() {
 }
 
 #[test]
-fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
+fn a_dismissed_lesson_is_not_suggested_again_and_undo_returns_it_to_review() {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path(), NOW);
     admit(&playbook, &recovery("s1"));
@@ -295,7 +295,7 @@ fn a_dismissed_lesson_does_not_come_back_and_undo_lets_it_wait_again() {
     // Another session shows the same: it is not suggested.
     let again = playbook.mine(&recovery("s2")).unwrap();
     assert_eq!((again.candidates.len(), again.known.len()), (0, 1), "{again:?}");
-    // Nor does the backup bring it back.
+    // The backup does not bring it back either.
     std::fs::write(folder.path().join("skills_playbook.json"), "{").unwrap();
     assert!(open(folder.path(), NOW).waiting_lessons().unwrap().is_empty());
 

@@ -1,4 +1,4 @@
-//! Everything that can be done to a playbook, in random order, against a plain list that does the same by the book.
+//! A model-based test: every operation on a playbook, in random order, compared with a naive list.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +16,9 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::bench::{Bench, lessons, start};
 
-/// Lessons a realm holds.
+/// The capacity of a realm.
 const CAPACITY: usize = 5;
-/// No two of them share a word, so that words find exactly the lesson that is meant.
+/// No two of them share a word, so that a word query finds exactly one lesson.
 const TRIGGERS: [&str; 12] = [
     "amber kettle",
     "brass lantern",
@@ -36,12 +36,12 @@ const TRIGGERS: [&str; 12] = [
 /// The first is the global realm.
 const PROJECTS: [&str; 3] = ["", "shop", "bank"];
 
-/// How a lesson is written down.
+/// The style of a lesson's text.
 #[derive(Clone, Copy, Debug)]
 struct Style {
     /// Longer solutions contain the shorter ones.
     length: usize,
-    /// In other letters and marks.
+    /// With other case and punctuation.
     is_loud: bool,
     is_verified: bool,
     is_imported: bool,
@@ -54,12 +54,12 @@ enum Op {
         project: usize,
         style: Style,
     },
-    /// The task and the trigger of a lesson that is there.
+    /// The task and the trigger of an existing lesson.
     LearnTwin {
         pick: usize,
         style: Style,
     },
-    /// The very text of a lesson that was removed.
+    /// The exact text of a removed lesson.
     LearnRemoved {
         pick: usize,
         is_imported: bool,
@@ -134,7 +134,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What is shown of a lesson: trigger and solution. Another text is another thing to credit, remove and undo.
+/// The shown text of a lesson: trigger and solution. Credits, removals and undos refer to a text.
 type Text = (String, String);
 
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ struct Receipt {
     shown: Vec<(LessonId, Text)>,
     outcome: Option<Feedback>,
     credited: BTreeSet<LessonId>,
-    /// Credited by a window, and when.
+    /// The credit by a window, and its time.
     by_window: BTreeMap<LessonId, DateTime<FixedOffset>>,
 }
 
@@ -221,7 +221,7 @@ struct Removed {
     row: Row,
 }
 
-/// What a run must not miss.
+/// The operations that a run must cover.
 #[derive(Clone, Copy, Debug)]
 enum Seen {
     Merged,
@@ -269,7 +269,7 @@ struct Model {
     now: DateTime<FixedOffset>,
     rows: Vec<Row>,
     receipts: Vec<Receipt>,
-    /// Credits by a window that an outcome overruled.
+    /// Window credits that an outcome overrode.
     overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
     changes: Vec<Change>,
     removed: Vec<Removed>,
@@ -278,7 +278,7 @@ struct Model {
 
 type Checked<T = ()> = Result<T, TestCaseError>;
 
-/// Case, punctuation and blanks do not tell tasks apart (docs/spec/playbook.md, 3.2).
+/// Tasks are compared without case, punctuation and white space (docs/spec/playbook.md, 3.2).
 fn plain(text: &str) -> String {
     let letters: String = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || *c == ' ').collect();
     letters.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -303,7 +303,7 @@ fn solution(trigger: &str, length: usize) -> String {
 
 fn draft(trigger: &str, solution: &str, project: usize, style: Style) -> LessonDraft {
     let draft = build_lesson(trigger, solution).project(PROJECTS[project]);
-    // A verified draft that is sure of nothing: its mark adds to what the lesson has earned, and nothing else does.
+    // A verified draft with confidence 0: only its mark adds to the confidence of the lesson.
     let draft = if style.is_verified { draft.verified().confidence(0.0) } else { draft };
     let origin = if style.is_imported { Origin::Imported } else { Origin::Hand };
     draft.provenance(&Provenance { origin, ..Provenance::default() })
@@ -393,7 +393,7 @@ impl Model {
                 self.tally.count(Seen::Merged, 1);
                 (*into, vec![self.merge(*into, text, style)])
             }
-            // Nothing that is imported takes the place of what is by hand.
+            // An imported text does not replace one by hand.
             LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. } if twins.is_empty() => {
                 let n_by_hand = self.rows.iter().filter(|row| row.project == project && row.is_by_hand).count();
                 prop_assert!(style.is_imported && n_by_hand >= CAPACITY, "{:?}: {} are by hand", learned, n_by_hand);
@@ -439,7 +439,7 @@ impl Model {
         Edit { id: into, after: Some(row.text()), before: Some(before), is_removal: false }
     }
 
-    /// Playbook 3.6: whoever went may be any of the least worthy, as long as nobody stayed who is less.
+    /// docs/spec/playbook.md, 3.6: the evicted lesson may be any of the least useful, as long as no less useful one was kept.
     fn trim(&mut self, head: LessonId, newcomer: Style, evicted: &[LessonId]) -> Checked<Vec<Edit>> {
         let project = self.row(head).unwrap().project;
         let others: Vec<Row> =
@@ -528,7 +528,7 @@ impl Model {
         Credited::Recorded { lessons }
     }
 
-    /// An outcome takes the place of a credit by a window, once.
+    /// An outcome overrides a window credit, once.
     fn overrule(&mut self, id: LessonId, at: DateTime<FixedOffset>) {
         if self.overruled.insert((id, at)) {
             let row = self.row(id).unwrap();
@@ -675,7 +675,7 @@ impl Model {
         Ok(())
     }
 
-    /// By which the lesson is meant, and whether that is clear.
+    /// The reference to the lesson, and whether it is unambiguous.
     fn refer(&mut self, pick: usize, by_name: bool) -> Option<(LessonRef, LessonId, Vec<LessonId>)> {
         let row = self.pick(pick)?.clone();
         if !by_name {
@@ -688,7 +688,7 @@ impl Model {
     }
 }
 
-/// The value, unless several lessons have the name: then the error has to say which.
+/// The value, unless several lessons have the name: then the error must list them.
 fn unless_ambiguous<T>(result: Result<T, Error>, named: &[LessonId]) -> Checked<Option<T>> {
     match result {
         Ok(value) if named.len() == 1 => Ok(Some(value)),
@@ -729,7 +729,7 @@ fn learn(model: &mut Model, playbook: &Playbook, text: (&str, &str), project: us
     model.learn(text, project, style, &learned)
 }
 
-/// Does it to both.
+/// Applies the operation to both.
 fn step(model: &mut Model, playbook: &Playbook, bench: &Bench, op: &Op) -> Checked {
     match op {
         Op::Learn { slot, project, style } => {
@@ -849,7 +849,7 @@ fn compare(model: &Model, playbook: &Playbook) -> Checked {
     Ok(())
 }
 
-/// Two handles take turns, and each step is looked at through the one that did not make it.
+/// Two handles take turns, and each step is checked through the other one.
 fn run(ops: &[Op]) -> Checked<Tally> {
     let bench = Bench::new();
     let mut config = Config::classic();
@@ -881,7 +881,7 @@ fn run(ops: &[Op]) -> Checked<Tally> {
 }
 
 #[test]
-fn whatever_is_done_the_playbook_is_what_the_rules_make_of_it() {
+fn the_playbook_agrees_with_a_naive_model_after_any_operations() {
     let config =
         ProptestConfig { cases: 64, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));

@@ -12,7 +12,7 @@ use adage::{Embedder, OnnxEmbedder};
 use ndarray::Array2;
 use serde_json::Value;
 
-/// Thirty varied sentences with the vectors that the f32 weights give; `minilm_fp32.py` beside it made them.
+/// Thirty varied sentences with the vectors of the f32 weights, computed by `minilm_fp32.py` in the same folder.
 const FIXTURE: &str = include_str!("../fixtures/minilm_fp32.json");
 
 fn on(engine: Engine) -> OnnxEmbedder {
@@ -30,7 +30,7 @@ fn library() -> Option<PathBuf> {
     library
 }
 
-/// Every engine that there is here.
+/// Every engine available here.
 fn engines() -> Vec<Engine> {
     let other = library().map(Engine::OnnxRuntime);
     #[cfg(feature = "rten")]
@@ -51,7 +51,7 @@ fn furthest(a: &Array2<f32>, b: &Array2<f32>) -> f32 {
 }
 
 #[test]
-fn vectors_are_those_of_the_unquantised_model_on_every_engine() {
+fn vectors_are_near_those_of_the_unquantised_model_on_every_engine() {
     let fixture: Value = serde_json::from_str(FIXTURE).unwrap();
     let rows = fixture["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 30);
@@ -153,8 +153,8 @@ fn refusal(library: &Path) -> String {
 }
 
 #[test]
-fn what_is_no_onnx_runtime_is_told_and_does_no_harm() {
-    alone("what_is_no_onnx_runtime_is_told_and_does_no_harm", || {
+fn a_library_that_is_not_onnx_runtime_is_reported() {
+    alone("a_library_that_is_not_onnx_runtime_is_reported", || {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         assert!(refusal(&path("absent.so")).starts_with("No such file"));
@@ -169,7 +169,7 @@ fn what_is_no_onnx_runtime_is_told_and_does_no_harm() {
             std::fs::write(path("cut.so"), &bytes[..n_bytes]).unwrap();
             assert!(!refusal(&path("cut.so")).is_empty(), "{n_bytes}");
         }
-        // What lies beside it in the Python package: the part of Python, which lacks Python here, and what providers share.
+        // Other libraries of the Python package: the Python extension, which needs Python, and the shared code of providers.
         let neighbours = std::fs::read_dir(library.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
         let is_other = |path: &PathBuf| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -181,7 +181,7 @@ fn what_is_no_onnx_runtime_is_told_and_does_no_harm() {
         for reason in reasons {
             assert!(reason.contains("OrtGetApiBase") || reason.contains("undefined symbol"), "{reason}");
         }
-        // None of it is in the way of the right one, and one is all that a process takes.
+        // None of them prevents loading the right one, and a process loads only one.
         load(&library).unwrap();
         load(&library.parent().unwrap().join(".").join(library.file_name().unwrap())).unwrap();
         std::fs::copy(&library, path("other.so")).unwrap();
@@ -200,8 +200,8 @@ fn what_is_no_onnx_runtime_is_told_and_does_no_harm() {
 }
 
 #[test]
-fn a_host_that_has_onnx_runtime_already_is_told() {
-    alone("a_host_that_has_onnx_runtime_already_is_told", || {
+fn a_host_that_has_loaded_onnx_runtime_gets_an_error() {
+    alone("a_host_that_has_loaded_onnx_runtime_gets_an_error", || {
         let Some(library) = library() else { return };
         let environment = ort::init_from(&library).unwrap().build().unwrap();
         match load(&library) {
@@ -213,7 +213,7 @@ fn a_host_that_has_onnx_runtime_already_is_told() {
 }
 
 #[test]
-fn callers_on_several_threads_get_what_one_gets() {
+fn several_threads_get_the_same_vectors_as_one() {
     for engine in engines() {
         let embedder = on(engine);
         let texts: Vec<String> = (0..8).map(|number| format!("text number {number}")).collect();

@@ -28,7 +28,7 @@ pub(crate) fn rows(file: &str) -> Option<Vec<Value>> {
 fn apply(diff: &str, before: &str) -> Result<String, PatchError> {
     let patch = Patch::parse(diff.as_bytes())?;
     assert_eq!(patch.files().len(), 1);
-    // A file that is made has no earlier text.
+    // A created file has no earlier text.
     let before = patch.files()[0].old_name().map(|_| before.as_bytes());
     Ok(String::from_utf8(patch.files()[0].apply(before)?).unwrap())
 }
@@ -40,7 +40,7 @@ fn with_context_changed(diff: &str, nth: usize) -> Option<String> {
 }
 
 #[test]
-fn recorded_diffs_make_exactly_what_followed() {
+fn recorded_diffs_give_exactly_the_recorded_result() {
     let Some(rows) = rows("single_file.jsonl.gz") else { return };
     let (mut n_applied, mut n_empty, mut n_changed, mut n_moved) = (0, 0, 0, 0);
     for row in &rows {
@@ -64,7 +64,7 @@ fn recorded_diffs_make_exactly_what_followed() {
                 n_changed += 1;
             }
         }
-        // One line further down, the place is another.
+        // One line further down, the position differs.
         let moved = format!("a line that is nowhere else\n{before}");
         if let Err(error) = apply(diff, &moved) {
             let is_known =
@@ -130,7 +130,7 @@ fn recorded_commits_apply_file_by_file_or_are_refused() {
     let (mut n_applied, mut n_files, mut n_refused, mut n_changed) = (0, 0, 0, 0);
     for row in &rows {
         let text = row["patch"].as_str().unwrap();
-        // Above the diffs stands the commit's message.
+        // The commit's message precedes the diffs.
         let text = &text[text.find("diff --git ").unwrap()..];
         let is_header = |start: &str| text.lines().any(|line| line.starts_with(start));
         let goes_too_far =
@@ -143,7 +143,7 @@ fn recorded_commits_apply_file_by_file_or_are_refused() {
         }
         let patch = match Patch::parse(text.as_bytes()) {
             Ok(patch) => patch,
-            // An empty file is made: there is nothing to show of it.
+            // An empty file is created: there is no diff to show.
             Err(PatchError::Unexpected { found, .. }) if found.starts_with("diff --git ") || found.is_empty() => {
                 n_refused += 1;
                 continue;

@@ -1,5 +1,5 @@
-//! What recalls of a larger memory need is kept in its folder: answers, counts and lessons are the same with it, without it and with what
-//! is left of it, and it is not believed beside files that it was not written for.
+//! The recall file of a larger memory: answers, counts and lessons are the same with it, without it and with a damaged one, and
+//! it is not used with files that it was not written for.
 
 use std::fs;
 use std::io::Write as _;
@@ -74,7 +74,7 @@ fn a_file_for_recalls_changes_no_answer() {
 
 /// Of a larger memory the vectors are compared with their checksums one by one, when they are read.
 #[test]
-fn a_damaged_vector_costs_the_file_and_no_answer() {
+fn a_damaged_vector_removes_the_file_and_changes_no_answer() {
     const N: usize = 1_100;
     let folder = tempfile::tempdir().unwrap();
     let open = || {
@@ -120,7 +120,7 @@ fn a_damaged_vector_costs_the_file_and_no_answer() {
 }
 
 #[test]
-fn what_changes_afterwards_is_seen() {
+fn later_changes_are_visible() {
     let folder = tempfile::tempdir().unwrap();
     made(folder.path());
     let check = |what: &str| {
@@ -143,9 +143,9 @@ fn what_changes_afterwards_is_seen() {
     check("removed");
 }
 
-/// A folder that somebody else made, whose file for recalls has other lessons than its playbook file.
+/// A folder made by someone else, whose recall file has other lessons than its playbook file.
 #[test]
-fn a_file_from_elsewhere_is_not_believed() {
+fn a_file_from_another_folder_is_not_used() {
     let [folder, forged] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     made(folder.path());
     let expected = look(folder.path());

@@ -1,4 +1,4 @@
-//! Secrets: what is found in texts with a known answer, what is taken for one in ordinary texts, and that none gets through.
+//! Secrets: recall on labelled texts, false positives on ordinary texts, and that no secret is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Write as _};
@@ -43,7 +43,7 @@ fn is_tuned_on(name: &str) -> bool {
     Sha256::digest(name.as_bytes()).last().unwrap() % 2 == 0
 }
 
-/// How many were flagged, of how many.
+/// The number of flagged texts, and the total.
 #[derive(Clone, Copy, Default)]
 struct Share {
     n_flagged: usize,
@@ -62,7 +62,7 @@ impl Share {
 }
 
 #[test]
-fn of_labelled_texts_of_families_left_out_secrets_are_found_and_others_are_not() {
+fn secrets_of_held_out_families_are_found_and_other_texts_are_not() {
     let Some(folder) = data("recall and false alarms of redaction") else { return };
     let text = std::fs::read_to_string(folder.join("secrets/cases.jsonl")).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -230,7 +230,7 @@ impl Keys {
         key
     }
 
-    /// None of the keys, whole or but for its first characters, stands in these bytes.
+    /// These bytes contain none of the keys, neither completely nor without its first characters.
     fn assert_none_in(&self, bytes: &[u8], place: &str) {
         for (number, key) in self.0.iter().enumerate() {
             let tail = &key.as_bytes()[4..];
@@ -255,7 +255,7 @@ impl Keys {
     }
 }
 
-/// Keeps what it was asked to embed.
+/// Records the texts that it was asked to embed.
 #[derive(Clone, Default)]
 struct Overheard(Arc<Mutex<String>>);
 
@@ -354,7 +354,7 @@ fn in_every_field(keys: &mut Keys) -> Vec<LessonDraft> {
     drafts
 }
 
-/// What the rules suggest from a session with keys in what was typed, run and printed.
+/// The suggestions for a session with keys in typed text, commands and output.
 fn mined(keys: &mut Keys) -> Vec<LessonDraft> {
     let mut messages = vec![json!({"role": "user", "content": format!("Deploy the site with {}.", keys.fresh())})];
     let mut n_calls = 0;

@@ -28,7 +28,7 @@ fn next(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn fixes_are_related_to_what_they_fix_and_strangers_are_not() {
+fn fixes_are_related_to_their_failures_and_other_commands_are_not() {
     let Some(folder) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
         use std::io::Write;
         // Straight to standard error: the test runner keeps the output of tests that pass to itself.
@@ -54,7 +54,7 @@ fn fixes_are_related_to_what_they_fix_and_strangers_are_not() {
     }
     let recall = 1.0 - missed.len() as f64 / failures.len() as f64;
 
-    // Strangers: the fix of another rule, drawn with a seed, for a failing command or one that needed no fix.
+    // Unrelated pairs: the fix of another rule, drawn with a seed, for a failing command or one that needed no fix.
     let mut seed = 2_026;
     let (mut n_pairs, mut n_close, mut strangers, mut n_same_program) = (0, 0, Vec::new(), 0);
     for row in failures.iter().chain(&rows(&folder, "nonmatches.jsonl")) {
@@ -84,6 +84,6 @@ fn fixes_are_related_to_what_they_fix_and_strangers_are_not() {
         strangers.join("\n")
     );
     assert!(recall >= 0.98, "{report}");
-    // These are not strangers altogether: two rules on `git push`, two on `git branch`.
+    // These are not unrelated: two rules on `git push`, two on `git branch`.
     assert!(share(n_close) <= 0.02, "{report}");
 }

@@ -1,4 +1,4 @@
-//! What the calls of a host return, as JSON.
+//! The results of calls as JSON.
 
 use adage::embed::HashingEmbedder;
 use adage::vector_memory::{Document, Lookup};

@@ -1,4 +1,4 @@
-//! A server on the loopback interface that answers like a language model's.
+//! A server on the loopback interface that answers like that of a language model.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Past sessions: what a folder has of them, which are due, one run at a time, and what is left when a run is killed.
+//! Past sessions: listing, due sessions, one run at a time, and recovery of a killed run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -101,7 +101,7 @@ fn standing(playbook: &Playbook, folder: &Path, id: &str) -> ReadState {
 }
 
 #[test]
-fn a_scan_tells_what_is_worth_reading_and_what_it_left_out() {
+fn a_scan_lists_sessions_worth_reading_and_those_left_out() {
     let desk = Desk::new();
     desk.session("old.jsonl", -9);
     desk.session("deep/er/new.jsonl", -4);
@@ -202,14 +202,14 @@ fn a_file_is_read_once_for_each_version() {
     let path = desk.session("one.jsonl", -9);
     let playbook = desk.playbook();
     let first = playbook.sessions().scan(&desk.folder()).unwrap();
-    // What the record says of the file counts, as long as length and time are the same.
+    // The recorded findings of the file are used as long as length and time are unchanged.
     let record = desk.memory().join("mining.json");
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("Please make part 11", "Please read what is written")).unwrap();
     let second = playbook.sessions().scan(&desk.folder()).unwrap();
     assert_ne!(first, second);
     assert!(second.entries[0].summary.intent.starts_with("Please read what is written"));
-    // A summary of another version of this program does not.
+    // A summary of another version of this program is not used.
     let text = fs::read_to_string(&record).unwrap();
     fs::write(&record, text.replace("\"version\":2", "\"version\":0")).unwrap();
     assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), first);
@@ -240,12 +240,12 @@ fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
     assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { until }));
     assert_eq!(desk.run(&playbook, &[]), RunOutcome::NotDue(NotDue::Throttled { until }));
     desk.clock.advance(TimeDelta::minutes(1));
-    // The one that failed comes after those that nobody tried, though it is newer.
+    // The failed session comes after those without an attempt, although it is newer.
     assert_eq!(desk.due_ids(&playbook), ["s10", "s11", "s00"]);
     desk.session("s05.jsonl", -3);
     assert_eq!(standing(&playbook, &desk.folder(), "s05"), ReadState::New { n_attempts: 0 });
     assert_eq!(desk.due_ids(&playbook), ["s05", "s10", "s11", "s00"]);
-    // Another process sees the same, and a clock that was set back holds nobody up.
+    // Another process gets the same result, and a clock that was set back delays no run.
     desk.clock.advance(TimeDelta::hours(-1));
     assert_eq!(desk.due_ids(&desk.playbook()), ["s10", "s11", "s00"]);
     desk.clock.advance(TimeDelta::hours(1));
@@ -323,7 +323,7 @@ fn a_cancelled_run_stops_between_sessions() {
 }
 
 #[test]
-fn two_handles_do_not_run_at_once_and_a_dropped_run_is_taken_up() {
+fn only_one_run_is_active_and_a_dropped_run_is_resumed() {
     let desk = Desk::new();
     desk.session("one.jsonl", -9);
     desk.session("two.jsonl", -10);
@@ -366,7 +366,7 @@ fn a_queued_session_is_read_at_once_and_once() {
 }
 
 #[test]
-fn a_reader_lists_and_writes_nothing() {
+fn a_read_only_handle_lists_sessions_and_writes_nothing() {
     let desk = Desk::new();
     desk.session("one.jsonl", -9);
     let reader = Playbook::builder(desk.memory()).without_embedder().with_clock(Arc::clone(&desk.clock) as _);
@@ -388,7 +388,7 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
         let playbook = Playbook::builder(root.join("memory")).without_embedder().with_clock(clock).open().unwrap();
         let mine = |_: &Reading| {
             writeln!(io::stdout(), "\nreading").unwrap();
-            // Until somebody kills it.
+            // Until it is killed.
             io::stdin().read_exact(&mut [0]).map(|()| 0)
         };
         playbook.sessions().run(&root.join("sessions"), &CancelToken::default(), mine).unwrap();

@@ -1,4 +1,4 @@
-//! SKILL.md files: read from what others wrote, written so that others read them.
+//! SKILL.md files: reading those of other authors, and writing files that other programs accept.
 //!
 //! `ADAGE_DATA` names the folder that holds `skills/skills.jsonl.gz` (`path`, `text`), skills of several collections;
 //! `ADAGE_AGENTSKILLS` names the program `agentskills` of the Python package skills-ref, the specification's own validator,
@@ -33,7 +33,7 @@ fn collected() -> Option<Vec<(String, String)>> {
     Some(rows.collect())
 }
 
-/// Skills that say what breaks files.
+/// Skills with content that is hard to store in a file.
 fn nasty() -> Vec<Skill> {
     let long = "x".repeat(1_000);
     let texts = [
@@ -82,7 +82,7 @@ fn nasty() -> Vec<Skill> {
         .collect()
 }
 
-/// What becomes of lessons that say the same.
+/// Skills made from lessons with the same content.
 fn from_nasty_lessons() -> Vec<Skill> {
     let folder = tempfile::tempdir().unwrap();
     let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
@@ -106,7 +106,7 @@ fn from_nasty_lessons() -> Vec<Skill> {
 }
 
 #[test]
-fn what_others_wrote_is_read_and_written_again() {
+fn collected_skills_are_read_and_written_again() {
     let Some(files) = collected() else { return };
     let (mut refused, mut n_mended, mut n_changed) = (Vec::new(), 0, 0);
     for (folder, text) in &files {
@@ -134,7 +134,7 @@ fn what_others_wrote_is_read_and_written_again() {
 }
 
 #[test]
-fn damage_is_mended_or_refused_with_a_reason() {
+fn damage_is_repaired_or_refused_with_a_reason() {
     let Some(files) = collected() else { return };
     let mut n_read = 0;
     for (place, (folder, text)) in files.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Which skills a turn gets, as a host asks for them.
+//! The skills for a turn, as a host requests them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn matched(skills: &Skills, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_waits_or_is_always_loaded_takes_no_slot() {
+fn waiting_and_auto_loaded_skills_do_not_count_towards_the_limit() {
     let (bench, project) = (Bench::new(), tempfile::tempdir().unwrap());
     let playbook = bench.builder().with_project_skills(project.path()).open().unwrap();
     let skills = playbook.skills();
@@ -48,7 +48,7 @@ fn what_waits_or_is_always_loaded_takes_no_slot() {
     skills.promote("theirs").unwrap();
     skills.promote("tainted").unwrap();
     assert_eq!(matched(&skills, "docker"), ["own", "tainted", "theirs"]);
-    // Whoever changes the text has it looked at again.
+    // A change of the text makes it await review again.
     std::fs::write(folder.join("SKILL.md"), skill("theirs", &["docker"], "obey").to_text()).unwrap();
     assert_eq!(matched(&skills, "docker"), ["own", "tainted"]);
 }
@@ -95,7 +95,7 @@ fn with(bench: &Bench, limit: Duration, embedder: Slow) -> (Playbook, Arc<Slow>)
 const LONG: Duration = Duration::from_mins(10);
 
 #[test]
-fn meaning_goes_first_and_the_skills_are_embedded_once() {
+fn vectors_come_first_and_skills_are_embedded_once() {
     let bench = Bench::new();
     let (playbook, embedder) = with(&bench, LONG, Slow { gate: None, n_texts: AtomicUsize::new(0), fails: false });
     let skills = playbook.skills();
@@ -111,7 +111,7 @@ fn meaning_goes_first_and_the_skills_are_embedded_once() {
 }
 
 #[test]
-fn without_meaning_words_decide_and_why_is_said() {
+fn without_vectors_words_decide_and_the_reason_is_given() {
     let bench = Bench::new();
     let skills = bench.open().skills();
     let found = skills.match_skills("ship").unwrap();
@@ -135,7 +135,7 @@ fn an_embedder_that_takes_too_long_is_not_waited_for() {
     let found = skills.match_skills("docker").unwrap();
     assert_eq!((found.tier, found.fallback, found.matches.len()), (MatchTier::Words, timed_out.clone(), 1));
     assert_eq!(skills.match_skills("docker").unwrap().fallback, timed_out, "one at a time");
-    // It goes on by itself once it can.
+    // It is used again once it is fast enough.
     drop(open);
     while embedder.n_texts.load(Ordering::SeqCst) < 3 {
         std::thread::yield_now();
@@ -151,7 +151,7 @@ fn rows(file: &std::path::Path) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn questions_on_something_else_ask_for_no_skill() {
+fn unrelated_questions_match_no_skill() {
     let Some(folder) = std::env::var_os("ADAGE_DATA").map(std::path::PathBuf::from) else {
         use std::io::Write;
         // Straight to standard error: the test runner keeps the output of tests that pass to itself.

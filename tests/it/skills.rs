@@ -1,4 +1,4 @@
-//! Skills as a host sees them: whose name counts, who may be shown, what a promotion holds for.
+//! Skills as a host sees them: precedence of names, visibility, and promotions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn skill(name: &str, body: &str) -> Skill {
 }
 
 #[test]
-fn the_first_of_a_name_that_needs_no_review_counts_and_the_others_are_said() {
+fn the_first_skill_of_a_name_that_needs_no_review_is_used_and_others_are_listed() {
     let home = Home::new();
     let playbook = home.open();
     for (root, body) in [("project", "P."), ("memory/skills", "U."), ("extra", "E.")] {
@@ -92,7 +92,7 @@ fn a_promotion_holds_for_one_text() {
         "---\nname: one\ndescription: d\nmetadata:\n  adage-trust: trusted\n  adage-quality: verified\n---\nBody.";
     let path = put(&home.path("project"), "one", text);
     let skills = playbook.skills();
-    // Whatever the file says of itself.
+    // Whatever the file claims.
     assert!(skills.get("one").unwrap().needs_review);
     let promoted = skills.promote("one").unwrap();
     assert!(!promoted.needs_review && !skills.get("one").unwrap().needs_review);
@@ -112,14 +112,14 @@ fn a_promotion_holds_for_one_text() {
         "{changed:?}"
     );
     assert!(skills.get("one").unwrap().needs_review);
-    // What nobody is told by the text does not matter.
+    // Fields that do not reach a prompt do not matter.
     fs::write(&path, text.replace("verified", "draft")).unwrap();
     assert!(!skills.get("one").unwrap().needs_review);
     assert_eq!(fs::read_to_string(&path).unwrap(), text.replace("verified", "draft"), "no file is changed for it");
 }
 
 #[test]
-fn what_is_imported_waits_and_comes_once() {
+fn an_imported_skill_awaits_review_and_is_imported_once() {
     let home = Home::new();
     let skills = home.open().skills();
     let source = put(
@@ -157,7 +157,7 @@ fn what_is_imported_waits_and_comes_once() {
 }
 
 #[test]
-fn the_first_three_that_always_come_are_those_that_nobody_has_to_look_at() {
+fn the_first_three_auto_loaded_skills_are_those_that_need_no_review() {
     let home = Home::new();
     let playbook = home.open();
     for name in ["a", "b", "c", "d"] {
@@ -173,7 +173,7 @@ fn the_first_three_that_always_come_are_those_that_nobody_has_to_look_at() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_not_overwritten() {
+fn a_skill_with_a_taken_name_is_not_overwritten() {
     let home = Home::new();
     let skills = home.open().skills();
     assert!(

@@ -1,5 +1,5 @@
-//! Sessions as agents write them down: fixtures of every format against their outlines, hostile and broken sources, memory,
-//! and (where `ADAGE_DATA` names the folder) real sessions, which are not part of the repository.
+//! Session files: fixtures of every format with their outlines, hostile and malformed sources, memory use, and (if `ADAGE_DATA`
+//! names the folder) real sessions, which are not part of the repository.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,7 +23,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
 }
 
-/// A line for each turn, and what the report says.
+/// One line per turn, and the report.
 fn outline(reading: &Reading) -> String {
     let Reading { transcript, report, .. } = reading;
     let mut out = format!(
@@ -50,7 +50,7 @@ fn outline(reading: &Reading) -> String {
     out
 }
 
-/// `UPDATE_GOLDEN=1` writes the outlines anew.
+/// `UPDATE_GOLDEN=1` rewrites the outlines.
 #[test]
 fn every_format_is_read_as_outlined() {
     for (name, format) in [
@@ -102,7 +102,7 @@ fn a_format_has_a_name_and_an_unknown_source_none() {
 }
 
 #[test]
-fn a_bad_line_costs_that_line() {
+fn a_malformed_line_is_skipped() {
     let long = json!({"role": "user", "content": "x".repeat(5_000)}).to_string();
     let source = format!(
         "not json\n{{\"role\": \"user\", \"content\": \"one\"}}\n7\n{long}\n\u{feff}\n{{\"role\": \"user\", \"content\": \"cut \\ud83d\"}}\n{{\"role\""
@@ -118,7 +118,7 @@ fn a_bad_line_costs_that_line() {
 }
 
 #[test]
-fn a_document_that_breaks_off_keeps_what_came_before() {
+fn a_truncated_document_keeps_the_messages_before_the_cut() {
     let message = |text: &str| json!({"role": "user", "content": text}).to_string();
     let source = format!("[{},\n{},\n{{\"role\": \"us", message("one"), message("two"));
     let reading = read(source.as_bytes(), Format::Auto);
@@ -291,7 +291,7 @@ proptest! {
     }
 }
 
-/// Gives no more than so many bytes at a time.
+/// Returns at most this many bytes per read.
 struct Chunked<'s>(&'s [u8], usize);
 
 impl Read for Chunked<'_> {
@@ -301,7 +301,7 @@ impl Read for Chunked<'_> {
     }
 }
 
-/// A session of so many bytes, made as it is read: calls with results of 40 KB, texts, a user turn now and then.
+/// A session of this many bytes, generated as it is read: calls with results of 40 KB, texts, an occasional user turn.
 struct Synthetic {
     n_left: usize,
     n_made: usize,
@@ -380,7 +380,7 @@ pub(crate) fn say(text: &str) {
     io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
 
-/// The folder of real data, or a loud word that something was not measured.
+/// The folder of real data; without it, a message that something was not measured.
 pub(crate) fn data(what: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("ADAGE_DATA").map(PathBuf::from);
     if folder.is_none() {
@@ -435,7 +435,7 @@ fn real_claude_code_sessions_are_read_whole() {
         for call in calls(transcript) {
             n_calls += 1;
             n_failed += usize::from(call.status == Status::Failed);
-            // Without the code that the harness wrote above it.
+            // Without the exit code that the harness wrote above it.
             let output = call.result.as_deref().unwrap_or_default();
             let output = if output.starts_with("Exit code ") {
                 output.split_once('\n').map_or("", |(_, rest)| rest)
@@ -480,7 +480,7 @@ pub(crate) fn specstory(session: &Value) -> String {
 }
 
 #[test]
-fn real_histories_tell_typed_from_injected() {
+fn typed_and_injected_texts_of_real_histories_are_separated() {
     let Some(folder) = data("typed and injected turns of SpecStory histories") else { return };
     let text = gunzipped(&folder.join("transcripts/specstory/sessions.jsonl.gz"));
     let (mut n_raw, mut n_user, mut n_calls, mut n_failed) = (0, 0, 0, 0);
@@ -507,7 +507,7 @@ fn real_histories_tell_typed_from_injected() {
 }
 
 #[test]
-fn failing_commands_are_told_by_their_output() {
+fn failing_commands_are_detected_by_their_output() {
     let Some(folder) = data("recognised failures of recorded commands") else { return };
     let text = fs::read_to_string(folder.join("commands/failures.jsonl")).unwrap();
     let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

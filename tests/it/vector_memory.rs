@@ -1,4 +1,4 @@
-//! A vector memory as a whole: processes that are killed, threads that query while others write.
+//! A vector memory as a whole: killed processes, and threads that query while others write.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::thread;
 
 use adage::{Document, Filter, HashingEmbedder, Lookup, VectorMemory};
 
-/// Tells a process that this test starts what to be: the folder, a slash and a number come with it.
+/// The variable that gives a child process its role: the folder, a slash and a number.
 const CHILD: &str = "ADAGE_TEST_MEMORY_CHILD";
 
 const BATCH: usize = 3;
@@ -23,7 +23,7 @@ fn id(who: usize, number: usize, place: usize) -> String {
     format!("{who}-{number}-{place}")
 }
 
-/// Adds batches for as long as it lives, now and then compacts, and says what is safe.
+/// Adds batches until it is killed, compacts occasionally, and prints what is durable.
 #[expect(clippy::print_stdout, reason = "what the parent reads")]
 fn write_for_ever(folder: &Path, who: usize) {
     let memory = open(folder);
@@ -42,7 +42,7 @@ fn write_for_ever(folder: &Path, who: usize) {
 }
 
 #[test]
-fn what_is_acknowledged_survives_a_kill() {
+fn acknowledged_writes_survive_a_kill() {
     if let Some(child) = std::env::var_os(CHILD) {
         let child = child.into_string().unwrap();
         let (folder, who) = child.rsplit_once('/').unwrap();
@@ -52,7 +52,7 @@ fn what_is_acknowledged_survives_a_kill() {
         let folder = tempfile::tempdir().unwrap();
         let mut children: Vec<_> = (0..2)
             .map(|who| {
-                let name = "vector_memory::what_is_acknowledged_survives_a_kill";
+                let name = "vector_memory::acknowledged_writes_survive_a_kill";
                 let mut command = Command::new(std::env::current_exe().unwrap());
                 command.args(["--exact", name, "--nocapture"]);
                 command.env(CHILD, format!("{}/{who}", folder.path().display()));
@@ -91,7 +91,7 @@ fn what_is_acknowledged_survives_a_kill() {
             for number in 0..=last + 1 {
                 let present: Vec<bool> =
                     (0..BATCH).map(|place| memory.get(&id(who, number, place)).unwrap().is_some()).collect();
-                // A batch behind the last acknowledged one is there whole or not at all; so is a removal.
+                // A batch after the last acknowledged one is present completely or not at all; so is a removal.
                 let is_whole = present.iter().all(|is_present| *is_present == present[1]);
                 let is_removed = number % 16 == 15 && present == [false, true, true];
                 assert!(is_whole || is_removed, "round {round}: batch {number} of {who}: {present:?}");

@@ -1,4 +1,4 @@
-//! A copy of a fixture in a temporary folder, as if it had been made there.
+//! A copy of a fixture in a temporary folder, as if it had been created there.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// A copy of `tests/fixtures/formats/NAME`: the folder itself where it is a memory, else what is in it.
+    /// A copy of `tests/fixtures/formats/NAME`: the folder itself if it is a memory, otherwise its content.
     pub(super) fn of(name: &str) -> Self {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats").join(name);
         let temp = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ impl Home {
         found
     }
 
-    /// Replaces the home in which the fixture was made by this one, also where a hash or a length depends on it.
+    /// Replaces the home folder of the fixture by this one, including hashes and lengths that depend on it.
     fn relocate(&self) {
         let mut moved = Moved { home: self.root.to_str().unwrap().to_owned(), hashes: BTreeMap::new() };
         let files = self.files();
@@ -144,7 +144,7 @@ impl Moved {
     }
 }
 
-/// Embeds like [`HashingEmbedder`], but no document: whatever is in the folder has its vector there.
+/// Embeds like [`HashingEmbedder`], but refuses documents: their vectors are in the folder.
 pub(super) struct QueriesOnly;
 
 impl Embedder for QueriesOnly {

@@ -1,10 +1,10 @@
-//! Which top-level module imports which, and what is wrong with that.
+//! The imports between top-level modules, and violations of the layers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::Sources;
 
-/// Two top-level modules of which the first names the second, with one place where it does.
+/// Two top-level modules, the first of which names the second, with one position where it does.
 pub(super) type Edges = BTreeMap<(String, String), String>;
 
 /// The imports of a crate between its top-level modules. The root names them all; it is left out, but `lib` for who imports it.

@@ -1,4 +1,4 @@
-//! To what a written path leads: through imports, globs and the re-exports of the root.
+//! Resolves a path through imports, globs and the re-exports of the root.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ struct Finder<'a> {
     sources: &'a Sources,
 }
 
-/// Names that are being looked up, so that two imports that lead to each other end.
+/// Names that are being looked up, so that cyclic imports terminate.
 type Visited = BTreeSet<(Absolute, String)>;
 
 impl Finder<'_> {
@@ -42,7 +42,7 @@ impl Finder<'_> {
         Some(absolute)
     }
 
-    /// What a name means in a module.
+    /// The meaning of a name in a module.
     fn lookup(&self, module: &[String], name: &str, visited: &mut Visited) -> Option<Absolute> {
         if !visited.insert((module.to_vec(), name.to_owned())) {
             return None;

@@ -220,7 +220,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_macro(self, call);
     }
 
-    /// What no parser has looked at: macros, attributes, syntax that is too new.
+    /// Tokens that are not parsed: macros, attributes, syntax that is too new.
     fn visit_token_stream(&mut self, tokens: &'ast proc_macro2::TokenStream) {
         self.name_all(tokens::paths(tokens));
     }
@@ -235,7 +235,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    /// A visibility is no import.
+    /// A visibility is not an import.
     fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 }
 

@@ -1,4 +1,4 @@
-//! The checker on small crates: each way to write an import is seen, and what is no import is not.
+//! The checker on small crates: every form of import is detected, and nothing else.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -166,7 +166,7 @@ fn attributes_are_read() {
 }
 
 #[test]
-fn what_only_tests_use_does_not_count() {
+fn imports_of_tests_do_not_count() {
     check_clean("#[cfg(test)] use crate::store::Place;");
     check_clean("#[cfg(all(test, unix))] mod tests { use crate::store::Place; }");
     check_clean("#[test] fn f() { crate::store::Place::open() }");
@@ -178,19 +178,19 @@ fn what_only_tests_use_does_not_count() {
 }
 
 #[test]
-fn what_leads_down_or_elsewhere_is_clean() {
+fn imports_down_or_from_elsewhere_are_allowed() {
     check_clean("use crate::words::Word; use std::store::Place; use ::store::Place; fn f(store: u8) -> u8 { store }");
     check_clean("pub(in crate::stage) struct S; pub(crate) fn f() {}");
 }
 
 #[test]
-fn a_module_without_a_layer_is_told() {
+fn a_module_without_a_layer_is_reported() {
     let root = format!("{ROOT} mod fresh;");
     assert_eq!(upward(&[("lib.rs", &root), ("fresh.rs", "")]), ["fresh has no layer"]);
 }
 
 #[test]
-fn cycles_are_told_with_a_place_for_each_edge() {
+fn cycles_are_reported_with_a_position_for_each_edge() {
     let files = [
         ("words.rs", "\nuse crate::stage;"),
         ("stage/deep.rs", "use crate::store::Place;"),

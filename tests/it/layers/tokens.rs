@@ -1,4 +1,4 @@
-//! Paths in the tokens of a macro or an attribute, which no parser has looked at.
+//! Paths in the tokens of a macro or an attribute, which are not parsed.
 
 use std::iter::Peekable;
 
@@ -61,7 +61,7 @@ fn path_from(
     found.push(Named { segments, line });
 }
 
-/// Takes `::` out, if that is what comes.
+/// Consumes `::`, if it is next.
 fn skip_colons(rest: &mut Peekable<token_stream::IntoIter>) -> bool {
     let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':');
     let mut ahead = rest.clone();

@@ -1,4 +1,4 @@
-//! A budget of tokens holds for texts of every kind, measured by a tokenizer.
+//! A token budget holds for texts of every kind, measured by a tokenizer.
 
 use adage::{Playbook, Request, build_lesson};
 use tokenizers::Tokenizer;
@@ -169,10 +169,10 @@ fn an_honest_budget_is_used() {
     let tokenizer = tokenizer();
     for (kind, text) in kinds() {
         let (_folder, playbook) = playbook(kind, &text);
-        // With room for everything, everything is there.
+        // With a sufficient budget, everything is shown.
         let context = playbook.get_playbook_context(Request::cold_start().limit(12).max_tokens(50_000).peek()).unwrap();
         assert_eq!(context.lessons.len(), 12, "{kind}");
-        // With room for four times what they need, too.
+        // Also with a budget of four times what they need.
         let enough = tokens(&tokenizer, &context.text) * 4 + context.text.chars().count();
         let context = playbook.get_playbook_context(Request::cold_start().limit(12).max_tokens(enough).peek()).unwrap();
         assert_eq!(context.lessons.len(), 12, "{kind}");

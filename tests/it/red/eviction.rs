@@ -1,4 +1,4 @@
-//! Lessons of programs against lessons by hand: none is evicted, written over, or brought back.
+//! Lessons of programs against lessons by hand: none by hand is evicted, overwritten or restored.
 
 mod quarantined;
 
@@ -17,7 +17,7 @@ use crate::bench::{Bench, learn, lessons};
 
 const CAPACITY: usize = 50;
 
-/// Words of which none is a person's: only no word at all and `user` are.
+/// Sources that are not a person's: only an empty one and `user` are.
 const WORDS: &[&str] = &[
     "agent",
     "Agent",
@@ -103,7 +103,7 @@ fn open(bench: &Bench) -> Playbook {
     bench.builder().with_config(config(DedupPolicy::Guarded)).open().unwrap()
 }
 
-/// Fifty lessons by hand that are worth nothing: all the room there is.
+/// Fifty lessons by hand with the least utility, which fill the capacity.
 fn full(bench: &Bench) -> Playbook {
     let playbook = open(bench);
     let draft = |n: usize| {
@@ -140,7 +140,7 @@ fn by_hand(playbook: &Playbook) -> BTreeMap<LessonId, Written> {
     lessons(playbook).iter().map(|lesson| (lesson.id, written(lesson))).collect()
 }
 
-/// What became of the lessons by hand.
+/// The state of the lessons by hand.
 fn effects(before: &BTreeMap<LessonId, Written>, playbook: &Playbook) -> Vec<String> {
     let now = by_hand(playbook);
     let n_lost = before.keys().filter(|id| !now.contains_key(id)).count();
@@ -158,7 +158,7 @@ fn with(mut row: Value, more: &Value) -> Value {
     row
 }
 
-/// A lesson that is worth more than any by hand.
+/// A lesson with more utility than any by hand.
 fn useful(n: usize) -> Value {
     json!({"trigger": format!("topic{n} theme{n}"), "solution": format!("run{n} that{n}"), "confidence": 1})
 }
@@ -169,7 +169,7 @@ fn hash_of(row: &Value) -> TextHash {
     bench.open().find(id).unwrap().text_hash()
 }
 
-/// Sixty lessons with these claims come in, at once and one by one, and as rows of another playbook.
+/// Sixty lessons with these claims are learned, at once and one by one, and as rows of another playbook.
 fn flood(claims: impl Fn(usize) -> Value) -> Vec<String> {
     let bench = Bench::new();
     let playbook = full(&bench);
@@ -186,7 +186,7 @@ fn flood(claims: impl Fn(usize) -> Value) -> Vec<String> {
 }
 
 #[test]
-fn no_word_of_a_source_evicts_what_a_person_wrote() {
+fn no_source_evicts_a_persons_lesson() {
     let mut table = Table::default();
     for word in words() {
         table.note(format!("source {word}"), &flood(|_| json!({ "source": word })));
@@ -196,7 +196,7 @@ fn no_word_of_a_source_evicts_what_a_person_wrote() {
 }
 
 #[test]
-fn no_claim_evicts_what_a_person_wrote() {
+fn no_claim_evicts_a_persons_lesson() {
     let hashes: Vec<TextHash> = (0..60).map(|n| hash_of(&useful(n))).collect();
     let mut table = Table::default();
     for word in ["agent", "USER", "mined", "self_play", "human"] {
@@ -224,7 +224,7 @@ fn no_claim_evicts_what_a_person_wrote() {
 
 /// A program learns what a person wrote, at more length, with a check that passed.
 #[test]
-fn no_word_of_a_source_writes_over_what_a_person_wrote() {
+fn no_source_overwrites_a_persons_lesson() {
     let mut table = Table::default();
     for word in words() {
         for dedup in [DedupPolicy::Guarded, DedupPolicy::Plain] {
@@ -245,7 +245,7 @@ fn no_word_of_a_source_writes_over_what_a_person_wrote() {
 }
 
 #[test]
-fn no_word_of_a_source_brings_back_what_a_person_removed() {
+fn no_source_restores_a_lesson_that_a_person_removed() {
     let mut table = Table::default();
     for word in words() {
         let bench = Bench::new();
@@ -271,7 +271,7 @@ fn no_word_of_a_source_brings_back_what_a_person_removed() {
     table.finish();
 }
 
-/// The lessons by hand are shown often and never help, so that every policy would rather have them gone.
+/// The lessons by hand are shown often and never help, so that every policy ranks them last.
 fn unhelpful(bench: &Bench) -> Playbook {
     drop(full(bench));
     let mut file = bench.json();
@@ -286,7 +286,7 @@ fn unhelpful(bench: &Bench) -> Playbook {
 /// What a program does to an open playbook.
 type Call = fn(&Playbook);
 
-/// Calls by which a playbook is put in order, or taught.
+/// Calls that maintain or extend a playbook.
 fn calls() -> Vec<(&'static str, Call)> {
     fn admit_all(playbook: &Playbook) {
         for waiting in playbook.waiting_lessons().unwrap() {
@@ -356,7 +356,7 @@ fn calls() -> Vec<(&'static str, Call)> {
 }
 
 #[test]
-fn no_call_evicts_what_a_person_wrote() {
+fn no_call_evicts_a_persons_lesson() {
     let mut table = Table::default();
     for (attack, call) in calls() {
         for (kind, make) in [("worth nothing", full as fn(&Bench) -> Playbook), ("unhelpful", unhelpful)] {
@@ -371,7 +371,7 @@ fn no_call_evicts_what_a_person_wrote() {
 }
 
 #[test]
-fn a_person_evicts_programs_and_brings_back_what_they_removed() {
+fn a_person_evicts_programs_lessons_and_restores_removed_ones() {
     for source in ["", "user"] {
         let bench = Bench::new();
         let playbook = open(&bench);
@@ -396,7 +396,7 @@ fn a_person_evicts_programs_and_brings_back_what_they_removed() {
 }
 
 #[test]
-fn a_prune_takes_what_programs_learned_and_nobody_needs() {
+fn a_prune_archives_unhelpful_lessons_of_programs() {
     let bench = Bench::new();
     let playbook = open(&bench);
     playbook.learn_lessons((0..20).map(|n| draft(&with(useful(n), &json!({"source": "self_play"}))))).unwrap();

@@ -1,4 +1,4 @@
-//! Links that appear while a handle is open, in a memory's folder and in that of a vector memory.
+//! Links created while a handle is open, in a memory's folder and in that of a vector memory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -60,7 +60,7 @@ impl Ground {
         }
     }
 
-    /// What was done to the files outside, or copied from them into the folder.
+    /// Changes of the files outside, or content of them copied into the folder.
     fn faults(&self, place: &str) -> Vec<String> {
         let mut faults = Vec::new();
         let profile = fs::read(self.path("outside/profile")).unwrap();
@@ -80,7 +80,7 @@ impl Ground {
     }
 }
 
-/// What a call came to: how an error reads with its causes.
+/// The result of a call: an error with its causes as text.
 type Called = Result<(), String>;
 
 fn called<T, E: std::error::Error + 'static>(result: Result<T, E>) -> Called {
@@ -109,7 +109,7 @@ fn in_time(call: impl FnOnce() -> Called + Send + 'static) -> Option<Called> {
     result
 }
 
-/// Whether a call may end well.
+/// Whether a call may succeed.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Refused,
@@ -176,7 +176,7 @@ fn recall(opened: &Opened) -> Called {
 }
 
 #[test]
-fn links_that_appear_under_an_open_playbook_lead_nowhere() {
+fn links_created_under_an_open_playbook_are_not_followed() {
     use Ending::{Harmless, Refused};
     type Row = (&'static str, &'static str, Plant, fn(&Opened) -> Called, Ending);
     let list = |opened: &Opened| called(opened.playbook.list_lessons(&Listing::everything()));
@@ -248,7 +248,7 @@ fn reopened(memory: &VectorMemory) -> Called {
 }
 
 #[test]
-fn links_in_a_vector_memory_lead_nowhere() {
+fn links_in_a_vector_memory_are_not_followed() {
     use Ending::{Harmless, Refused};
     type Row = (&'static str, &'static str, Plant, fn(&VectorMemory) -> Called, Ending);
     let add = |memory: &VectorMemory| called(memory.add(Document::new("three", "The third.")));
@@ -287,7 +287,7 @@ fn links_in_a_vector_memory_lead_nowhere() {
 
 /// The folder of a vector memory is not a link either; links above it are the host's choice.
 #[test]
-fn a_vector_memory_is_reached_through_links_above_only() {
+fn only_links_above_a_vector_memory_are_followed() {
     let ground = Ground::new();
     drop(open_documents(&ground.path("memory")));
     symlink(ground.path("memory"), ground.path("link")).unwrap();

@@ -1,4 +1,4 @@
-//! Ways to lose a playbook through the library: drafts that no text could hold, and files that change under an open handle.
+//! Ways to lose a playbook through the library: drafts that cannot be stored, and files that change under an open handle.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn memory() -> Bench {
     bench
 }
 
-/// What a fresh handle does not find, during two more commits.
+/// The lessons that a new handle does not find, during two more commits.
 fn losses(bench: &Bench) -> Vec<String> {
     let mut effects = Vec::new();
     let mut expected = vec![CANARY];
@@ -195,7 +195,7 @@ fn no_clock_writes_a_time_that_cannot_be_read() {
     table.finish();
 }
 
-/// What becomes of the file under an open handle; none where it is gone.
+/// The new content of the file under an open handle; none if it is deleted.
 const BROKEN: [(&str, Option<&[u8]>); 14] = [
     ("missing", None),
     ("empty", Some(b"")),
@@ -279,7 +279,7 @@ fn a_reader_of_a_broken_file_finds_the_backup_and_changes_nothing() {
 }
 
 #[test]
-fn honest_work_goes_on_beside_another_handle() {
+fn ordinary_writes_succeed_with_another_open_handle() {
     let bench = memory();
     let (one, other) = (bench.open(), bench.open());
     learn(&one, build_lesson("folding maps", "twice"));

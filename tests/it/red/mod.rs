@@ -1,4 +1,4 @@
-//! Attacks through the library: what must hold whichever program calls it.
+//! Attacks through the library: properties that hold for every calling program.
 
 #[cfg(feature = "bundled-model")]
 mod budget;

@@ -1,5 +1,5 @@
-//! Whatever a lesson says, it stays inside its item: read as Markdown and line by line, a context has the items and headings
-//! that the program gave it, and no block begins elsewhere.
+//! A lesson's text cannot leave its item: read as Markdown or line by line, a context has only the items and headings of the
+//! program, and no block begins elsewhere.
 
 use adage::{Playbook, Realm, Request};
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::report;
 
-/// Texts that begin something, or end it.
+/// Texts that start or end a block.
 const HOSTILE: [(&str, &str); 78] = [
     ("a fence", "```\nx\n```"),
     ("an open fence", "```\nx"),
@@ -229,7 +229,7 @@ fn texts(rows: &[Value]) -> [String; 2] {
     ]
 }
 
-/// How one text in one field is read otherwise than an honest one there.
+/// How a text in a field is read differently from an ordinary one.
 fn difference(row: Row, text: &str) -> Option<String> {
     let around = |text: &str| texts(&[honest(1), row(text), honest(3)]);
     let (attacked, plain) = (around(text), around("plain words"));
@@ -244,10 +244,10 @@ fn difference(row: Row, text: &str) -> Option<String> {
 }
 
 #[test]
-fn lesson_text_begins_no_block_outside_its_item() {
+fn lesson_text_starts_no_block_outside_its_item() {
     let mut succeeded = Vec::new();
     for (field, row) in FIELDS {
-        // What a code block holds is bounded by its fence; the same reading judges it.
+        // The content of a code block is bounded by its fence; the same reader checks that.
         for (attack, text) in HOSTILE {
             succeeded.extend(difference(row, text).map(|difference| format!("{attack} in the {field}: {difference}")));
         }
@@ -256,7 +256,7 @@ fn lesson_text_begins_no_block_outside_its_item() {
 }
 
 #[test]
-fn other_line_ends_begin_no_block_either() {
+fn other_line_ends_start_no_block() {
     let mut succeeded = Vec::new();
     for (field, row) in FIELDS {
         for end in LINE_ENDS {
@@ -273,7 +273,7 @@ fn other_line_ends_begin_no_block_either() {
 }
 
 #[test]
-fn marks_that_are_not_seen_hide_no_block() {
+fn invisible_characters_hide_no_block() {
     const MARKS: [&str; 14] = [
         "\u{200b}",
         "\u{200c}",
@@ -312,7 +312,7 @@ fn marks_that_are_not_seen_hide_no_block() {
 }
 
 #[test]
-fn the_tenth_item_and_those_after_it_hold_their_parts_too() {
+fn the_tenth_item_and_later_ones_contain_their_parts() {
     let mut succeeded = Vec::new();
     let attacks: [(&str, Row, &str); 8] = [
         ("code of the tenth item", FIELDS[3].1, "x = 1\ny = 2"),
@@ -339,7 +339,7 @@ fn the_tenth_item_and_those_after_it_hold_their_parts_too() {
 }
 
 #[test]
-fn an_honest_context_is_a_heading_and_its_items() {
+fn an_ordinary_context_is_a_heading_and_its_items() {
     let code = json!({
         "trigger": "parse CSV", "anti_pattern": "split by commas", "domains": ["python", "csv"],
         "correct_pattern": "Use the csv module:\n- open with newline=''\n- read with csv.reader",

@@ -1,4 +1,4 @@
-//! A folder or file is swapped with a link to outside, again and again, while a handle writes.
+//! A folder or file is repeatedly replaced with a link to outside while a handle writes.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,25 +14,25 @@ use adage::skills::Skill;
 use adage::{Config, Error, FolderError, Listing, Playbook, build_lesson};
 
 const N_SWAPS: usize = 1_000;
-/// So many writes are tried at least.
+/// The minimum number of writes.
 const N_WRITES: usize = 40;
-/// For each race, whatever it came to by then.
+/// The time limit of each race.
 const MAX_TIME: Duration = Duration::from_secs(4);
 
-/// What the files outside hold.
+/// The content of the files outside.
 const FOREIGN: &str = "foreignword\n";
 
 /// Everything in `home/inside` is the caller's; nothing in `home/outside` may change.
 struct Race {
     home: tempfile::TempDir,
-    /// Set for as long as there is to be swapped.
+    /// Set while swapping continues.
     goes_on: AtomicBool,
     n_swaps: AtomicUsize,
-    /// Held while the link is in the place, and while a handle is opened.
+    /// Held while the link is in place, and while a handle is opened.
     turn: Mutex<()>,
 }
 
-/// What a race came to.
+/// The result of a race.
 #[derive(Debug)]
 struct Tally {
     n_swaps: usize,
@@ -59,7 +59,7 @@ impl Race {
     }
 
     fn open(&self) -> Playbook {
-        // What a full realm evicts is not lost.
+        // A lesson evicted from a full realm is not lost.
         let mut config = Config::default();
         config.retention.capacity = LAST;
         Playbook::builder(self.memory()).with_config(config).without_embedder().open().unwrap()
@@ -154,7 +154,7 @@ impl Race {
     }
 }
 
-/// In the place of a link, or of what was made there meanwhile.
+/// Restores the original in place of a link or a file created meanwhile.
 fn put_back(aside: &Path, place: &Path) {
     while fs::rename(aside, place).is_err() {
         let _ = fs::remove_file(place).or_else(|_| fs::remove_dir_all(place));
@@ -234,7 +234,7 @@ fn turn(playbook: &Playbook, kind: &PatchKind, file: &Path) -> adage::Result<()>
     let patch = format!("--- {0}\n+++ {0}\n{diff}", file.display());
     let applied = inbox.propose(kind, patch.as_bytes()).and_then(|proposal| inbox.apply(&[proposal]));
     if applied.is_err() {
-        // What waits is of the other turn.
+        // The pending proposal is of the other turn.
         let _ = inbox.list().and_then(|listed| inbox.dismiss(&listed));
     }
     applied.map(drop)

@@ -1,4 +1,4 @@
-//! Between the look and the answer: what changes while a person reads is not what the person approved.
+//! Content that changes after a person was shown it is not what the person approved.
 
 use std::fs;
 use std::path::Path;
@@ -120,7 +120,7 @@ fn applied_after(meanwhile: &Meanwhile) -> (Vec<Proposal>, String) {
 }
 
 #[test]
-fn what_changed_since_it_was_shown_does_not_reach_a_prompt() {
+fn content_changed_after_it_was_shown_does_not_reach_a_prompt() {
     let mut succeeded = Vec::new();
     let attacks = attacks();
     for (name, meanwhile) in &attacks {
@@ -140,7 +140,7 @@ fn what_changed_since_it_was_shown_does_not_reach_a_prompt() {
 }
 
 #[test]
-fn a_promoted_lesson_takes_nothing_in_that_nobody_saw() {
+fn a_promoted_lesson_is_not_merged_with_unreviewed_text() {
     let (mut succeeded, mut n_attacks) = (Vec::new(), 0);
     for (name, more) in [
         ("another domain", (|draft| draft.domains([LATER])) as fn(LessonDraft) -> LessonDraft),
@@ -174,11 +174,11 @@ fn a_promoted_lesson_takes_nothing_in_that_nobody_saw() {
 }
 
 #[test]
-fn what_did_not_change_is_applied() {
+fn unchanged_content_is_applied() {
     let nothing: Meanwhile = Box::new(|_, _| ());
     let (listed, text) = applied_after(&nothing);
     assert!(text.contains("rotate the host keys") && text.contains("DOMAINS: ssh"), "{listed:?} {text}");
-    // Counts are not text.
+    // Counts are not part of the text.
     let (_, text) = applied_after(&edit(|row| row["frequency"] = json!(3)));
     assert!(text.contains("run the rotation script"), "{text}");
 }

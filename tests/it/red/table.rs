@@ -1,6 +1,6 @@
-//! What a table of attacks came to: all that succeeded, not only the first.
+//! The results of a table of attacks: all that succeeded, not only the first.
 
-/// Attacks that were made, and what they changed.
+/// The attacks that were made, and their effects.
 #[derive(Default)]
 pub(crate) struct Table {
     n_attacks: usize,

@@ -1,4 +1,4 @@
-//! Rows that the earlier system put in quarantine: they are kept, and never shown.
+//! Rows that the earlier system quarantined: they are kept and never shown.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn shown(playbook: &Playbook) -> Vec<String> {
     found
 }
 
-/// What is lost: the row itself, or the mark on it, anywhere in the file.
+/// What was lost: the row itself, or its mark, anywhere in the file.
 fn lost(bench: &Bench) -> Option<String> {
     let text = String::from_utf8(bench.read(TRUTH)).unwrap();
     let is_kept = text.contains(MARKER) && text.contains("quarantined") && text.contains("misleading");
