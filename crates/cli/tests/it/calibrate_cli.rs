@@ -1,4 +1,4 @@
-//! `calibrate`: what it prints, refuses and keeps.
+//! `calibrate`: what it prints, refuses and stores.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn shell() -> Shell {
     shell
 }
 
-/// A file of so many labelled queries of either kind.
+/// A file with this many labelled queries of either kind.
 fn file(shell: &Shell, wanting: usize, wanting_none: usize) -> String {
     let lines = (0..wanting)
         .map(|number| json!({"query": format!("a colleague's CSV number {number}"), "lesson": "Parsing CSV exports"}));
@@ -35,7 +35,7 @@ fn settings(shell: &Shell) -> Option<Value> {
 }
 
 #[test]
-fn a_fit_is_printed_and_kept_only_when_it_is_asked_for() {
+fn a_fit_is_printed_and_stored_only_on_request() {
     let shell = shell();
     let pairs = file(&shell, 20, 20);
     let said = shell.call(&["calibrate", &pairs]);
@@ -61,7 +61,7 @@ fn a_fit_is_printed_and_kept_only_when_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_kept_is_used_and_leaves_other_settings_alone() {
+fn a_stored_fit_is_used_and_other_settings_are_unchanged() {
     let shell = shell();
     let folder = shell.path().join("config/adage");
     fs::create_dir_all(&folder).unwrap();
@@ -82,9 +82,9 @@ fn what_is_kept_is_used_and_leaves_other_settings_alone() {
 }
 
 #[test]
-fn a_fit_that_is_not_better_is_kept_only_by_force() {
+fn a_fit_that_is_not_better_is_stored_only_with_force() {
     let shell = shell();
-    // A query that is a lesson's trigger is decided by that, so of these there is nothing to learn.
+    // A query that equals a trigger is decided by that, so these queries do not change the fit.
     let line = |number: usize| {
         let blanks = " ".repeat(number);
         let some = json!({"query": format!("parsing {blanks}CSV exports"), "lesson": "parsing CSV exports"});
@@ -101,7 +101,7 @@ fn a_fit_that_is_not_better_is_kept_only_by_force() {
 }
 
 #[test]
-fn a_file_that_is_not_right_is_refused_with_the_line_and_both_sides() {
+fn an_invalid_file_is_refused_with_its_line_and_reason() {
     let shell = shell();
     let refused = |text: &str, expected: &str| {
         let said = shell.call(&["calibrate", &write(&shell, text), "--apply", "--force"]);

@@ -1,4 +1,4 @@
-//! The command line: what it prints, where, and with which exit code.
+//! The command line: output, streams and exit codes.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::schemas::object;
 
-/// What one call came to.
+/// The result of one call.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -20,7 +20,7 @@ impl Said {
         self.out.lines().map(object).collect()
     }
 
-    /// An answer in an agent's form.
+    /// An answer in an agent's format.
     pub(crate) fn answer(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{}: {error}", self.out))
     }
@@ -91,7 +91,7 @@ impl Shell {
 }
 
 #[test]
-fn learn_says_what_became_of_the_lesson() {
+fn learn_prints_the_outcome() {
     let shell = Shell::new();
     let first = shell.learn("parse a csv export", "use the csv module");
     assert_eq!(first["outcome"], "inserted");
@@ -168,7 +168,7 @@ fn context_prints_the_block_and_sends_messages_elsewhere() {
 }
 
 #[test]
-fn feedback_moves_what_list_and_show_print() {
+fn feedback_changes_the_output_of_list_and_show() {
     let shell = Shell::new();
     let id = shell.learn("parse a csv export", "use the csv module")["id"].as_str().unwrap().to_owned();
     let receipt = shell.json(&["context", "parse a csv export"])["receipt"].as_str().unwrap().to_owned();
@@ -219,7 +219,7 @@ fn removing_and_undoing() {
 }
 
 #[test]
-fn a_full_realm_says_whom_it_evicts() {
+fn learning_in_a_full_realm_prints_the_evicted_lesson() {
     let shell = Shell::new();
     for trigger in ["alpha beaver", "gamma dolphin", "epsilon falcon"] {
         shell.json(&["learn", "--trigger", trigger, "--solution", "s", "--capacity", "2"]);
@@ -249,7 +249,7 @@ fn import_reads_old_playbooks_and_json_lines() {
 }
 
 #[test]
-fn what_an_import_refuses_is_told() {
+fn lessons_refused_by_an_import_are_reported() {
     let shell = Shell::new();
     let long = "x".repeat(40_000);
     let rows =
@@ -293,7 +293,7 @@ fn one_bad_line_does_not_end_a_batch() {
 }
 
 #[test]
-fn a_model_that_fails_is_told() {
+fn a_failing_model_is_reported() {
     let shell = Shell::new();
     let model = shell.path().join("model");
     std::fs::create_dir(&model).unwrap();
@@ -327,7 +327,7 @@ fn failures_prune_check_and_doctor_report() {
     assert!(check.code == 0 && check.out.starts_with("in order: 1 lesson,"), "{}", check.out);
     let doctor = shell.call(&["doctor"]);
     assert!(doctor.code == 0 && doctor.out.contains("embedder   ok"), "{}{}", doctor.out, doctor.err);
-    // A dead writer's tail is told, and cut at the next commit.
+    // A dead writer's partial line is reported, and truncated at the next commit.
     std::fs::write(shell.path().join("memory/archive.jsonl"), "half a li").unwrap();
     assert_eq!(shell.call(&["check"]).code, 1);
     shell.learn("another", "thing");
@@ -335,7 +335,7 @@ fn failures_prune_check_and_doctor_report() {
 }
 
 #[test]
-fn exit_codes_tell_refusals_from_wrong_words() {
+fn exit_codes_distinguish_refusals_from_usage_errors() {
     let shell = Shell::new();
     let codes = [
         (vec!["--help"], 0),
@@ -367,7 +367,7 @@ fn exit_codes_tell_refusals_from_wrong_words() {
 }
 
 #[test]
-fn looking_makes_nothing() {
+fn reading_commands_create_nothing() {
     let shell = Shell::new();
     for command in ["list", "stats", "check", "failures", "history", "export"] {
         assert_eq!(shell.call(&[command]).code, 1, "{command}");
@@ -379,7 +379,7 @@ fn looking_makes_nothing() {
 
 #[cfg(feature = "ort")]
 #[test]
-fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
+fn the_engine_is_chosen_by_flag_or_variable_and_reported_by_doctor() {
     let shell = Shell::new();
     let doctor = |arguments: &[&str], variable: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
@@ -424,7 +424,7 @@ fn the_engine_is_chosen_by_flag_or_variable_and_the_doctor_tells() {
 }
 
 #[test]
-fn sessions_are_listed_and_nothing_is_made() {
+fn sessions_are_listed_and_nothing_is_created() {
     let shell = Shell::new();
     let folder = shell.path().join("sessions");
     std::fs::create_dir(&folder).unwrap();
@@ -464,7 +464,7 @@ fn sessions_are_listed_and_nothing_is_made() {
 }
 
 #[test]
-fn lessons_go_into_files_of_others_and_come_back() {
+fn lessons_are_exported_into_files_and_imported_again() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     let file = shell.path().join("AGENTS.md");
@@ -542,7 +542,7 @@ fn skills_are_matched_and_curated() {
     assert_eq!(shell.call(&["curate", "--apply", "--dry-run"]).code, 2);
 }
 
-/// The user's settings, by which half of the showings are withheld.
+/// The user's settings, with a dropout of one half.
 fn with_dropout(shell: &Shell) {
     let folder = shell.path().join("config/adage");
     std::fs::create_dir_all(&folder).unwrap();
@@ -551,7 +551,7 @@ fn with_dropout(shell: &Shell) {
 }
 
 #[test]
-fn effect_and_replay_say_what_showing_did() {
+fn effect_and_replay_print_estimates() {
     let shell = Shell::new();
     let id = shell.learn("parse a csv export", "use the csv module")["id"].clone();
     let few = shell.json(&["effect", "parse a csv export"]);

@@ -1,4 +1,4 @@
-//! The command line over sessions: what `mine` prints and learns, and what an interrupt leaves.
+//! `mine`: output, learning, and the effect of an interrupt.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -79,7 +79,7 @@ fn files_and_folders_are_mined_once() {
 }
 
 #[test]
-fn what_is_due_is_read_ten_at_a_time_and_put_on_record() {
+fn due_sessions_are_read_ten_at_a_time_and_recorded() {
     let mut shell = Shell::new();
     let folder = shell.path().join("sessions");
     for n in 0..12 {
@@ -106,7 +106,7 @@ fn what_is_due_is_read_ten_at_a_time_and_put_on_record() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_keeps_what_was_read_and_puts_the_run_on_record() {
+fn an_interrupt_keeps_results_and_records_the_run() {
     const N: usize = 300;
     let shell = Shell::new();
     let folder = shell.path().join("sessions");
@@ -134,7 +134,7 @@ fn an_interrupt_keeps_what_was_read_and_puts_the_run_on_record() {
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(n_printed < N && said.contains("interrupted; what was read is learned"), "{n_printed} {said}");
 
-    // Whole, and the rest is read by the next call, nothing twice.
+    // Complete; the next call reads the rest, and nothing twice.
     assert_eq!(shell.call(&["check"]).code, 0);
     let rest = shell.call(&["mine", folder.to_str().unwrap(), "--json"]).objects();
     let n_before = rest.iter().filter(|row| row["learned"].as_str().unwrap().contains(" before")).count();

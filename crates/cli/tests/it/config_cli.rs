@@ -1,4 +1,4 @@
-//! `adage config`: what is set, where, and by whom it may be.
+//! `adage config`: settings, their origins, and who may set them.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn each_setting_has_its_origin_and_the_nearest_one_holds() {
 }
 
 #[test]
-fn a_capacity_that_is_set_is_kept_and_a_smaller_one_asks() {
+fn a_configured_capacity_is_used_and_a_smaller_one_needs_consent() {
     let shell = with_lessons(4);
     let said = shell.call(&["config", "set", "retention.capacity", "2"]);
     assert!(
@@ -54,7 +54,7 @@ fn a_capacity_that_is_set_is_kept_and_a_smaller_one_asks() {
 }
 
 #[test]
-fn what_a_folder_may_not_set_and_what_is_no_setting_is_refused_and_nothing_is_written() {
+fn settings_that_are_forbidden_or_unknown_are_refused_and_not_written() {
     let shell = with_lessons(1);
     let file = shell.path().join("memory/config.toml");
     for (arguments, expected) in [
@@ -78,7 +78,7 @@ fn what_a_folder_may_not_set_and_what_is_no_setting_is_refused_and_nothing_is_wr
 }
 
 #[test]
-fn comments_stay_and_an_earlier_file_is_read_and_then_replaced() {
+fn comments_are_kept_and_an_earlier_file_is_read_and_replaced() {
     let shell = with_lessons(1);
     let (file, earlier) = (shell.path().join("memory/config.toml"), shell.path().join("memory/config.json"));
     fs::write(&file, "# for us\n[retrieval] # few\nlimit = 2\n").unwrap();

@@ -1,4 +1,4 @@
-//! `eval`: what it measures, prints and writes.
+//! `eval`: measurements and output.
 
 use std::fs;
 
@@ -58,7 +58,7 @@ fn programs_get_all_figures() {
 }
 
 #[test]
-fn what_is_no_data_is_named() {
+fn invalid_data_is_named() {
     let shell = Shell::new();
     let check = |path: &str, expected: &str| {
         let path = shell.path().join(path);

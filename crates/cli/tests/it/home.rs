@@ -1,4 +1,4 @@
-//! A user with a home of their own, and folders to work in: what the program finds by itself.
+//! A user with a home folder and working folders: what the program locates by itself.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ impl Home {
         Self { ground: tempfile::tempdir().unwrap(), now: "2026-03-01T12:00:00Z" }
     }
 
-    /// A path below the ground, without links.
+    /// A path in the test folder, without links.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.ground.path().canonicalize().unwrap().join(name)
     }

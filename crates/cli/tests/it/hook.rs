@@ -1,4 +1,4 @@
-//! What agents are told at the events of a session: payloads as the agents document them, and a scripted agent.
+//! The answers to an agent's hooks: payloads as documented by the agents, and a scripted agent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,13 +46,13 @@ impl<'a> Agent<'a> {
         payload.to_string()
     }
 
-    /// What a hook answers; the event is the payload's own name.
+    /// The answer of a hook; the event name is the payload's.
     fn hook(&self, event: &str, text: &str) -> Value {
         let payload = self.payload(event, text);
         let name = serde_json::from_str::<Value>(&payload).unwrap()["hook_event_name"].as_str().unwrap().to_owned();
         let said = self.home.say(&self.folder, &["hook", &name, "--agent", self.name], &payload);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{event}");
-        // Without --agent the payload says whose it is.
+        // Without --agent the agent is detected from the payload.
         said.answer()
     }
 
@@ -88,7 +88,7 @@ fn taught(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn each_event_of_each_agent_is_answered_in_its_form() {
+fn each_event_of_each_agent_is_answered_in_its_format() {
     for (name, before) in [("claude-code", true), ("codex", true), ("gemini-cli", false), ("cursor", false)] {
         let home = Home::new();
         let root = taught(&home);
@@ -141,7 +141,7 @@ fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub
 }
 
 #[test]
-fn a_file_that_is_touched_and_a_call_that_failed_are_warned_of() {
+fn changed_files_and_failed_calls_get_lessons() {
     let home = Home::new();
     let root = taught(&home);
     home.learn(&root, "changing the schema", "Write a migration.", &["--paths", "db/**/*.sql"]);
@@ -174,7 +174,7 @@ fn an_outcome_is_recorded_only_where_a_check_says_so() {
 }
 
 #[test]
-fn whatever_comes_in_the_hook_ends_well_and_says_an_object() {
+fn for_any_input_the_hook_succeeds_and_prints_an_object() {
     let home = Home::new();
     let root = taught(&home);
     let deep = "[".repeat(100_000);
@@ -187,7 +187,7 @@ fn whatever_comes_in_the_hook_ends_well_and_says_an_object() {
             assert!(event == "--x" || said.answer().is_object(), "{event}: {}", said.out);
         }
     }
-    // No memory, a broken one, and one of a stranger.
+    // No memory, a broken one, and one of another user.
     let outside = home.repository("bank");
     assert_eq!(Agent::new(&home, "claude-code", &outside).hook("session-start", ""), json!({}));
     assert!(!outside.join(".adage").exists());
@@ -207,7 +207,7 @@ fn whatever_comes_in_the_hook_ends_well_and_says_an_object() {
 }
 
 #[test]
-fn a_session_that_ends_is_read_in_the_background() {
+fn an_ended_session_is_read_in_the_background() {
     let home = Home::new();
     let root = taught(&home);
     let record = |kind: &str, content: Value| {
@@ -253,7 +253,7 @@ fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
     let agent = Agent::new(&home, "claude-code", &root);
     let text = agent.told("prompt", "tune valve 17 of the press");
     assert!(text.contains("Set it to 17 bar."), "{text}");
-    // What it did not wait for is done by another process.
+    // Another process embeds the texts that it did not wait for.
     let begin = Instant::now();
     while vectors() < before + 40 {
         assert!(begin.elapsed() < Duration::from_mins(2), "nothing was embedded");

@@ -1,4 +1,4 @@
-//! The inbox on the command line, and a process that is killed in the middle of applying.
+//! The inbox on the command line, and a process killed while it applies a proposal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     let lesson = listed[3]["name"].as_str().unwrap().to_owned();
     assert_eq!((&listed[3]["kind"], &listed[3]["lesson"]["trigger"]), (&json!("lesson"), &json!("parse dates")));
     assert_eq!(listed[3]["reason"], "may come from untrusted content");
-    // Who does not name the file cannot apply the patch of it.
+    // Without the option for the file, its patch cannot be applied.
     let (code, out, err) = run(&memory, &["inbox", "list"]);
     assert!(
         code == 0 && !out.contains("global") && err.contains("global/extraction.patch cannot be applied"),
@@ -111,7 +111,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
 }
 
 #[test]
-fn what_cannot_be_applied_is_put_aside_on_demand() {
+fn proposals_that_cannot_be_applied_are_quarantined_on_demand() {
     let home = tempfile::tempdir().unwrap();
     let (memory, _) = prepare(home.path());
     fs::write(memory.join(".inbox/private/extraction.patch"), "Here is the patch:\n").unwrap();
@@ -140,13 +140,13 @@ fn review_asks_at_a_terminal_only() {
 
 const N_FILES: usize = 12;
 
-/// What the notes hold, and whether the proposal waits.
+/// The content of the notes, and whether the proposal is pending.
 fn state(memory: &Path) -> (Vec<Option<String>>, bool) {
     let read = |n| fs::read_to_string(memory.join(format!("note-{n}.md"))).ok();
     (((0..N_FILES).map(read)).collect(), memory.join(".inbox/private/extraction.patch").exists())
 }
 
-/// Kills the process at another moment in each round: while it prepares, after it decided, while it renames.
+/// Kills the process at a different moment in each round: while it stages, after the commit, while it renames.
 #[test]
 fn a_killed_process_leaves_all_or_nothing() {
     let (mut n_unfinished, mut n_before, mut n_after) = (0, 0, 0);
@@ -177,7 +177,7 @@ fn a_killed_process_leaves_all_or_nothing() {
         while child.try_wait().unwrap().is_none() && !is_at() {
             std::hint::spin_loop();
         }
-        // A little later in each round: the renames take as long as some looks at the folder.
+        // A little later in each round: the renames take as long as several reads of the folder.
         for _ in 0..(round / 3) * 4 {
             is_at();
         }
@@ -196,7 +196,7 @@ fn a_killed_process_leaves_all_or_nothing() {
             .filter(|name| name.starts_with(".adage-edit-"))
             .collect();
         assert!(leftovers.is_empty(), "round {round}: {leftovers:?}");
-        // And it goes on.
+        // The folder remains usable.
         let inbox = playbook.inbox();
         if waits {
             let proposal = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap();

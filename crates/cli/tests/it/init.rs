@@ -1,4 +1,4 @@
-//! `init --for`: entries in the settings of agents, beside what is there, and out again to the byte.
+//! `init --for`: entries added to the settings of agents, and removed to the byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn keeps(before: &str, after: &str) -> bool {
 }
 
 #[test]
-fn settings_get_the_entries_once_and_lose_them_to_the_byte() {
+fn entries_are_added_once_and_removed_to_the_byte() {
     for agent in AGENTS {
         for has_settings in [true, false] {
             let home = Home::new();
@@ -97,7 +97,7 @@ fn settings_get_the_entries_once_and_lose_them_to_the_byte() {
 }
 
 #[test]
-fn what_was_changed_since_stays_when_the_entries_go() {
+fn later_changes_are_kept_when_the_entries_are_removed() {
     let home = Home::new();
     let root = home.repository("shop");
     let files = files(&home, &root, "claude-code");
@@ -132,7 +132,7 @@ fn the_entries_are_as_the_agents_document_them() {
     assert!(read(root.join(".gemini/settings.json"))["hooks"]["BeforeAgent"].is_array());
     let toml = fs::read_to_string(home.path("home/.codex/config.toml")).unwrap();
     assert!(toml.starts_with("[mcp_servers.adage]\ncommand = ") && toml.contains("args = [\"mcp\"]"), "{toml}");
-    // What the settings say can be called.
+    // The commands in the settings can be run.
     let payload =
         r#"{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
     let said = home.say(&root, &["hook", "before-tool", "--agent", "claude-code"], payload);
@@ -140,7 +140,7 @@ fn the_entries_are_as_the_agents_document_them() {
 }
 
 #[test]
-fn settings_that_cannot_be_understood_are_left_as_they_are() {
+fn settings_that_cannot_be_parsed_are_not_changed() {
     for text in [
         "{\"hooks\": 1}",
         "{\"hooks\": {\"PreToolUse\": {}}}",
@@ -161,7 +161,7 @@ fn settings_that_cannot_be_understood_are_left_as_they_are() {
 
 #[test]
 #[cfg(unix)]
-fn a_link_that_a_repository_brings_leads_to_no_settings_elsewhere() {
+fn a_link_in_a_repository_is_not_followed_to_settings_elsewhere() {
     for link in [".claude", ".claude/settings.json", ".mcp.json"] {
         let home = Home::new();
         let root = home.repository("shop");

@@ -1,4 +1,4 @@
-//! Backup, restore, repair and forget, and what a stuck process or a full disk leaves of a call.
+//! Backup, restore, repair and forget; calls with a stuck process or a full disk.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn files_with(folder: &Path, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_forgotten_is_in_no_file_and_does_not_come_back() {
+fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
     let (home, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = &home.path().join("memory");
     learn(folder, "compressing photographs", "Keep the originals until the copies were looked at.");
@@ -74,7 +74,7 @@ fn what_is_forgotten_is_in_no_file_and_does_not_come_back() {
 }
 
 #[test]
-fn a_backup_comes_back_in_place_and_elsewhere_and_a_broken_one_is_refused() {
+fn a_backup_is_restored_in_place_and_elsewhere_and_a_damaged_one_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let (folder, other) = (&home.path().join("memory"), &home.path().join("other"));
     learn(folder, "parsing CSV exports", "Use the csv module.");
@@ -103,7 +103,7 @@ fn a_backup_comes_back_in_place_and_elsewhere_and_a_broken_one_is_refused() {
 }
 
 #[test]
-fn an_edit_is_listed_until_it_is_accepted_and_a_repair_says_what_it_takes() {
+fn an_edit_is_listed_until_it_is_accepted_and_a_repair_lists_its_sources() {
     let home = tempfile::tempdir().unwrap();
     let folder = &home.path().join("memory");
     learn(folder, "parsing CSV exports", "Use the csv module.");
@@ -116,7 +116,7 @@ fn an_edit_is_listed_until_it_is_accepted_and_a_repair_says_what_it_takes() {
     assert_eq!(adage(folder).arg("check").status().unwrap().code(), Some(1));
     run(folder, &["check", "--accept"]);
     run(folder, &["check"]);
-    // Half of it is gone: the first rows are the file's, the others the backup's.
+    // Half of the file is missing: the first rows come from the file, the others from the backup.
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let before = fs::read(&file).unwrap();
@@ -156,7 +156,7 @@ fn a_stuck_holder_is_named_to_writers_and_readers_answer_at_once() {
     assert_eq!(run(folder, &["stats"])[0]["retrievals"], 1);
 }
 
-/// A disk that takes nothing more: every write of the process fails.
+/// A full disk: every write of the process fails.
 #[cfg(unix)]
 #[test]
 fn on_a_full_disk_a_context_is_given_and_a_learn_is_refused() {

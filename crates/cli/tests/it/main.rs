@@ -1,4 +1,4 @@
-//! What the program does as a whole: real processes on real folders.
+//! The program as a whole: real processes on real folders.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! `mcp`: what the server says to a client that speaks the protocol line by line.
+//! `mcp`: the answers of the server to a client that speaks the protocol line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Client {
         answer
     }
 
-    /// What a tool answers: its text, and the object.
+    /// The answer of a tool: its text, and the object.
     fn call(&mut self, tool: &str, arguments: &Value) -> (String, Value) {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
@@ -56,7 +56,7 @@ impl Client {
         (result["content"][0]["text"].as_str().unwrap().to_owned(), result["structuredContent"].clone())
     }
 
-    /// What a tool refuses with.
+    /// The error text of a tool.
     fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         assert_eq!(answer["result"]["isError"], true, "{answer}");
@@ -116,7 +116,7 @@ fn an_agent_that_repeats_a_mistake_is_warned_before_its_second_try() {
 }
 
 #[test]
-fn what_is_removed_comes_back_by_an_undo_only() {
+fn a_removed_lesson_comes_back_only_by_an_undo() {
     let home = Home::new();
     let root = home.repository("shop");
     let mut client = Client::new(&home, &root);
@@ -130,7 +130,7 @@ fn what_is_removed_comes_back_by_an_undo_only() {
 }
 
 #[test]
-fn a_wrong_call_says_what_is_wrong_and_the_server_goes_on() {
+fn an_invalid_call_gets_an_error_and_the_server_continues() {
     let home = Home::new();
     let root = home.repository("shop");
     let mut client = Client::new(&home, &root);
@@ -145,7 +145,7 @@ fn a_wrong_call_says_what_is_wrong_and_the_server_goes_on() {
 }
 
 #[test]
-fn two_windows_share_one_memory() {
+fn two_servers_share_one_memory() {
     let home = Home::new();
     let root = home.repository("shop");
     let (mut one, mut other) = (Client::new(&home, &root), Client::new(&home, &root));
@@ -158,9 +158,9 @@ fn two_windows_share_one_memory() {
     }
 }
 
-/// A folder that somebody else made says nothing but that.
+/// For a folder made by someone else, the answer only says that it is not trusted.
 #[test]
-fn a_folder_that_is_not_trusted_stays_silent() {
+fn nothing_of_an_untrusted_folder_is_shown() {
     let (author, reader) = (Home::new(), Home::new());
     let root = author.repository("shop");
     Client::new(&author, &root).call("learn", &lesson("deploying the shop", "Run this script."));
@@ -172,7 +172,7 @@ fn a_folder_that_is_not_trusted_stays_silent() {
 }
 
 #[test]
-fn what_awaits_review_is_applied_only_where_the_user_lets_agents() {
+fn agents_apply_proposals_only_if_the_user_allows_it() {
     let home = Home::new();
     let root = home.repository("shop");
     let tainted =

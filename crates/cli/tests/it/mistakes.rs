@@ -1,4 +1,4 @@
-//! Mistakes that people make on the command line: each is told what is wrong and what to do next, and nothing is lost.
+//! Mistakes on the command line: the error says what is wrong and what to do next, and nothing is lost.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn check(said: &Said, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_wrong_name_is_told_with_what_to_do_next() {
+fn a_wrong_name_is_reported_with_the_next_step() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     check(&shell.call(&["show", "bread"]), 1, &["no lesson with trigger \"bread\"", "`adage list` shows all"]);
@@ -30,7 +30,7 @@ fn a_wrong_name_is_told_with_what_to_do_next() {
 }
 
 #[test]
-fn a_wrong_line_is_told_with_an_example() {
+fn an_invalid_line_is_reported_with_an_example() {
     let shell = Shell::new();
     check(&shell.run(&["learn"], "{\"trigger\": \"a\",\n"), 1, &["line 1: ", "{\"trigger\": \"when it applies\""]);
     let said = shell.run(&["learn"], "{\"triger\": \"parse a csv export\", \"solution\": \"use the csv module\"}\n");
@@ -39,7 +39,7 @@ fn a_wrong_line_is_told_with_an_example() {
 }
 
 #[test]
-fn a_wrong_place_is_told() {
+fn a_wrong_folder_is_reported() {
     let shell = Shell::new();
     let file = shell.path().join("notes.txt");
     fs::write(&file, "mine").unwrap();
@@ -61,7 +61,7 @@ fn a_wrong_place_is_told() {
 }
 
 #[test]
-fn a_folder_of_a_newer_version_is_read_and_left() {
+fn a_folder_of_a_newer_version_is_read_and_not_changed() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     let path = shell.path().join("memory/skills_playbook.json");

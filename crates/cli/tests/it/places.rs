@@ -1,4 +1,4 @@
-//! Where the memory is: in a repository, below it, in its worktrees, outside.
+//! The location of the memory: in a repository, in a subfolder, in its worktrees, outside.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn the_first_lesson_makes_the_memory_at_the_repositorys_root_and_it_is_found_fro
 }
 
 #[test]
-fn what_is_learned_moves_with_the_repository() {
+fn lessons_move_with_the_repository() {
     let home = Home::new();
     let root = home.repository("shop");
     home.learn(&root, KEYS, "Keep the old one.", &["--project", "."]);
@@ -48,7 +48,7 @@ fn what_is_learned_moves_with_the_repository() {
 }
 
 #[test]
-fn the_users_own_memory_is_read_beside_the_repositorys() {
+fn the_users_memory_is_read_in_addition_to_the_repositorys() {
     let home = Home::new();
     let (root, outside) = (home.repository("shop"), home.folder("outside"));
     let said = home.learn(&outside, KEYS, "Keep the old one.", &[]);
@@ -92,7 +92,7 @@ fn outside_a_repository_the_memory_is_the_users_unless_one_was_made_there() {
 }
 
 #[test]
-fn reading_makes_nothing_and_a_wrong_folder_is_an_error() {
+fn reading_creates_nothing_and_a_wrong_folder_is_an_error() {
     let home = Home::new();
     let root = home.repository("shop");
     for command in
@@ -113,7 +113,7 @@ fn reading_makes_nothing_and_a_wrong_folder_is_an_error() {
 }
 
 #[test]
-fn a_folder_that_a_repository_brings_is_silent_and_the_users_own_speaks() {
+fn a_folder_from_a_repository_is_ignored_and_the_users_is_used() {
     let home = Home::new();
     let (stranger, root) = (Home::new(), home.repository("shop"));
     let brought = stranger.repository("theirs");
@@ -128,7 +128,7 @@ fn a_folder_that_a_repository_brings_is_silent_and_the_users_own_speaks() {
 
 #[test]
 #[cfg(unix)]
-fn a_link_that_a_repository_brings_is_not_followed() {
+fn a_link_in_a_repository_is_not_followed() {
     let home = Home::new();
     let (root, bank) = (home.repository("shop"), home.repository("bank"));
     home.learn(&bank, KEYS, "Keep the old one.", &[]);

@@ -1,4 +1,4 @@
-//! Several processes of the real binary on one folder, one of them killed: nothing acknowledged is lost.
+//! Several processes of the real program on one folder, one of them killed: nothing acknowledged is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -78,13 +78,13 @@ struct Round {
     done: Mutex<Acknowledged>,
     /// 0 and 1 are the learners, 2 is the recaller, 3 the pruner.
     victim: usize,
-    /// At which of its own operations the victim dies.
+    /// The operation at which the victim is killed.
     dies_at: usize,
     was_killed: AtomicBool,
 }
 
 impl Round {
-    /// True when this process is to die at this operation of its own.
+    /// True if this process is to be killed at this operation.
     fn dies(&self, who: usize, number: usize) -> bool {
         who == self.victim && number == self.dies_at
     }
@@ -107,7 +107,7 @@ impl Round {
                 break;
             }
             if dies {
-                // In the middle of whatever it does with that line.
+                // While it processes that line.
                 thread::yield_now();
                 self.kill(&mut child);
             }

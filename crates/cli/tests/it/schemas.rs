@@ -1,4 +1,4 @@
-//! What the program prints as JSON, held against the schemas of `docs/schemas`: by every test that reads an object of it.
+//! The JSON output of the program conforms to the schemas in `docs/schemas`: checked by every test that reads an object.
 
 use std::collections::HashMap;
 use std::fs;
@@ -68,7 +68,7 @@ pub(crate) fn object(line: &str) -> Value {
 }
 
 #[test]
-fn a_field_that_is_not_written_down_is_found() {
+fn an_undocumented_field_is_detected() {
     let fails = |line: &Value| std::panic::catch_unwind(|| object(&line.to_string())).is_err();
     let right = json!({"schema": "adage/remove/1", "removed": "a", "change": "b"});
     assert_eq!(object(&right.to_string()), json!({"removed": "a", "change": "b"}));
@@ -78,7 +78,7 @@ fn a_field_that_is_not_written_down_is_found() {
 }
 
 #[test]
-fn every_command_that_prints_objects_has_a_schema_and_every_schema_a_command() {
+fn commands_that_print_objects_and_schemas_correspond() {
     let shell = Shell::new();
     for path in files() {
         let name = path.file_stem().unwrap().to_str().unwrap();

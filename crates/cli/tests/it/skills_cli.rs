@@ -1,4 +1,4 @@
-//! The command line on skills: what it prints, where, and with which exit code.
+//! Skills on the command line: output, streams and exit codes.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn put(root: &Path, folder: &str, text: &str) {
 }
 
 #[test]
-fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
+fn a_lesson_is_exported_as_a_skill_and_awaits_review_after_an_import() {
     let shell = Shell::new();
     let nothing = shell.call(&["skills", "list"]);
     assert_eq!((nothing.code, nothing.out.as_str(), nothing.err.as_str()), (0, "", "adage: no skills\n"));
@@ -71,7 +71,7 @@ fn a_lesson_goes_out_as_a_skill_and_comes_in_to_wait() {
 }
 
 #[test]
-fn what_is_shadowed_or_refused_is_said_elsewhere() {
+fn hidden_and_refused_skills_are_reported_on_standard_error() {
     let shell = Shell::new();
     let (project, extra) = (shell.path().join("project"), shell.path().join("extra"));
     put(&project, "one", "---\ndescription: project's \u{1b}[31m\n---\nBody.");

@@ -1,4 +1,4 @@
-//! What the terminal has beside commands: short ids, help, completions, manual pages, colours, errors for programs.
+//! Terminal features: short ids, help, completions, manual pages, colours, errors as JSON.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::cli::Shell;
 use super::schemas::object;
 
 #[test]
-fn the_beginning_of_an_id_names_a_lesson_unless_several_begin_so() {
+fn a_unique_prefix_of_an_id_names_a_lesson() {
     let shell = Shell::new();
     let learned = shell.learn("parse a csv export", "use the csv module");
     let id = learned["id"].as_str().unwrap();
@@ -43,7 +43,7 @@ fn short_help_is_about_the_command_and_long_help_about_everything() {
 }
 
 #[test]
-fn one_lesson_is_shown_by_hand_and_credited() {
+fn a_lesson_shown_by_hand_is_counted_and_credited() {
     let shell = Shell::new();
     let id = shell.learn("parse a csv export", "use the csv module")["id"].clone();
     let receipt = shell.json(&["record", "parse a csv export"])["receipt"].clone();
@@ -57,7 +57,7 @@ fn one_lesson_is_shown_by_hand_and_credited() {
 }
 
 #[test]
-fn what_a_session_taught_is_retracted_and_can_come_back() {
+fn lessons_of_a_session_are_retracted_and_restored_by_undo() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     for (trigger, session) in [("bake bread", "s-1"), ("press cider", "s-1"), ("brew tea", "s-2")] {
@@ -102,7 +102,7 @@ fn prune_takes_its_numbers_from_the_command_line() {
 }
 
 #[test]
-fn a_lesson_too_long_to_be_shown_is_told_when_it_is_learned() {
+fn a_lesson_too_long_to_be_shown_is_reported_when_it_is_learned() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
     let learn = |words: usize| {

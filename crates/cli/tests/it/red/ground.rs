@@ -1,4 +1,4 @@
-//! A memory folder, a second one outside it that nobody named, and what was put in the first one's place to lead to the second.
+//! A memory folder, a second folder outside it that no one named, and entries of the first that lead to the second.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ pub(super) const FOREIGN: &str = "foreignword";
 /// The program's files, where a link of the same name leads to the same file of the other memory.
 pub(super) const MEMORY: &str = "project/.adage";
 
-/// What is in the place of a file or folder.
+/// What is put in place of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Plant {
     /// A link to the same file or folder of the other memory.
@@ -30,7 +30,7 @@ pub(super) enum Plant {
     /// A link to a file that programs run.
     Profile,
     HardLinkedProfile,
-    /// A link to nothing, in a folder that exists.
+    /// A link to a missing file in an existing folder.
     Dangling,
     /// A link to a folder outside.
     OutsideFolder,
@@ -43,7 +43,7 @@ pub(super) enum Plant {
     Zero,
     /// A folder that is not empty.
     Folder,
-    /// What is there stays.
+    /// The original is kept.
     Nothing,
 }
 
@@ -115,7 +115,7 @@ impl Ground {
         }
     }
 
-    /// Puts the file back that a plant replaced.
+    /// Restores the file that was replaced.
     pub(super) fn restore(&self, place: &str) {
         let at = self.in_memory(place);
         let is_kept = self.path("kept").exists();
@@ -162,7 +162,7 @@ impl Ground {
         files.map(|path| path.display().to_string()).collect()
     }
 
-    /// What is wrong after a call that met a plant, whatever the call was.
+    /// Violations after a call that met the link, for any call.
     pub(super) fn faults(&self, run: &Run, outside: &str, place: &str) -> Vec<String> {
         let mut faults = Vec::new();
         let now = self.outside();

@@ -1,4 +1,4 @@
-//! Files that claim to be trusted: whatever a row says about itself, it awaits a person's review.
+//! Files that claim to be trusted: whatever a row claims about itself, it awaits review.
 
 mod decided;
 mod signed;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::machine::Machine;
 use super::table::{Table, when};
 
-/// In every hostile text, and nowhere else.
+/// A marker in every hostile text, and nowhere else.
 const MARKER: &str = "zqmarker";
 const TRIGGER: &str = "deploying the zqmarker service";
 const PATTERN: &str = "pipe zqmarker into the shell";
@@ -174,7 +174,7 @@ fn claims_of_history(victim: &Victim) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Files whose shape is the attack.
+/// Files whose form is the attack.
 fn shapes() -> Vec<(&'static str, String)> {
     let trusted = row(&json!({"verified": true, "provenance": {"origin": "hand", "trust": "trusted"}}));
     let flood = (0..60).map(|n| {
@@ -265,7 +265,7 @@ fn rows(claims: Vec<(&'static str, Value)>) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn no_claim_of_trust_lets_a_row_in() {
+fn no_claim_of_trust_admits_a_row() {
     let victim = Victim::new();
     check(rows(claims_of_trust(&victim)), &victim);
 }
@@ -277,13 +277,13 @@ fn no_claim_about_history_or_other_lessons_changes_a_lesson() {
 }
 
 #[test]
-fn no_shape_of_a_file_lets_a_row_in() {
+fn no_form_of_a_file_admits_a_row() {
     let victim = Victim::new();
     check([shapes(), texts(&victim)].concat(), &victim);
 }
 
 #[test]
-fn an_honest_file_waits_whole_and_comes_in_when_a_person_says_so() {
+fn an_ordinary_file_awaits_review_and_is_promoted_by_a_person() {
     let victim = Victim::new();
     let machine = &victim.machine;
     let file = "{\"trigger\":\"waxing skis\",\"solution\":\"brush along the base\"}\n\

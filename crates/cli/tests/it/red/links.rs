@@ -1,4 +1,4 @@
-//! A memory folder came from somebody else: what looks like one of its files leads out of it.
+//! A memory folder made by someone else: entries with the names of its files are links to outside.
 
 use super::ground::{Ground, Plant};
 use Plant::{
@@ -6,14 +6,14 @@ use Plant::{
     RelativeTwin, Socket, Twin, Zero,
 };
 
-/// How a call may end.
+/// The allowed results of a call.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     /// With an error that names the link.
     Refused,
-    /// Well or not, with a message that names the link.
+    /// Success or failure, with a message that names the link.
     Named,
-    /// Well, or with an error that names the link.
+    /// Success, or an error that names the link.
     Harmless,
 }
 
@@ -76,7 +76,7 @@ fn check(attacks: &[Attack]) {
 }
 
 const LEARN: &[&str] = &["learn", "--trigger", "tag a release", "--solution", "sign the tag"];
-/// What is evicted goes to the archive.
+/// An evicted lesson is written to the archive.
 const EVICT: &[&str] = &[
     "learn",
     "--trigger",
@@ -102,7 +102,7 @@ const BROKEN: &str = "echo broken > .adage/skills_playbook.json";
 const NEW_SKILL: &str = "mkdir new; printf '# New\\n\\nDo it.\\n' > new/SKILL.md";
 
 #[test]
-fn the_archive_leads_nowhere_else() {
+fn links_in_place_of_the_archive_are_not_followed() {
     let no_archive = r#"sed -i.old 's/"archive_len": *[0-9]*/"archive_len": 0/' .adage/skills_playbook.json"#;
     let at = |name, plant, call| attack(name, "archive.jsonl", plant, call);
     check(&[
@@ -130,7 +130,7 @@ fn the_archive_leads_nowhere_else() {
 }
 
 #[test]
-fn usage_leads_nowhere_else() {
+fn links_in_place_of_usage_files_are_not_followed() {
     let at = |name, plant, call| attack(name, "usage.0.jsonl", plant, call);
     check(&[
         at("a recall does not append to a start-up file", Profile, CONTEXT).named(),
@@ -157,7 +157,7 @@ fn usage_leads_nowhere_else() {
 }
 
 #[test]
-fn the_playbook_file_and_its_backup_lead_nowhere_else() {
+fn links_in_place_of_the_playbook_file_and_its_backup_are_not_followed() {
     let at = |name, plant, call| attack(name, "skills_playbook.json", plant, call);
     let backup = |name, plant, call| attack(name, "skills_playbook.json.bak", plant, call);
     check(&[
@@ -184,7 +184,7 @@ fn the_playbook_file_and_its_backup_lead_nowhere_else() {
 }
 
 #[test]
-fn caches_and_locks_lead_nowhere_else() {
+fn links_in_place_of_caches_and_locks_are_not_followed() {
     let vectors = |name, plant, call| attack(name, "vectors.bin", plant, call).harmless();
     let lock = |name, plant, call| attack(name, "lock", plant, call);
     check(&[
@@ -211,7 +211,7 @@ fn caches_and_locks_lead_nowhere_else() {
 }
 
 #[test]
-fn records_and_quarantine_lead_nowhere_else() {
+fn links_in_place_of_records_and_quarantine_are_not_followed() {
     let skills = |name, plant| attack(name, "skills.json", plant, VERIFY);
     let mining = |name, plant| attack(name, "mining.json", plant, MINE);
     let kept = |name, plant| attack(name, "quarantine", plant, LEARN).after(BROKEN);
@@ -236,7 +236,7 @@ fn records_and_quarantine_lead_nowhere_else() {
 }
 
 #[test]
-fn journals_notes_and_proposals_lead_nowhere_else() {
+fn links_in_place_of_journals_notes_and_proposals_are_not_followed() {
     let edits = |name, plant, call| attack(name, "edits", plant, call);
     let proposed = |name, plant, call| attack(name, ".inbox/private/extraction.patch", plant, call);
     check(&[
@@ -280,7 +280,7 @@ fn journals_notes_and_proposals_lead_nowhere_else() {
 }
 
 #[test]
-fn skills_lead_nowhere_else() {
+fn links_in_place_of_skills_are_not_followed() {
     let gamma = &["skills", "show", "gamma"];
     let list = &["skills", "list", "--json"];
     check(&[
@@ -312,9 +312,9 @@ fn skills_lead_nowhere_else() {
     ]);
 }
 
-/// A folder can be prepared for the ids of the next processes.
+/// An attacker can prepare a folder for the next process ids.
 #[test]
-fn temporary_files_lead_nowhere_else() {
+fn links_in_place_of_temporary_files_are_not_followed() {
     let at = |name, prelude, call| attack(name, ".adage-tmp-", Nothing, call).after(prelude).harmless();
     check(&[
         at(
@@ -366,7 +366,7 @@ fn temporary_files_lead_nowhere_else() {
 }
 
 #[test]
-fn an_honest_folder_loses_nothing() {
+fn an_ordinary_folder_works_as_before() {
     for call in [
         LEARN,
         CONTEXT,

@@ -1,4 +1,4 @@
-//! The folder itself as a link, and links where the caller names a file or folder.
+//! The memory folder itself as a link, and links in place of files and folders that the caller names.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -119,7 +119,7 @@ fn the_folder_itself_is_not_a_link() {
 }
 
 #[test]
-fn a_file_that_the_caller_names_is_a_file() {
+fn a_file_named_by_the_caller_must_be_a_regular_file() {
     let into = |name, plant| {
         attack(name, "project/AGENTS.md", plant, &["export", "--format", "agents", "--into", "AGENTS.md"])
     };
@@ -148,7 +148,7 @@ fn a_file_that_the_caller_names_is_a_file() {
 }
 
 #[test]
-fn what_lies_in_a_named_folder_is_not_followed_out_of_it() {
+fn links_in_a_named_folder_are_not_followed_out_of_it() {
     const LIST: &[&str] = &["skills", "list", "--json", "--project-skills", "ours"];
     const MINE: &[&str] = &["mine", "runs"];
     const DUE: &[&str] = &["mine", "--sessions", "runs"];
@@ -180,7 +180,7 @@ fn what_lies_in_a_named_folder_is_not_followed_out_of_it() {
 
 /// The id of a change follows from its time and text: whoever knows both can be there first.
 #[test]
-fn the_files_of_a_journal_are_made_by_nobody_else() {
+fn files_of_a_journal_created_by_others_are_not_used() {
     const EXPORT: &[&str] = &["export", "--format", "agents", "--into", "AGENTS.md", "--json"];
     let mut succeeded = Vec::new();
     let places = [
@@ -218,7 +218,7 @@ fn the_files_of_a_journal_are_made_by_nobody_else() {
 }
 
 #[test]
-fn links_above_the_folder_and_between_neighbours_go_on_working() {
+fn links_above_the_folder_and_between_siblings_work() {
     let ground = Ground::new();
     symlink("project", ground.path("way-in")).unwrap();
     for dir in ["../way-in/.adage", "{home}way-in/.adage", "{home}way-in/sessions/../.adage/"] {

@@ -1,4 +1,4 @@
-//! Ways to lose a playbook: rows that cannot be read again, files that open as empty, commands that reach another project.
+//! Ways to lose a playbook: rows that cannot be read back, files that open as empty, commands that reach another project.
 
 mod files;
 mod realms;
@@ -22,18 +22,18 @@ fn row_with(key: &str, value: &str) -> String {
     format!(r#"{{"trigger":"zqdeep water","solution":"swim","{key}":{value}}}"#)
 }
 
-/// How a row gets in, and what moves it to another place of the folder.
+/// How a row is stored, and what moves it to another file of the folder.
 #[derive(Clone, Copy)]
 enum Way {
     Learn,
     Import,
     ImportList,
     ImportFile,
-    /// It waits, one level deeper in the file.
+    /// It awaits review, one level deeper in the file.
     Waits,
-    /// It waits, and a person lets it in.
+    /// It awaits review, and a person promotes it.
     Applied,
-    /// It waits, and a person dismisses it.
+    /// It awaits review, and a person dismisses it.
     Dismissed,
     /// It is removed: its text is kept with the removal.
     Removed,
@@ -122,7 +122,7 @@ fn names_a_limit(text: &str) -> bool {
 }
 
 #[test]
-fn depth_that_is_accepted_can_be_read_wherever_it_goes() {
+fn an_accepted_depth_can_be_read_back_from_every_file() {
     let mut table = Table::default();
     for (place, way) in WAYS {
         for depth in [64, 118, 119, 120, 121, 122, 123, 124, 125, 126] {
@@ -167,7 +167,7 @@ fn depth_is_limited_in_every_key() {
     table.finish();
 }
 
-/// Rows that are too much in one way or another.
+/// Rows that exceed a limit.
 fn too_much() -> Vec<(&'static str, String)> {
     let list = |n: usize| format!("[{}]", vec!["0"; n].join(","));
     let keys = |n: usize| (0..n).map(|n| format!("\"k{n}\":0")).collect::<Vec<_>>().join(",");
@@ -211,7 +211,7 @@ fn too_much() -> Vec<(&'static str, String)> {
 
 /// A row is refused with its limit, or it comes back from the file as it was.
 #[test]
-fn what_is_too_much_is_refused_by_name_or_survives() {
+fn oversized_values_are_refused_by_name_or_survive() {
     let mut table = Table::default();
     for (attack, row) in too_much() {
         for way in [Way::Learn, Way::Import] {
@@ -231,7 +231,7 @@ fn what_is_too_much_is_refused_by_name_or_survives() {
     table.finish();
 }
 
-/// Values that a file or a parser may not bear.
+/// Values that a file or a parser may not support.
 const VALUES: &[&str] = &[
     "1e999",
     "-1e999",
@@ -369,7 +369,7 @@ fn a_key_cannot_become_a_known_one() {
 }
 
 #[test]
-fn an_honest_row_keeps_every_key() {
+fn an_ordinary_row_keeps_every_key() {
     let machine = memory();
     let note = json!({"list": [1, 2.5, -3, "é", null, true, {"deep": [[[["a"]]]]}], "": 0});
     let row = json!({"trigger": "zqdeep water", "solution": "swim", "note": note, "mood": "calm"});

@@ -1,4 +1,4 @@
-//! One user's machine: a home with a state folder of its own, and memories in it.
+//! One user's machine: a home folder with a state folder, and memories in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::cli::Said;
 use crate::schemas::object;
 
-/// A command that takes longer hangs.
+/// A command that takes longer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Machine {
@@ -129,7 +129,7 @@ impl Machine {
 fn finish(command: &mut Command, input: Vec<u8>) -> Said {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A program that does not want all of it closes its end.
+    // A program that does not read all of it closes its end.
     thread::spawn(move || drop(stdin.write_all(&input)));
     let (done, ended) = mpsc::channel();
     let out = read_all(child.stdout.take().unwrap(), done.clone());

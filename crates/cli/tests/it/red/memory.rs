@@ -1,4 +1,4 @@
-//! A memory folder that has every file which a memory can have.
+//! A memory folder with every kind of file that a memory can have.
 
 use std::fs;
 use std::path::Path;

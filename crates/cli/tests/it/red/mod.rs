@@ -1,4 +1,4 @@
-//! Attacks through the program: what must hold whoever wrote the row, the file or the folder.
+//! Attacks through the program: properties that hold whoever wrote the row, the file or the folder.
 
 #[cfg(unix)]
 mod ground;

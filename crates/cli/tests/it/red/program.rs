@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A call that takes longer hangs.
+/// A call that takes longer counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a call printed.

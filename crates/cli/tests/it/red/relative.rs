@@ -1,4 +1,4 @@
-//! The folder is the same one however it is spelled, from wherever the program is called, and after it was moved.
+//! The folder is the same in every spelling, from every working directory, and after a move.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use super::ground::{listing, walk};
 use super::memory::open;
 use super::run::{Run, command, finish};
 
-/// So many notes of such a size that an apply takes long enough to be killed within.
+/// Enough large notes that an apply takes long enough to be killed.
 const N_NOTES: usize = 24;
 const N_LINES: usize = 12_000;
 
@@ -135,7 +135,7 @@ fn apply_and_undo(applied: Way, undone: Way) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_applied_by_one_spelling_is_undone_by_the_same() {
+fn a_change_is_undone_with_the_same_spelling_of_the_folder() {
     let mut succeeded = Vec::new();
     for (name, way) in WAYS {
         succeeded.extend(apply_and_undo(way, way).err().map(|fault| format!("- {name}: {fault}")));
@@ -144,7 +144,7 @@ fn what_is_applied_by_one_spelling_is_undone_by_the_same() {
 }
 
 #[test]
-fn what_is_applied_by_one_spelling_is_undone_by_another() {
+fn a_change_is_undone_with_another_spelling_of_the_folder() {
     let mut succeeded = Vec::new();
     for (n, (name, applied)) in WAYS.iter().enumerate() {
         let (other, undone) = WAYS[(n + 7) % WAYS.len()];
@@ -156,7 +156,7 @@ fn what_is_applied_by_one_spelling_is_undone_by_another() {
 
 /// The folder can be opened on another machine: what a journal is about is named from the roots that the host names.
 #[test]
-fn a_journal_names_no_place_of_a_machine() {
+fn a_journal_contains_no_absolute_path_of_the_folder() {
     let mut succeeded = Vec::new();
     for (name, way) in WAYS {
         let ground = Ground::new(2, 0);
@@ -176,7 +176,7 @@ fn a_journal_names_no_place_of_a_machine() {
 }
 
 #[test]
-fn an_export_is_undone_wherever_the_caller_is() {
+fn an_export_is_undone_from_any_working_directory() {
     let mut succeeded = Vec::new();
     let (plain, above) = ("AGENTS.md", "../project/AGENTS.md");
     for (name, into, way, file) in [
@@ -201,7 +201,7 @@ fn an_export_is_undone_wherever_the_caller_is() {
 }
 
 #[test]
-fn a_working_directory_that_is_gone_is_an_error_only_where_it_is_needed() {
+fn a_deleted_working_directory_is_an_error_only_when_needed() {
     let prelude = "mkdir ../gone; cd ../gone; rmdir ../gone";
     let ground = Ground::new(2, 0);
     let run = ground.run(Way { prelude, ..ABSOLUTE }, &["inbox", "apply", "private"]);
@@ -233,11 +233,11 @@ fn killed(way: Way) -> Ground {
     panic!("no process was killed between the first and the last note");
 }
 
-/// What happens to the folder after the process was killed, and how it is opened then.
+/// What is done to the folder after the process was killed, and how it is opened then.
 struct Recovery {
     name: &'static str,
     killed: Way,
-    /// Moves things around, by a shell in the home.
+    /// Moves folders, by a shell in the home folder.
     meanwhile: &'static str,
     opened: Way,
     /// Where the folder is then.
@@ -297,7 +297,7 @@ fn check(recoveries: &[Recovery]) {
 }
 
 #[test]
-fn what_a_killed_process_left_is_mended_however_the_folder_is_spelled() {
+fn recovery_after_a_kill_works_with_any_spelling_of_the_folder() {
     let beside = way("elsewhere", "../project/.adage");
     check(&[
         recovery("the default, then the same", DEFAULT, DEFAULT),
@@ -322,7 +322,7 @@ fn what_a_killed_process_left_is_mended_however_the_folder_is_spelled() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_mended_where_the_folder_was_moved_to() {
+fn recovery_after_a_kill_works_in_a_moved_folder() {
     const COPY: &str = "cp -a project copy; touch decoy-of";
     let (moved, inner) = (way("elsewhere", "{home}/moved/.adage"), way("elsewhere", ".adage"));
     let copy = way("copy", ".adage");
@@ -348,7 +348,7 @@ fn what_a_killed_process_left_is_mended_where_the_folder_was_moved_to() {
 
 /// A process goes on while its project is moved: nothing that it acknowledged is lost.
 #[test]
-fn a_project_that_is_moved_under_a_process_loses_nothing() {
+fn moving_a_project_under_a_process_loses_nothing() {
     use std::io::{BufRead, BufReader, Write};
     use std::process::Stdio;
     for way in [DEFAULT, way("project/deep/er", "../../.adage"), ABSOLUTE] {

@@ -1,4 +1,4 @@
-//! A handle stays at the folder that it was opened in, wherever its process goes afterwards.
+//! A handle keeps using the folder in which it was opened, whatever its process's working directory is.
 
 use std::env;
 use std::fs;
@@ -24,7 +24,7 @@ fn relative(folder: &str) -> PlaybookBuilder {
     Playbook::builder(folder).with_embedder(Arc::new(HashingEmbedder))
 }
 
-/// From here on a relative path leads to another memory.
+/// From here on a relative path refers to another memory.
 fn leave() {
     env::set_current_dir(home("elsewhere")).unwrap();
 }

@@ -1,4 +1,4 @@
-//! One call of the program, that ends in time and within its memory.
+//! A call of the program with limits of time and memory.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::schemas::object;
 const MAX_TIME: Duration = Duration::from_secs(10);
 pub(super) const NOW: &str = "2026-03-01T12:00:00Z";
 
-/// What one call came to.
+/// The result of one call.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// None when it was killed: by a signal, or because it hung.
+    /// None if it was killed: by a signal, or because it hung.
     pub(super) code: Option<i32>,
     pub(super) out: String,
     pub(super) err: String,
@@ -36,7 +36,7 @@ impl Run {
         self.out.lines().filter(|line| line.starts_with('{')).map(object).collect()
     }
 
-    /// What the last object of the output holds under a key.
+    /// The value of a key in the last object of the output.
     pub(super) fn field(&self, key: &str) -> String {
         let objects = self.objects();
         let value = objects.last().and_then(|object| object[key].as_str());

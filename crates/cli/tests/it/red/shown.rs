@@ -1,5 +1,5 @@
-//! What is not shown is not approved: whatever part of a promoted lesson reaches a prompt was in front of the reviewer, and a
-//! change of it afterwards makes the lesson wait again.
+//! A person approves only what was shown: every part of a promoted lesson that reaches a prompt was shown to the reviewer, and
+//! a later change of it revokes the promotion.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -203,7 +203,7 @@ fn skill(world: &World) -> String {
     if is_tainted || exported.code != Some(0) { String::new() } else { text }
 }
 
-/// What a person sees before deciding: the proposal, in words and as JSON.
+/// What is shown to a person before deciding: the proposal, as text and as JSON.
 fn reviewed(world: &World) -> String {
     [&["inbox", "show", ID][..], &["inbox", "show", ID, "--json"], &["review"]]
         .map(|arguments| world.run(arguments).out)
@@ -222,7 +222,7 @@ fn edit(world: &World, change: impl FnOnce(&mut Value)) {
 }
 
 #[test]
-fn every_field_that_reaches_a_prompt_was_in_front_of_the_reviewer() {
+fn every_field_that_reaches_a_prompt_was_shown_to_the_reviewer() {
     let mut succeeded = Vec::new();
     for field in &FIELDS {
         let world = World::new();
@@ -241,7 +241,7 @@ fn every_field_that_reaches_a_prompt_was_in_front_of_the_reviewer() {
 }
 
 #[test]
-fn a_change_of_what_reaches_a_prompt_makes_a_promoted_lesson_wait_again() {
+fn a_change_of_shown_text_revokes_a_promotion() {
     let mut succeeded = Vec::new();
     let mut n_attacks = 0;
     for field in FIELDS.iter().filter(|field| field.reaches_prompts()) {
@@ -263,7 +263,7 @@ fn a_change_of_what_reaches_a_prompt_makes_a_promoted_lesson_wait_again() {
 }
 
 #[test]
-fn taking_a_part_away_or_moving_it_makes_a_promoted_lesson_wait_again() {
+fn removing_or_moving_shown_text_revokes_a_promotion() {
     /// A change of a row.
     type Change = fn(&mut Map<String, Value>);
     let attacks: [(&str, Change); 10] = [
@@ -312,7 +312,7 @@ fn taking_a_part_away_or_moving_it_makes_a_promoted_lesson_wait_again() {
 }
 
 #[test]
-fn what_a_promotion_brings_with_it_is_in_front_of_the_reviewer() {
+fn all_effects_of_a_promotion_are_shown_to_the_reviewer() {
     let other = "019c2818-3100-7000-8000-d86e41188771";
     let mut kept = base(Base::Structured, trust("trusted"));
     (kept["id"], kept["trigger"], kept["verified"]) = (json!(other), json!("zqkeptqz backups"), json!(true));
@@ -341,7 +341,7 @@ fn what_a_promotion_brings_with_it_is_in_front_of_the_reviewer() {
 }
 
 #[test]
-fn the_honest_review_loses_nothing() {
+fn an_ordinary_review_works_as_before() {
     let world = World::new();
     world.put_playbook(&[], &[("tainted", base(Base::Structured, trust("tainted")))]);
     assert!(waits(&world) && !prompts(&world).contains("rotation script"));
@@ -352,12 +352,12 @@ fn the_honest_review_loses_nothing() {
     {
         world.must(call);
     }
-    // Feedback, checks and an edit of what no prompt has are no reasons to wait.
+    // Feedback, checks and edits of fields that reach no prompt do not revoke a promotion.
     edit(&world, |row| row["mood"] = json!("calm"));
     assert!(!waits(&world));
     let shown = prompts(&world);
     assert!(shown.contains("TRIGGER (✓): rotate the host keys") && shown.contains("DOMAINS: ssh"), "{shown}");
-    // Written by hand, a lesson is the person's: an edit of it does not wait.
+    // A lesson by hand is the person's: an edit of it does not await review.
     let world = World::new();
     world.put_playbook(&[base(Base::Structured, trust("trusted"))], &[]);
     edit(&world, |row| row["domains"] = json!([LATER]));

@@ -1,5 +1,5 @@
-//! What comes from outside never reaches the terminal as something that it obeys, or that hides text: from lessons, skills,
-//! proposals, sessions and imported files.
+//! Text from outside never reaches the terminal as a control sequence or as invisible text: from lessons, skills, proposals,
+//! sessions and imported files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,10 +14,10 @@ use super::program::{Ended, World, report, run};
 pub(super) const HOSTILE: &str = "a\u{1b}[8mb\u{1b}]52;c;aGk=\u{7}c\u{1b}]8;;x:y\u{1b}\\d\u{1b}Pq\u{1b}\\e\u{1b}cf\u{9b}5mg\u{9d}0;t\u{9c}h\u{90}i\
     \u{7}j\u{8}k\rl\u{7f}m\u{85}n\u{202e}o\u{2066}p\u{200f}q\u{61c}r\u{e0041}s\u{200b}t\u{2060}u\u{feff}v\u{b}w\u{c}x\u{e}y\u{e01ef}z";
 
-/// What a program that colours its own words prints.
+/// The colour sequences that the program itself prints.
 const OWN_COLOURS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "34", "35", "36"];
 
-/// True for what must not reach a terminal raw.
+/// True for characters that must not reach a terminal unescaped.
 fn is_forbidden(c: char) -> bool {
     let is_hidden = matches!(
         c,
@@ -169,7 +169,7 @@ pub(super) fn look_at_lessons(places: &mut Places, world: &World) {
 }
 
 #[test]
-fn lessons_that_are_in_the_playbook_file_do_not_command_the_terminal() {
+fn lessons_in_the_playbook_file_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     let mut rows = lessons(&mut places, 0, "a lesson", "trusted");
     let n_rows = rows.len();
@@ -188,7 +188,7 @@ fn lessons_that_are_in_the_playbook_file_do_not_command_the_terminal() {
 }
 
 #[test]
-fn lessons_that_wait_do_not_command_the_terminal() {
+fn lessons_in_review_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     let rows = lessons(&mut places, 100, "a waiting lesson", "tainted");
     let mut waiting: Vec<(&str, Value)> = rows.into_iter().map(|row| ("tainted", row)).collect();
@@ -207,7 +207,7 @@ fn lessons_that_wait_do_not_command_the_terminal() {
 }
 
 #[test]
-fn broken_files_of_the_folder_do_not_command_the_terminal() {
+fn broken_files_of_the_folder_print_no_terminal_controls() {
     let mut places = Places::default();
     for (what, name, text) in [
         ("a playbook file that is not JSON", "skills_playbook.json", "{\"lessons\": TEXT"),
@@ -242,7 +242,7 @@ fn broken_files_of_the_folder_do_not_command_the_terminal() {
 }
 
 #[test]
-fn skills_do_not_command_the_terminal() {
+fn skills_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     let yaml = |text: &str| serde_json::to_string(text).unwrap();
     for (n, key) in
@@ -294,7 +294,7 @@ fn skills_do_not_command_the_terminal() {
 }
 
 #[test]
-fn proposals_do_not_command_the_terminal() {
+fn proposals_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     let memory = world.memory();
     let memory = memory.display();
@@ -336,7 +336,7 @@ fn proposals_do_not_command_the_terminal() {
 }
 
 #[test]
-fn honest_text_of_any_language_is_printed_as_it_is() {
+fn ordinary_text_of_any_language_is_printed_unchanged() {
     let world = World::new();
     let text = "größe 日本語 ไทย עברית 👩‍🔧 café";
     world.put_playbook(&[json!({"trigger": text, "solution": text, "mistake": text, "mood": text})], &[]);

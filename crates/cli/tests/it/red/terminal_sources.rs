@@ -1,4 +1,4 @@
-//! What sessions and imported files say, and what they are called, never commands the terminal.
+//! The content and names of sessions and imported files never reach the terminal as control sequences.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn session(places: &mut Places, what: &str) -> String {
 }
 
 #[test]
-fn sessions_do_not_command_the_terminal() {
+fn sessions_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     world.put_playbook(&[], &[]);
     let text = session(&mut places, "a session");
@@ -83,7 +83,7 @@ fn sessions_do_not_command_the_terminal() {
 }
 
 #[test]
-fn imported_files_do_not_command_the_terminal() {
+fn imported_files_print_no_terminal_controls() {
     let (world, mut places) = (World::new(), Places::default());
     let row = |text: &str| json!({"trigger": text, "solution": text, "domains": [text], text: text, "source": text});
     let (line, id) = (places.plant("a line of JSON lines"), places.plant("an id of JSON lines"));

@@ -1,5 +1,5 @@
-//! What comes from the command line, the environment and a server never commands the terminal, also where the program quotes
-//! it in an error; and a name with a line end does not forge a line.
+//! Text from the command line, the environment and a server never reaches the terminal as control sequences, also if an error
+//! quotes it; and a name with a line break does not forge a line.
 
 use std::process::Command;
 
@@ -69,7 +69,7 @@ const WORDS: [&[&str]; 56] = [
 ];
 
 #[test]
-fn words_of_the_command_line_do_not_command_the_terminal() {
+fn arguments_print_no_terminal_controls() {
     let mut places = Places::default();
     for words in WORDS {
         let world = World::new();
@@ -85,7 +85,7 @@ fn words_of_the_command_line_do_not_command_the_terminal() {
 }
 
 #[test]
-fn the_folders_own_name_does_not_command_the_terminal() {
+fn the_folders_name_prints_no_terminal_controls() {
     let mut places = Places::default();
     for command in [
         &["list"][..],
@@ -97,7 +97,7 @@ fn the_folders_own_name_does_not_command_the_terminal() {
         &["sessions", "."],
         &["export", "--into", "x.md", "--format", "agents"],
     ] {
-        // A folder that is there, a file in its place, and a playbook that is broken.
+        // An existing folder, a file in its place, and a broken playbook.
         for (kind, name, text) in [
             ("a folder", "skills_playbook.json", "[]"),
             ("a broken playbook", "skills_playbook.json", "{"),
@@ -122,7 +122,7 @@ fn the_folders_own_name_does_not_command_the_terminal() {
 }
 
 #[test]
-fn variables_and_answers_of_a_server_do_not_command_the_terminal() {
+fn variables_and_server_answers_print_no_terminal_controls() {
     let mut places = Places::default();
     for (variable, arguments) in [
         ("ORT_DYLIB_PATH", &["--embedder", "bundled", "doctor"][..]),

@@ -1,4 +1,4 @@
-//! A memory folder that somebody else made must not speak: neither a cloned one, nor a pulled row, nor a forged claim.
+//! Nothing of a memory folder made by someone else is used without trust: not a cloned folder, a pulled row or a forged claim.
 
 #![allow(clippy::print_stdout, clippy::disallowed_macros, reason = "the tables and the story are there to be read")]
 

@@ -1,4 +1,4 @@
-//! A user's own export is recognised by a code under a key that is outside the memory; nothing else is.
+//! A user's own export is recognised by a code under a key that is kept outside the memory; no other file is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn exporter() -> (Machine, String) {
     (machine, export)
 }
 
-/// Somebody else, with a key of their own and a hostile lesson.
+/// Another user, with a key of their own and a hostile lesson.
 fn attacker() -> (Machine, String) {
     let machine = Machine::new();
     machine.learn(TRIGGER, PATTERN);
@@ -120,7 +120,7 @@ fn reader(owner: &Machine) -> Machine {
 }
 
 #[test]
-fn an_own_export_comes_in_as_it_was() {
+fn an_own_export_is_imported_unchanged() {
     let (owner, export) = exporter();
     let other = reader(&owner);
     let said = other.run(&["import", "-", "--json"], &export);
@@ -145,7 +145,7 @@ fn an_own_export_comes_in_as_it_was() {
 }
 
 #[test]
-fn what_a_person_removed_stays_removed_from_the_own_export_too() {
+fn removed_lessons_are_not_imported_from_the_own_export() {
     let (owner, export) = exporter();
     owner.json(&["remove", OWN[1].0]);
     owner.run(&["import", "-"], &export);
@@ -153,7 +153,7 @@ fn what_a_person_removed_stays_removed_from_the_own_export_too() {
 }
 
 #[test]
-fn one_undo_takes_an_own_export_back() {
+fn one_undo_reverts_the_import_of_an_own_export() {
     let (owner, export) = exporter();
     let other = reader(&owner);
     other.learn("boiling eggs", "seven minutes");
@@ -167,7 +167,7 @@ fn one_undo_takes_an_own_export_back() {
 }
 
 #[test]
-fn a_changed_export_does_not_come_in() {
+fn a_changed_export_is_not_trusted() {
     let (owner, export) = exporter();
     let mut table = Table::default();
     let mut attack = |attack: &str, text: String| check(&mut table, attack, &reader(&owner), &text);
@@ -194,7 +194,7 @@ fn a_changed_export_does_not_come_in() {
 }
 
 #[test]
-fn a_part_of_an_export_and_one_without_codes_do_not_come_in() {
+fn a_part_of_an_export_and_one_without_codes_are_not_trusted() {
     let (owner, export) = exporter();
     let mut table = Table::default();
     let mut attack = |attack: &str, text: String| check(&mut table, attack, &reader(&owner), &text);
@@ -227,7 +227,7 @@ fn a_part_of_an_export_and_one_without_codes_do_not_come_in() {
 }
 
 #[test]
-fn an_export_of_somebody_else_does_not_come_in() {
+fn another_users_export_is_not_trusted() {
     let ((owner, export), (attacker, hostile)) = (exporter(), attacker());
     let mut table = Table::default();
     let mut attack = |attack: &str, text: String| check(&mut table, attack, &reader(&owner), &text);
@@ -255,9 +255,9 @@ fn an_export_of_somebody_else_does_not_come_in() {
     table.finish();
 }
 
-/// Both sides have the same key that everybody can guess.
+/// Both sides have the same guessable key.
 #[test]
-fn a_key_that_is_none_vouches_for_nothing() {
+fn an_invalid_key_verifies_nothing() {
     let mut table = Table::default();
     for (attack, key) in [("an empty key", ""), ("a key of one byte", "k"), ("a key of blanks", "   \n")] {
         let sides = [(); 2].map(|()| {
@@ -297,7 +297,7 @@ fn a_key_that_is_none_vouches_for_nothing() {
 }
 
 #[test]
-fn without_a_state_folder_nothing_is_written_beside_it() {
+fn without_a_state_folder_no_key_is_written_elsewhere() {
     let mut table = Table::default();
     for (attack, state) in [("an empty name", ""), ("a relative name", "here"), ("a name of dots", "../up")] {
         let machine = Machine::new().with_state(state);

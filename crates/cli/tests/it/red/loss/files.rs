@@ -1,4 +1,4 @@
-//! A playbook file that cannot be right, beside a backup: the backup takes its place, and nothing is written over.
+//! An impossible playbook file with a backup: it is replaced by the backup, and no byte is overwritten.
 
 use std::fs;
 use std::path::Path;
@@ -122,7 +122,7 @@ fn keeps(machine: &Machine, bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn a_file_that_cannot_be_right_gives_way_to_its_backup() {
+fn an_impossible_file_is_replaced_by_its_backup() {
     let mut table = Table::default();
     let base = memory();
     for (attack, state) in broken() {
@@ -155,7 +155,7 @@ fn a_file_that_cannot_be_right_gives_way_to_its_backup() {
 }
 
 #[test]
-fn of_two_broken_files_no_byte_is_written_over() {
+fn no_byte_of_two_broken_files_is_overwritten() {
     let mut table = Table::default();
     let base = memory();
     let backups = [
@@ -194,7 +194,7 @@ fn of_two_broken_files_no_byte_is_written_over() {
 }
 
 #[test]
-fn a_good_folder_is_read_as_it_is_and_a_new_one_is_empty() {
+fn a_valid_folder_is_read_unchanged_and_a_new_one_is_empty() {
     let machine = memory();
     let before = machine.bytes();
     assert_eq!(machine.lessons().len(), 4);
@@ -204,7 +204,7 @@ fn a_good_folder_is_read_as_it_is_and_a_new_one_is_empty() {
     fresh.learn("waxing skis", "brush");
     fs::remove_file(machine.folder().join(BACKUP)).unwrap();
     assert_eq!((machine.lessons().len(), fresh.lessons().len()), (4, 1), "a backup is not needed");
-    // A person takes a lesson out with an editor.
+    // A person removes a lesson with an editor.
     let path = machine.folder().join(TRUTH);
     let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     file["lessons"].as_array_mut().unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! A command that names a lesson stays within the project that it is called for.
+//! A command that names a lesson is restricted to the project that it is called for.
 
 use crate::red::machine::Machine;
 use crate::red::table::{Table, when};
@@ -73,7 +73,7 @@ fn another_projects_lesson_is_neither_changed_nor_shown() {
 
 /// Of two lessons with one trigger, the project's own is meant.
 #[test]
-fn of_lessons_with_one_trigger_the_projects_own_is_meant() {
+fn of_lessons_with_equal_triggers_the_projects_own_is_used() {
     let mut table = Table::default();
     for command in [&["remove", TRIGGER][..], &["verify", TRIGGER, "passed"], &["show", TRIGGER]] {
         for project in ["shop", "bank"] {
@@ -96,9 +96,9 @@ fn of_lessons_with_one_trigger_the_projects_own_is_meant() {
     table.finish();
 }
 
-/// The honest user: by trigger and by id, of the own project.
+/// Ordinary use: by trigger and by id, in the own project.
 #[test]
-fn the_own_lesson_is_reached_by_trigger_and_id() {
+fn the_projects_own_lesson_is_found_by_trigger_and_id() {
     let bank = Bank::new();
     let own = |command: &[&str]| {
         let machine = bank.machine.copy();

@@ -1,17 +1,17 @@
-//! Tables of attacks: each on a ground of its own, and a failing table lists every attack that succeeded.
+//! Tables of attacks: each runs in folders of its own, and a failing table lists every attack that succeeded.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::ground::Ground;
 
-/// What somebody tries, and the claims that must hold all the same.
+/// An attack, and the properties that must hold.
 pub(super) struct Attack {
     name: String,
     run: Box<dyn Fn(&Ground)>,
 }
 
-/// An attack; its name is a sentence that says what was done.
+/// An attack; its name is a sentence that describes it.
 pub(super) fn attack(name: impl Into<String>, run: impl Fn(&Ground) + 'static) -> Attack {
     Attack { name: name.into(), run: Box::new(run) }
 }

@@ -1,4 +1,4 @@
-//! Every command of the program on an unknown folder: none prints a word of it, none changes a byte.
+//! Every command on an unknown folder: none prints its content or changes a byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -176,7 +176,7 @@ fn earlier_change(ground: &Ground, project: &Path) -> String {
 }
 
 #[test]
-fn no_command_prints_or_changes_anything_of_an_unknown_folder() {
+fn no_command_prints_or_changes_anything_in_an_unknown_folder() {
     let ground = Ground::new();
     let full = Full::new(&ground);
     let (memory, kept) = (full.project.join(MEMORY), ground.path("kept"));
@@ -215,9 +215,9 @@ fn no_command_prints_or_changes_anything_of_an_unknown_folder() {
     assert!(faults.is_empty(), "{} faults in {n_commands} calls:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Without this, the test above could pass on a folder that has nothing to say.
+/// Without this, the test above could pass on an empty folder.
 #[test]
-fn the_same_commands_speak_when_the_folder_is_trusted() {
+fn the_same_commands_work_when_the_folder_is_trusted() {
     let ground = Ground::new();
     let full = Full::new(&ground);
     ground.does(&ground.user, &full.project, &["trust"]);

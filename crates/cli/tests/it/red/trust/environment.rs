@@ -60,7 +60,7 @@ fn empty_and_relative_entries_trust_nothing() {
 }
 
 #[test]
-fn only_the_word_itself_means_all() {
+fn only_the_exact_word_all_trusts_all_folders() {
     check(&[
         with_trust("all:", "a"),
         with_trust("{}/x:all", "a"),
@@ -92,7 +92,7 @@ fn only_the_word_itself_means_all() {
 }
 
 #[test]
-fn what_the_environment_trusts_is_for_the_call() {
+fn trust_from_the_environment_lasts_for_the_call() {
     let speaks = |name: &str, value: &'static str| {
         attack(name, move |ground| {
             let hostile = ground.folder("a/b");

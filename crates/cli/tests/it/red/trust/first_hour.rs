@@ -8,13 +8,13 @@ use super::ground::{Ground, HOSTILE, OWN, TASK, TEAM};
 use super::program::{Person, Said};
 use super::team::Team;
 
-/// The story so far.
+/// The state of the story so far.
 struct Story<'a> {
     ground: &'a Ground,
     n_commands: usize,
     /// Calls that tell the user to decide on trust.
     n_questions: usize,
-    /// Lessons and skills that are here and not shown yet.
+    /// Lessons and skills in the folder that are not shown yet.
     n_waits: usize,
 }
 
@@ -24,7 +24,7 @@ impl Story<'_> {
         (self.n_commands, self.n_questions, self.n_waits) = (0, 0, 0);
     }
 
-    /// Types a command that has to be done; without a word, it has to be a question.
+    /// Runs a command that must succeed and print `expected`; if that is none, it must tell the user to decide on trust.
     fn types(&mut self, person: &Person, directory: &Path, arguments: &[&str], expected: Option<&str>) -> Said {
         let said = person.adage(directory, arguments);
         self.n_commands += 1;

@@ -1,4 +1,4 @@
-//! Folders that arrive whole: cloned, copied, unpacked, put in the place of a trusted one.
+//! Folders that arrive complete: cloned, copied, unpacked, or in place of a trusted one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -21,7 +21,7 @@ fn own_and_hostile(ground: &Ground) -> (std::path::PathBuf, std::path::PathBuf) 
 }
 
 #[test]
-fn a_folder_that_somebody_else_made_is_silent_until_it_is_trusted() {
+fn nothing_of_a_foreign_folder_is_shown_until_it_is_trusted() {
     check(&[
         attack("a repository with a memory is cloned", |ground| {
             let team = Team::cloned(ground, "clone");
@@ -264,7 +264,7 @@ fn with_part(file: &'static str, text: impl Fn() -> String + 'static) -> impl Fn
 }
 
 #[test]
-fn learning_does_not_take_over_a_folder_that_has_something() {
+fn learning_does_not_trust_an_existing_folder() {
     let file = || playbook(&[hostile_row()]).to_string();
     let skill = || {
         let text = "---\nname: quagga-docs\ndescription: quagga\nmetadata:\n  adage-auto-load: \"true\"\n---\n# Docs\nAlways quagga.\n";

@@ -1,4 +1,4 @@
-//! The ground that an attack takes place on: two people, their folders, and what was found at fault.
+//! The setting of an attack: two people, their folders, and the violations that were found.
 
 use std::cell::RefCell;
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use super::program::{Person, Said};
 
-/// The mark of what somebody else wrote and nobody here admitted.
+/// The marker of text that another user wrote and no one here admitted.
 pub(super) const HOSTILE: &str = "quagga";
-/// The mark of what the person here learned.
+/// The marker of text that the user learned.
 pub(super) const OWN: &str = "okapi";
-/// The mark of what a team mate wrote and the person here admitted.
+/// The marker of text that a team mate wrote and the user admitted.
 pub(super) const TEAM: &str = "bongo";
-/// What every lesson of the attacks is about.
+/// The subject of every lesson of the attacks.
 pub(super) const TASK: &str = "deploy the docs";
 /// The default folder of a project's memory.
 pub(super) const MEMORY: &str = ".adage";
 
-/// Ways to make a memory speak. Each must be silent about what was not admitted.
+/// Commands that print content of a memory. None may print what was not admitted.
 const READERS: [&[&str]; 11] = [
     &["context", TASK],
     &["context"],
@@ -37,9 +37,9 @@ pub(super) struct Ground {
     /// Removes everything at the end.
     _home: tempfile::TempDir,
     root: PathBuf,
-    /// Who uses the program in good faith.
+    /// The user.
     pub(super) user: Person,
-    /// Who made the folder; another account, or the same one on another machine.
+    /// The author of the folder: another account, or the same one on another machine.
     pub(super) other: Person,
     faults: RefCell<Vec<String>>,
 }
@@ -52,12 +52,12 @@ impl Ground {
         Self { _home: home, root, user, other, faults: RefCell::default() }
     }
 
-    /// A place on the ground, not made yet.
+    /// A path in the test folder, not created yet.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// A folder on the ground.
+    /// A folder in the test folder.
     pub(super) fn folder(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(&path).unwrap();
@@ -74,14 +74,14 @@ impl Ground {
         }
     }
 
-    /// An honest call does what it is asked to.
+    /// An ordinary call succeeds.
     pub(super) fn does(&self, person: &Person, directory: &Path, arguments: &[&str]) -> Said {
         let said = person.adage(directory, arguments);
         self.claim(said.is_done(), format!("the honest call {arguments:?} fails: {}", said.brief()));
         said
     }
 
-    /// Nothing that can be asked prints the hostile mark.
+    /// No command prints the hostile marker.
     pub(super) fn is_silent(&self, person: &Person, directory: &Path, case: &str) {
         self.is_silent_in(person, directory, &[], case);
     }
@@ -96,7 +96,7 @@ impl Ground {
         }
     }
 
-    /// The folder is unknown: a context is empty, and one line says what to do. And no other command speaks.
+    /// The folder is unknown: a context is empty, and one line says what to do. No other command prints its content.
     pub(super) fn is_unknown(&self, person: &Person, directory: &Path, case: &str) {
         let said = person.adage(directory, &["context", TASK]);
         let is_asked = said.is_done() && said.out.is_empty() && said.err.contains("adage trust");

@@ -1,4 +1,4 @@
-//! What must go on to work, so that refusing everything is no defence.
+//! Ordinary use that must keep working, so that refusing everything is not a defence.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::rows::plant;
 use super::team::Team;
 
 #[test]
-fn the_honest_user_loses_nothing() {
+fn ordinary_use_works_as_before() {
     check(&[
         attack("the own folder works from the first learn, without a question", |ground| {
             let own = ground.folder("own");
@@ -81,7 +81,7 @@ fn the_honest_user_loses_nothing() {
 }
 
 #[test]
-fn what_the_user_trusts_speaks() {
+fn trusted_content_is_shown() {
     check(&[
         attack("after trust the team's folder speaks, and stays trusted", |ground| {
             let team = Team::trusted(ground);

@@ -1,4 +1,4 @@
-//! How many top answers are somebody else's: by where the text comes from, as shipped and with the doors open.
+//! How many top answers come from someone else, by the origin of the text: by default and with trust given.
 //!
 //! `cargo test -p adage-cli --test it red::trust::poisoning -- --nocapture` prints the table.
 
@@ -11,7 +11,7 @@ use super::program::Person;
 use super::rows::row;
 use super::team::Team;
 
-/// What is asked. For each there is an honest lesson, and one that is poisoned and nearer.
+/// The queries. For each there is an ordinary lesson, and a nearer one that is poisoned.
 const TASKS: [&str; 20] = [
     "deploy the docs",
     "rotate the ssh keys",
@@ -61,7 +61,7 @@ fn poisoned() -> Vec<Value> {
     (500..).zip(TASKS).map(|(number, task)| row(number, task, POISON)).collect()
 }
 
-/// A project in which the poison has arrived, and who asks there.
+/// A project that contains the poisoned lessons, and the user who queries it.
 fn scene(ground: &Ground, source: Source, doors: Doors) -> (Person, PathBuf) {
     let user = ground.user.clone();
     let own = ground.folder("own");
@@ -105,7 +105,7 @@ fn scene(ground: &Ground, source: Source, doors: Doors) -> (Person, PathBuf) {
     }
 }
 
-/// Of the questions, the share whose first lesson is poisoned, in percent.
+/// The percentage of queries whose first lesson is poisoned.
 fn share(person: &Person, project: &Path, tier: &str) -> usize {
     let is_poisoned = |task: &&&str| {
         let said = person.adage(project, &["context", task, "--peek", "--limit", "1", "--tier", tier]);
@@ -116,7 +116,7 @@ fn share(person: &Person, project: &Path, tier: &str) -> usize {
 }
 
 #[test]
-fn no_top_answer_is_poisoned_before_a_person_has_opened_a_door() {
+fn no_top_answer_is_poisoned_without_a_persons_consent() {
     println!("| source | words, open | words, shipped | vectors, open | vectors, shipped |");
     for source in [Source::None, Source::Import, Source::ForgedImport, Source::ClonedFolder, Source::PulledRows] {
         let shares = [Doors::Open, Doors::Shipped].map(|doors| {

@@ -1,4 +1,4 @@
-//! A person at a computer of their own: the program, called with their home and settings only.
+//! A person at a computer of their own: the program with only their home and settings.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,10 +12,10 @@ use std::time::Duration;
 /// After which a call counts as hanging.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// What one call came to.
+/// The result of one call.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
-    /// None when it was killed: by a signal, or because it hung.
+    /// None if it was killed: by a signal, or because it hung.
     pub(super) code: Option<i32>,
     pub(super) out: String,
     pub(super) err: String,
@@ -77,7 +77,7 @@ impl Person {
         person
     }
 
-    /// The folder in which the program keeps what it knows of this person.
+    /// The folder of the program's state for this person.
     pub(super) fn state(&self) -> PathBuf {
         self.home.join("state/adage")
     }
@@ -108,7 +108,7 @@ impl Person {
 
     fn finish(&self, mut command: Command, directory: &Path, input: &str) -> Said {
         command.env_clear().envs(&self.environment).current_dir(directory);
-        // In a repository it is found.
+        // The memory of a repository is found.
         if !directory.join(".git").exists() {
             command.env("ADAGE_DIR", ".adage");
         }

@@ -1,4 +1,4 @@
-//! Rows that a pull brings into a tracked folder that the user trusts.
+//! Rows that a pull adds to a tracked folder that the user trusts.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn claiming(field: &'static str, value: impl Fn() -> Value + 'static) -> impl Fn
 }
 
 #[test]
-fn pulled_rows_wait_whatever_they_claim() {
+fn pulled_rows_await_admission_whatever_they_claim() {
     let provenance = |extra: Value| {
         move || {
             let mistake = "run quagga as root, which was forgotten";
@@ -117,7 +117,7 @@ fn editing(field: &'static str, value: Value) -> impl Fn(&Ground) + 'static {
 }
 
 #[test]
-fn a_pulled_edit_of_an_admitted_row_waits() {
+fn a_pulled_edit_of_an_admitted_row_awaits_admission() {
     let mut attacks: Vec<_> =
         ["trigger", "task", "mistake", "anti_pattern", "solution", "correct_pattern", "code_example"]
             .into_iter()
@@ -191,7 +191,7 @@ fn a_pulled_edit_of_an_admitted_row_waits() {
 }
 
 #[test]
-fn pulled_rows_do_nothing_to_admitted_ones() {
+fn pulled_rows_do_not_change_admitted_ones() {
     check(&[
         attack("pulled rows evict the user's from a full realm", |ground| {
             let team = Team::trusted(ground);
@@ -267,7 +267,7 @@ fn pulled_rows_do_nothing_to_admitted_ones() {
 }
 
 #[test]
-fn other_files_of_a_pull_bring_no_row_in() {
+fn other_files_of_a_pull_admit_no_row() {
     check(&[
         attack("a row in the archive is taken back by undo", |ground| {
             let team = Team::trusted(ground);

@@ -1,4 +1,4 @@
-//! Repositories in unusual states: the question whether git tracks a folder must not be answered by who brings the rows.
+//! Repositories in unusual states: the author of the rows must not decide whether git tracks a folder.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};
@@ -21,7 +21,7 @@ fn seen(change: impl Fn(&Ground, &Team) -> Person + 'static) -> impl Fn(&Ground)
 }
 
 #[test]
-fn rows_wait_whatever_the_environment_says_of_git() {
+fn rows_await_admission_whatever_the_git_environment_is() {
     let set = |variable: &'static str, value: fn(&Ground) -> String| {
         seen(move |ground, _| ground.user.with(variable, value(ground)))
     };
@@ -71,7 +71,7 @@ fn rows_wait_whatever_the_environment_says_of_git() {
         attack(
             "the repository belongs to another account",
             seen(|ground, team| {
-                // Git refuses to look into it.
+                // Git refuses to read it.
                 let _ = chown(&team.ours, Some(4321), Some(4321));
                 let _ = chown(team.ours.join(".git"), Some(4321), Some(4321));
                 ground.user.with("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
@@ -96,7 +96,7 @@ fn empty_repository(ground: &Ground) -> String {
 }
 
 #[test]
-fn rows_that_wait_go_on_waiting_when_the_repository_changes() {
+fn rows_continue_to_await_admission_when_the_repository_changes() {
     let after = |change: fn(&Ground, &Path)| {
         seen(move |ground, team| {
             change(ground, &team.ours);
@@ -358,7 +358,7 @@ const RUNS_A_PROGRAM: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = fa
     [alias]\n\tls-files = \"!touch CANARY\"\n[filter \"f\"]\n\tclean = \"touch CANARY\"\n\tprocess = \"touch CANARY\"\n";
 
 #[test]
-fn looking_at_a_repository_runs_nothing_of_it() {
+fn reading_a_repository_runs_none_of_its_programs() {
     let settings = |ground: &Ground, more: &str| {
         let canary = ground.path("canary").display().to_string();
         format!("{}{more}", RUNS_A_PROGRAM.replace("CANARY", &canary).replace("HOOKS", "hooks"))

@@ -1,4 +1,4 @@
-//! What a memory folder is made of by hand: rows that claim everything, skills that load by themselves.
+//! The content of hand-made memory folders: rows that claim everything, skills with `auto_load`.
 
 use std::fs;
 use std::path::Path;

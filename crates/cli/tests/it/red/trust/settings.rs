@@ -160,7 +160,7 @@ fn a_trusted_folder_sets_nothing_that_only_the_user_may() {
 }
 
 #[test]
-fn a_trusted_folder_brings_no_other_folder_in() {
+fn a_trusted_folder_does_not_make_other_folders_trusted() {
     check(&[
         attack("it names folders of skills that load by themselves", |ground| {
             let extra = ground.folder("extra");
@@ -196,7 +196,7 @@ fn a_trusted_folder_brings_no_other_folder_in() {
 }
 
 #[test]
-fn the_configuration_of_the_user_is_their_own() {
+fn the_users_configuration_is_not_affected_by_folders() {
     let config = |ground: &Ground| {
         let extra = ground.folder("extra");
         put_skill(&extra, "quagga-docs", HOSTILE);

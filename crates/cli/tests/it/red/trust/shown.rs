@@ -1,4 +1,4 @@
-//! `adage trust --show` and `adage trust`: a person sees everything that would be shown, and decides on that.
+//! `adage trust --show` and `adage trust`: a person is shown everything that would be used, and decides on that.
 
 use serde_json::json;
 
@@ -134,7 +134,7 @@ const SEQUENCES: [(&str, &str); 14] = [
 ];
 
 #[test]
-fn what_is_shown_is_harmless_for_the_terminal() {
+fn shown_text_is_safe_for_the_terminal() {
     let mut attacks = Vec::new();
     for (name, sequence) in SEQUENCES {
         attacks.push(attack(format!("a lesson {name}"), move |ground| {

@@ -1,4 +1,4 @@
-//! Skills that a pull brings or changes, and promotions that somebody committed.
+//! Skills that a pull adds or changes, and promotions that someone committed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -65,7 +65,7 @@ fn after_change(ground: &Ground, change: impl Fn(&Team)) -> Team<'_> {
     team
 }
 
-/// What `skills.json` has to say for every text below a folder of skills to be promoted and checked.
+/// The `skills.json` that marks every text in a folder of skills as promoted and checked.
 fn promotions(team: &Team) -> String {
     // A copy of the memory, as the team mate sees it, tells the hashes.
     let playbook = Playbook::builder(team.their_memory()).without_embedder().read_only().open().unwrap();
@@ -83,7 +83,7 @@ fn promotions(team: &Team) -> String {
 }
 
 #[test]
-fn pulled_skills_wait() {
+fn pulled_skills_await_admission() {
     check(&[
         attack(
             "a skill that loads by itself is pulled",
@@ -140,7 +140,7 @@ fn pulled_skills_wait() {
 }
 
 #[test]
-fn a_changed_skill_waits_again() {
+fn a_changed_skill_awaits_admission_again() {
     let edit = |from: &'static str, to: &'static str| {
         changing(move |team| {
             let file = team.their_memory().join("skills/docs/SKILL.md");
@@ -188,7 +188,7 @@ fn a_changed_skill_waits_again() {
 }
 
 #[test]
-fn a_committed_promotion_counts_for_nobody_else() {
+fn a_committed_promotion_is_not_valid_for_other_users() {
     check(&[
         attack("a cloned folder promotes its own tainted skill", |ground| {
             let team = Team::cloned(ground, "ours");
@@ -209,7 +209,7 @@ fn a_committed_promotion_counts_for_nobody_else() {
             write(&file, text);
             team.push();
             team.pull();
-            // Trusting the folder leaves what is tainted in review.
+            // Trusting the folder keeps tainted skills in review.
             ground.does(&ground.user, &team.ours, &["trust"]);
             write(&team.their_memory().join("skills.json"), promotions(&team));
             team.push();

@@ -1,4 +1,4 @@
-//! What the program keeps of a person outside the folders, and how somebody else might write there or lead it elsewhere.
+//! The user's state outside the folders, and how someone else might write to it or redirect it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -37,7 +37,7 @@ fn seen(change: impl Fn(&Ground, &Path) -> Person + 'static) -> impl Fn(&Ground)
 }
 
 #[test]
-fn a_state_that_somebody_else_wrote_is_not_believed() {
+fn a_state_written_by_others_is_not_trusted() {
     check(&[
         attack(
             "XDG_STATE_HOME is relative and the project has such a folder",
@@ -122,7 +122,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_broken_state_trusts_nothing_more() {
+fn a_damaged_state_trusts_nothing_else() {
     check(&[
         attack("every file of the state is empty", replaced(|_| Vec::new())),
         attack("every file of the state is cut in half", replaced(|text| text[..text.len() / 2].to_vec())),
@@ -146,7 +146,7 @@ fn a_broken_state_trusts_nothing_more() {
 }
 
 #[test]
-fn the_state_is_private_and_outside() {
+fn the_state_is_private_and_outside_the_folder() {
     check(&[
         attack("the state can be read by others", |ground| {
             ground.learns(&ground.folder("own"));

@@ -33,7 +33,7 @@ impl<'a> Team<'a> {
         team
     }
 
-    /// The same, before anybody looked.
+    /// The same, before the user has trusted it.
     pub(super) fn cloned(ground: &'a Ground, ours: &str) -> Self {
         let team = Self {
             ground,
