@@ -1,17 +1,17 @@
-//! The random numbers by which lessons are withheld.
+//! The random numbers that decide which lessons are withheld.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lesson::{LessonId, TextHash};
 
-/// Where chance comes from: the system, or a seed.
+/// The source of randomness: the system, or a seed.
 #[derive(Debug, Default)]
 pub(crate) struct Chance {
     seed: Option<u64>,
     n_draws: AtomicU64,
 }
 
-/// The chance of one retrieval.
+/// The random seed of one retrieval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw(TextHash);
 
@@ -32,7 +32,7 @@ impl Chance {
 }
 
 impl Draw {
-    /// A number in [0, 1), evenly distributed, and independent from lesson to lesson.
+    /// A uniformly distributed number in [0, 1), independent for each lesson.
     pub(crate) fn number_for(self, lesson: LessonId) -> f64 {
         const BITS: u32 = 53;
         let hash = TextHash::of(&[self.0.as_bytes().as_slice(), lesson.to_string().as_bytes()]);

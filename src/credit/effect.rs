@@ -1,4 +1,4 @@
-//! What showing a lesson does to the outcome (docs/spec/playbook.md, 6.7).
+//! The effect of showing a lesson on the outcome (docs/spec/playbook.md, 6.7).
 
 use serde::Serialize;
 
@@ -6,60 +6,60 @@ use super::ReceiptLog;
 use super::interval::{Estimate, Weighted, Z_95, Z_999, difference};
 use crate::lesson::{LessonId, TextHash};
 
-/// Outcomes that it takes on either side, by their effective number.
+/// The minimum effective number of outcomes on each side.
 const MIN_OUTCOMES: usize = 10;
 
-/// Receipts of one side: those in which a lesson was shown, or those in which it was withheld.
+/// Figures of one side: the receipts in which a lesson was shown, or those in which it was withheld.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Side {
     /// All of them.
     pub n_receipts: usize,
-    /// Those with an outcome.
+    /// The number of receipts with an outcome.
     pub n_outcomes: usize,
-    /// Those whose outcome was helpful.
+    /// The number of receipts with a helpful outcome.
     pub n_helpful: usize,
-    /// The share of helpful ones among the outcomes, weighted by inverse propensity; none without an outcome.
+    /// The fraction of helpful outcomes, weighted by inverse propensity; none without an outcome.
     pub rate: Option<f64>,
 }
 
-/// What can be said of a lesson's uplift.
+/// The conclusion about a lesson's uplift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
-    /// Tasks go better with it.
+    /// Outcomes are better with it.
     Helps,
-    /// Tasks go worse with it.
+    /// Outcomes are worse with it.
     Harms,
-    /// It may be either.
+    /// The data do not decide.
     Undecided,
 }
 
-/// What showing a lesson did to the outcomes of tasks for which it was found.
+/// The effect of showing a lesson on the outcomes of the tasks for which it was found.
 ///
-/// Which of them it was shown for was decided by chance, so that whatever else decides how tasks go is alike on both sides.
+/// Whether it was shown was decided at random, so that all other causes are equally distributed on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "effect")]
 #[non_exhaustive]
 pub enum Effect {
-    /// Too few outcomes on a side to say anything.
+    /// There are too few outcomes on a side.
     NotEnoughData {
-        /// Receipts that showed it and could have withheld it.
+        /// Receipts in which it was shown and could have been withheld.
         shown: Side,
-        /// Receipts from which it was withheld.
+        /// Receipts in which it was withheld.
         withheld: Side,
-        /// Outcomes that it takes on each side.
+        /// The minimum number of outcomes on each side.
         needed: usize,
     },
-    /// Enough for an interval.
+    /// There are enough outcomes for an interval.
     Measured {
         /// The rate of helpful outcomes with the lesson minus that without, in [-1, 1], with its 95% interval.
         uplift: Estimate,
-        /// What the 99.9% interval allows to say.
+        /// The conclusion by the 99.9% interval.
         claim: Claim,
-        /// Receipts that showed it and could have withheld it.
+        /// Receipts in which it was shown and could have been withheld.
         shown: Side,
-        /// Receipts from which it was withheld.
+        /// Receipts in which it was withheld.
         withheld: Side,
     },
 }
@@ -81,13 +81,13 @@ impl Tally {
     }
 
     fn is_enough(&self) -> bool {
-        // All weights alike may give a little less than their number.
+        // With equal weights, rounding may give a little less than their number.
         self.outcomes.effective_size() + 1e-6 >= MIN_OUTCOMES as f64
     }
 }
 
 impl ReceiptLog {
-    /// The uplift of a lesson with this text, by the receipts that could have shown it or withheld it.
+    /// The uplift of a lesson with this text, from the receipts in which it could have been shown or withheld.
     #[must_use]
     pub fn effect(&self, lesson: LessonId, text: TextHash) -> Effect {
         let (mut shown, mut withheld) = (Tally::default(), Tally::default());
@@ -126,7 +126,7 @@ impl Claim {
     }
 }
 
-/// True when it could have been shown and withheld.
+/// True if it could have been shown or withheld.
 fn is_by_chance(propensity: f64) -> bool {
     propensity > 0.0 && propensity < 1.0
 }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_uplift_is_the_difference_of_the_rates_with_newcombes_interval() {
-        // 95% excludes zero, 99.9% does not: nothing is claimed.
+        // The 95% interval excludes zero, the 99.9% interval does not: undecided.
         check([56, 70], [48, 80], ([0.2, 0.0524, 0.3339], Claim::Undecided));
         check([5, 56], [0, 29], ([0.0893, -0.0381, 0.1926], Claim::Undecided));
         check([10, 10], [0, 20], ([1.0, 0.6791, 1.0], Claim::Helps));

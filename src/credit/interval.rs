@@ -31,7 +31,7 @@ pub(super) const Z_95: f64 = 1.959_963_985;
 /// For 99.9%.
 pub(super) const Z_999: f64 = 3.290_526_731;
 
-/// Outcomes with weights: the weights of all, those of the helpful ones, and the squares.
+/// Sums over weighted outcomes: all weights, those of helpful ones, and the squares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Weighted {
     all: f64,
@@ -48,17 +48,17 @@ impl Weighted {
         }
     }
 
-    /// The weighted share of helpful outcomes; none without a weight.
+    /// The weighted fraction of helpful outcomes; none without a weight.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.all > 0.0).then(|| self.helpful / self.all)
     }
 
-    /// As many outcomes of equal weight say as much (Kish): their number where all weights are equal.
+    /// The effective sample size (Kish): the number of outcomes if all weights are equal.
     pub(super) fn effective_size(&self) -> f64 {
         if self.squares > 0.0 { self.all * self.all / self.squares } else { 0.0 }
     }
 
-    /// Wilson's score interval (1927) of the share, on the effective number of outcomes.
+    /// Wilson's score interval (1927) of the fraction, with the effective sample size.
     pub(super) fn wilson(&self, z: f64) -> Option<Estimate> {
         let (rate, n) = (self.rate()?, self.effective_size());
         let z2 = z * z / n;
@@ -68,8 +68,8 @@ impl Weighted {
     }
 }
 
-/// The difference of two shares with Newcombe's hybrid score interval (1998, method 10): it takes its ends from the Wilson
-/// intervals of the two.
+/// The difference of two fractions with Newcombe's hybrid score interval (1998, method 10), computed from the two Wilson
+/// intervals.
 pub(super) fn difference(one: &Weighted, other: &Weighted, z: f64) -> Option<Estimate> {
     let (one, other) = (one.wilson(z)?, other.wilson(z)?);
     let value = one.value - other.value;

@@ -1,4 +1,4 @@
-//! The log of receipts: what each showed and withheld, with which probability, and how its task went.
+//! The log of receipts: the lessons that each showed and withheld, with probabilities, and the outcome of its task.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::learn::Feedback;
 use crate::lesson::{LessonId, Realm, ReceiptId, TextHash};
 
-/// A lesson that a receipt showed, withheld or passed over.
+/// A lesson in a receipt: shown, withheld or rejected by the gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoggedLesson {
@@ -18,36 +18,36 @@ pub struct LoggedLesson {
     pub text: TextHash,
     /// Whether it was shown.
     pub shown: bool,
-    /// The probability with which it was to be shown, in [0, 1]: 1 for what is never withheld, 0 for what the gate passed over.
+    /// The probability of being shown, in [0, 1]: 1 for a lesson that is never withheld, 0 for one that the gate rejected.
     pub propensity: f64,
-    /// How likely it is an answer, in [0, 1]; none for a lesson that is shown whatever the gate is.
+    /// The probability that it is an answer, in [0, 1]; none for a lesson that is shown whatever the gate is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probability: Option<f32>,
 }
 
-/// A receipt on record. Neither the query nor any text of a lesson is in it.
+/// A logged receipt. It contains neither the query nor the text of a lesson.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LoggedReceipt {
     /// The receipt.
     pub receipt: ReceiptId,
-    /// When it was given out.
+    /// When it was issued.
     pub at: DateTime<FixedOffset>,
-    /// For whom.
+    /// The realm of the request.
     pub realm: Realm,
-    /// How likely any lesson was an answer, in [0, 1]; none where no probability was stated.
+    /// The probability that any lesson is an answer, in [0, 1]; none if no probability was computed.
     pub answer: Option<f32>,
-    /// The share of the best lesson's probability from which lessons were shown.
+    /// The minimum probability of a shown lesson, as a fraction of the best one's.
     pub min_share: f32,
-    /// At most so many lessons were shown.
+    /// The maximum number of shown lessons.
     pub limit: usize,
-    /// The lessons, best first: those that the gate let through and budget allowed, then the next ones that it passed over.
+    /// The lessons, best first: those that passed the gate and fit the budget, then the next ones that the gate rejected.
     pub lessons: Vec<LoggedLesson>,
-    /// How its task went, where that was recorded.
+    /// The outcome of its task, if it was recorded.
     pub outcome: Option<LoggedOutcome>,
 }
 
-/// How the task of a receipt went.
+/// The outcome of a receipt's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LoggedOutcome {
@@ -79,7 +79,7 @@ enum Row {
     },
 }
 
-/// What the receipts on record showed and withheld.
+/// The logged receipts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReceiptLog {
     receipts: Vec<LoggedReceipt>,
@@ -87,7 +87,7 @@ pub struct ReceiptLog {
 }
 
 impl LoggedReceipt {
-    /// Whether its task went well; none while no outcome is recorded.
+    /// Whether the outcome is helpful; none while no outcome is recorded.
     #[must_use]
     pub fn is_helpful(&self) -> Option<bool> {
         self.outcome.map(|outcome| outcome.verdict == Feedback::Helpful)
@@ -105,16 +105,16 @@ pub(crate) fn outcome_line(receipt: ReceiptId, verdict: Feedback, at: DateTime<F
 }
 
 impl Row {
-    /// Set off by newlines on both sides, so that a torn line costs itself only. Written directly, not by way of a JSON value: there
-    /// a probability of 0.1 would have sixteen digits.
+    /// With a newline on both sides, so that a torn line loses only itself. Serialised directly, not through a JSON value:
+    /// there a probability of 0.1 would have sixteen digits.
     fn line(&self) -> Vec<u8> {
         serde_json::to_string(self).map(|row| format!("\n{row}\n").into_bytes()).unwrap_or_default()
     }
 }
 
 impl ReceiptLog {
-    /// Reads the lines of a `receipts.jsonl`. Those that cannot be read are counted and passed over; an outcome of a receipt that
-    /// is not in the log is passed over.
+    /// Parses the lines of a `receipts.jsonl`. Invalid lines are counted and skipped; an outcome of an unknown receipt is
+    /// skipped.
     #[must_use]
     pub fn parse(lines: &[u8]) -> Self {
         let mut log = Self::default();
@@ -144,13 +144,13 @@ impl ReceiptLog {
         &self.receipts
     }
 
-    /// Lines that could not be read.
+    /// The number of invalid lines.
     #[must_use]
     pub fn n_unreadable(&self) -> usize {
         self.n_unreadable
     }
 
-    /// Takes lessons out of all receipts, and the receipts in which nothing remains that was shown or withheld.
+    /// Removes lessons from all receipts, and the receipts in which no shown or withheld lesson remains.
     pub(crate) fn forget(&mut self, is_removed: impl Fn(LessonId) -> bool) {
         for receipt in &mut self.receipts {
             receipt.lessons.retain(|lesson| !is_removed(lesson.id));
@@ -158,7 +158,7 @@ impl ReceiptLog {
         self.receipts.retain(|receipt| receipt.lessons.iter().any(|lesson| lesson.propensity > 0.0));
     }
 
-    /// Keeps the newest ones.
+    /// Keeps the newest receipts.
     pub(crate) fn keep_newest(&mut self, n_receipts: usize) {
         self.receipts.drain(..self.receipts.len().saturating_sub(n_receipts));
     }

@@ -1,4 +1,4 @@
-//! Estimates from the log how another gate would have done (docs/spec/playbook.md, 6.8).
+//! Estimates the outcomes under another gate from the log (docs/spec/playbook.md, 6.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
@@ -10,26 +10,26 @@ use super::interval::{Estimate, Weighted, Z_95};
 use super::{LoggedReceipt, ReceiptLog};
 use crate::lesson::LessonId;
 
-/// Outcomes that it takes, by their effective number.
+/// The minimum effective number of outcomes.
 const MIN_EFFECTIVE: f64 = 20.0;
-/// The largest share of receipts that may be outside of what was ever shown or withheld.
+/// The maximum fraction of receipts in which the other gate would show lessons that were never shown or withheld.
 const MAX_OUTSIDE: f64 = 0.05;
-/// Outcomes that the mean of all counts for in the prediction of a kind of receipt.
+/// The weight of the overall mean, in outcomes, in the prediction for a kind of receipt.
 const PRIOR: f64 = 5.0;
 
-/// Another gate. What it leaves open is as it was logged.
+/// Another gate. Fields that are none keep the logged values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gate {
-    /// A query is answered when a lesson is an answer with a larger probability, in [0, 1].
+    /// The probability, in [0, 1], above which a query is answered.
     pub answer_from: Option<f32>,
-    /// A lesson is shown from this share of the best one's probability on, in [0, 1].
+    /// The minimum probability of a shown lesson, as a fraction of the best one's, in [0, 1].
     pub min_share: Option<f32>,
-    /// At most so many lessons are shown.
+    /// The maximum number of shown lessons.
     pub limit: Option<usize>,
 }
 
-/// What is not a gate.
+/// An invalid description of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{found:?} is not a gate: answer_from and min_share are in [0, 1], limit is a number, as in \"answer_from=0.8,limit=3\""

@@ -1,4 +1,5 @@
-//! Lines of an ACE playbook (Agentic Context Engineering): a bullet a line, `[id] helpful=n harmful=n :: text`, under headings.
+//! Lines of an ACE playbook (Agentic Context Engineering): one bullet per line, `[id] helpful=n harmful=n :: text`, under
+//! headings.
 //!
 //! A lesson's texts are on one line, with their labels; `⏎` represents a line end. A bullet that adage did not write is one text,
 //! which becomes both the advice and the trigger; its heading becomes its topic.
@@ -9,10 +10,10 @@ use super::item::{Item, Label};
 use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft, LessonId};
 
-/// For the end of a line within a bullet.
+/// The character for a line break within a bullet.
 const RETURN: char = '⏎';
 
-/// The headings under which lessons go, as ACE words them.
+/// The headings of lessons, in ACE's wording.
 const STRATEGIES: &str = "STRATEGIES & INSIGHTS";
 const CODE: &str = "CODE SNIPPETS & TEMPLATES";
 const MISTAKES: &str = "COMMON MISTAKES TO AVOID";
@@ -102,7 +103,7 @@ fn item(bullet: &Bullet<'_>, heading: Option<&str>) -> Item {
     item
 }
 
-/// The item of a text that has our labels, the first two at least.
+/// The item of a text with adage's labels, at least the first two.
 fn labelled(text: &str) -> Option<Item> {
     let mut item = Item::default();
     let mut fields: Vec<(Label, Vec<&str>)> = Vec::new();
@@ -123,7 +124,7 @@ fn labelled(text: &str) -> Option<Item> {
     (item.has(Label::When) && item.has(Label::Do)).then_some(item)
 }
 
-/// Line ends become `⏎`. Backslashes before one are doubled, and a `⏎` of the text gets one more, so that both come back.
+/// Line breaks become `⏎`. Backslashes before one are doubled, and a literal `⏎` gets one more, so that both can be restored.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut n_backslashes = 0;
@@ -140,7 +141,7 @@ fn on_one_line(text: &str) -> String {
     line
 }
 
-/// The inverse of [`on_one_line`]. Backslashes elsewhere stay: a path of others is left alone.
+/// The inverse of [`on_one_line`]. Backslashes elsewhere are kept, for example in paths.
 fn on_lines(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut n_backslashes = 0;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::NotReadReason;
 use crate::lesson::{Lesson, LessonDraft, LessonId};
 
-/// What of a lesson the formats hold.
+/// The parts of a lesson that the formats contain.
 #[derive(Debug, Default)]
 pub(super) struct Item {
     pub(super) id: Option<LessonId>,
@@ -18,7 +18,7 @@ pub(super) struct Item {
     texts: [String; 5],
 }
 
-/// What a text of an item is, in the order in which they stand.
+/// The label of a text, in the order of an item's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     When,
@@ -58,14 +58,14 @@ impl Item {
         }
     }
 
-    /// An item of a text that has no labels: it holds whenever it is asked for, and says what it says.
+    /// The item of a text without labels: the text becomes both trigger and advice.
     pub(super) fn unlabelled(text: &str, topic: Option<&str>) -> Self {
         let text = plain(text);
         let topics = topic.map(plain).unwrap_or_default();
         Self { texts: [text.clone(), text, String::new(), String::new(), topics], ..Self::default() }
     }
 
-    /// The texts that there are, with their labels.
+    /// The present texts with their labels.
     pub(super) fn texts(&self) -> impl Iterator<Item = (Label, &str)> {
         Label::ALL.into_iter().zip(self.texts.iter().map(String::as_str)).filter(|(_, text)| !text.is_empty())
     }
@@ -84,7 +84,7 @@ impl Item {
         }
     }
 
-    /// The draft: a row of a file, imported and tainted. Its counts are what the file says; nobody believes them.
+    /// The draft: a row of a file, imported and tainted. Its counts are those in the file; the gate ignores them.
     pub(super) fn into_draft(self) -> Result<LessonDraft, NotReadReason> {
         if !self.has(Label::When) {
             return Err(NotReadReason::NoTrigger);
@@ -108,7 +108,7 @@ impl Item {
         if let Some(id) = self.id {
             row.insert("id".to_owned(), json!(id));
         }
-        // Who helped was shown, whatever the text says.
+        // Every helpful or harmful retrieval was a retrieval, whatever the text says.
         let shown = self.retrievals.max(self.helpful.saturating_add(self.harmful));
         for (key, count) in
             [("retrievals", shown), ("helpful_retrievals", self.helpful), ("harmful_retrievals", self.harmful)]
@@ -121,12 +121,13 @@ impl Item {
     }
 }
 
-/// A text as it goes into a file and comes back: without what nobody sees, blank lines before and blanks after it.
+/// A text in the form in which it is written and read: without invisible characters, blank lines before it and white space
+/// after it.
 pub(super) fn plain(text: &str) -> String {
     strip_invisible(text).trim_end().trim_start_matches('\n').to_owned()
 }
 
-/// True when a draft says what the lesson says, as far as a format holds it: then there is nothing to import.
+/// True if a draft equals the lesson in all parts that a format contains: then there is nothing to import.
 pub(crate) fn says_the_same(draft: &LessonDraft, lesson: &Lesson) -> bool {
     let row = draft.to_json();
     let drafted = |key: &str| plain(row.get(key).and_then(Value::as_str).unwrap_or_default());
@@ -137,8 +138,7 @@ pub(crate) fn says_the_same(draft: &LessonDraft, lesson: &Lesson) -> bool {
         && (code.is_empty() || code == plain(&lesson.code_example))
 }
 
-/// Puts one backslash more between the two parts wherever they stand together, with none or some backslashes between
-/// them; [`joined`] takes it out again.
+/// Adds one backslash between the two parts wherever they are adjacent or separated only by backslashes; [`joined`] removes it.
 pub(super) fn parted<'a>(text: &'a str, head: &str, tail: &str) -> Cow<'a, str> {
     let mut parted = String::new();
     let mut rest = text;
@@ -163,7 +163,7 @@ pub(super) fn joined<'a>(text: &'a str, head: &str, tail: &str) -> Cow<'a, str> 
     if joined.is_empty() { text.into() } else { (joined + rest).into() }
 }
 
-/// Where the tail of the next pair begins, and how many backslashes stand before it.
+/// The position of the tail of the next pair, and the number of backslashes before it.
 fn next_pair(text: &str, head: &str, tail: &str) -> Option<(usize, usize)> {
     text.match_indices(tail).find_map(|(at, _)| {
         let before = text.get(..at)?;

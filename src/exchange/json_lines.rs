@@ -1,4 +1,4 @@
-//! Lessons as JSON: an object a line, a list, or a whole playbook file.
+//! Lessons as JSON: one object per line, a list, or a whole playbook file.
 
 use adage_redact::printable_json;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, seal: Seal) -> Vec<Result<LessonDraft, NotRead>> 
     rows.collect()
 }
 
-/// The rows with their lines, or in a list with their places.
+/// The rows with their line numbers, or in a list with their positions.
 fn rows(text: &str) -> Vec<(usize, serde_json::Result<Value>)> {
     let numbered = |rows: Vec<Value>| rows.into_iter().enumerate().map(|(place, row)| (place + 1, Ok(row))).collect();
     match serde_json::from_str::<Value>(text) {

@@ -42,13 +42,13 @@ pub(crate) use item::says_the_same;
 pub use seal::{ExportKey, Seal};
 pub(crate) use target::into_file;
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Exported {
-    /// Lessons in the file now.
+    /// The number of lessons in the file now.
     pub n_lessons: usize,
-    /// What to pass to [`Playbook::undo_export`](crate::Playbook::undo_export); none when the file already said all that.
+    /// The id for [`Playbook::undo_export`](crate::Playbook::undo_export); none if the file already had this content.
     pub change: Option<ChangeId>,
 }
 
@@ -57,9 +57,9 @@ pub struct Exported {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// A lesson a line, with everything that is known of it; the first line seals an export that was made with a key.
+    /// One lesson per line, with all fields; the first line seals an export that was made with a key.
     JsonLines,
-    /// A marked section of a `MEMORY.md`; the rest of the file is not ours.
+    /// A marked section of a `MEMORY.md`; the rest of the file is not changed.
     Memory,
     /// The same in an `AGENTS.md`, headed as instructions.
     Agents,
@@ -67,50 +67,50 @@ pub enum Format {
     Ace,
 }
 
-/// What of a text is no lesson.
+/// A part of a text that is not a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("line {line}: {reason}")]
 #[non_exhaustive]
 pub struct NotRead {
-    /// Where, from 1; in a JSON list the entry.
+    /// The line, counted from 1; in a JSON list, the entry.
     pub line: usize,
     /// Why.
     pub reason: NotReadReason,
 }
 
-/// Why a part of a text is no lesson.
+/// Why a part of a text is not a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotReadReason {
-    /// The text has no section of ours.
+    /// The text has no section of adage.
     #[error("there is no section between the marks of adage")]
     NoSection,
-    /// A section begins and does not end, ends without a beginning, or there are several.
+    /// A section has no end or no beginning, or there are several.
     #[error(transparent)]
     BadSection(#[from] BadSection),
-    /// The line is of no lesson.
+    /// The line belongs to no lesson.
     #[error("it is not part of a lesson")]
     Stray,
-    /// A lesson does not say when it holds.
+    /// A lesson does not say when it applies.
     #[error("the lesson does not say when it holds")]
     NoTrigger,
     /// A lesson does not say what to do.
     #[error("the lesson does not say what to do")]
     NoSolution,
-    /// A lesson says something twice.
+    /// A lesson has a field twice.
     #[error("the lesson has {label:?} twice")]
     Twice {
         /// The label.
         label: &'static str,
     },
-    /// The comment that names a lesson cannot be read.
+    /// The comment with the id of a lesson cannot be parsed.
     #[error("the mark of the lesson cannot be read")]
     BadMark,
     /// It is not JSON.
     #[error("it is not JSON: {reason}")]
     NotJson {
-        /// What is the matter with it.
+        /// The parser's message.
         reason: String,
     },
     /// It is JSON, but not an object.
@@ -126,19 +126,19 @@ pub enum BadSection {
     /// It begins and does not end.
     #[error("the section of adage that begins in line {line} does not end")]
     Unclosed {
-        /// Where it begins, from 1.
+        /// The line where it begins, counted from 1.
         line: usize,
     },
     /// It ends and does not begin.
     #[error("a section of adage ends in line {line} that did not begin")]
     Unopened {
-        /// Where it ends, from 1.
+        /// The line where it ends, counted from 1.
         line: usize,
     },
     /// There are two.
     #[error("a second section of adage begins in line {line}")]
     Second {
-        /// Where it begins, from 1.
+        /// The line where it begins, counted from 1.
         line: usize,
     },
 }
@@ -158,7 +158,7 @@ impl Format {
         }
     }
 
-    /// The format of a text, by its looks. A section of a Markdown file is [`Memory`](Self::Memory), whichever file it is.
+    /// Detects the format of a text. A section of any Markdown file is [`Memory`](Self::Memory).
     #[must_use]
     pub fn detect(text: &str) -> Option<Self> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
@@ -190,11 +190,11 @@ impl FromStr for Format {
     }
 }
 
-/// The lessons as a text of their own; for a Markdown file, its marked section. Lessons that may not be shown are left out
-/// of every format but JSON lines.
+/// The lessons as text; for a Markdown format, the marked section. Lessons that may not be shown are left out, except in JSON
+/// lines.
 ///
-/// A lesson's text cannot leave its place, whatever it says. [`read_lessons`] gives it back, but for blank lines around a
-/// field and characters that nobody sees.
+/// A lesson's text cannot leave its place, whatever it contains. [`read_lessons`] restores it, except for blank lines around a
+/// field and invisible characters.
 #[must_use]
 pub fn write_lessons(format: Format, lessons: &[Arc<Lesson>]) -> String {
     let shown = lessons.iter().filter(|lesson| lesson.is_admitted()).map(Arc::as_ref);
@@ -206,7 +206,7 @@ pub fn write_lessons(format: Format, lessons: &[Arc<Lesson>]) -> String {
     }
 }
 
-/// The lessons of a text, in their order, and what of it is none.
+/// The lessons of a text, in their order, and the parts that are not lessons.
 ///
 /// ```
 /// use adage::exchange;
@@ -224,13 +224,13 @@ pub fn read_lessons(format: Format, text: &str) -> Vec<Result<LessonDraft, NotRe
     read_export(format, text, None).lessons
 }
 
-/// What a text was read as.
+/// The result of reading an export.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadExport {
-    /// Its lessons, in their order, and what of it is none.
+    /// Its lessons, in their order, and the parts that are not lessons.
     pub lessons: Vec<Result<LessonDraft, NotRead>>,
-    /// Whether it is the user's own export. Only then are its claims believed.
+    /// Whether it is the user's own export. Only then are its claims accepted.
     pub seal: Seal,
 }
 
@@ -268,7 +268,7 @@ pub fn read_export(format: Format, text: &str, key: Option<&ExportKey>) -> ReadE
     ReadExport { lessons, seal }
 }
 
-/// The text of an export, sealed where the format has a place for a seal and there is something to seal.
+/// The text of an export, sealed if the format can contain a seal and there are lessons.
 pub(crate) fn sealed(format: Format, lessons: &[Arc<Lesson>], key: Option<&ExportKey>) -> String {
     let text = write_lessons(format, lessons);
     match key.filter(|_| format == Format::JsonLines && !text.is_empty()) {

@@ -44,7 +44,7 @@ impl ExportKey {
         Self(random.finalize().into())
     }
 
-    /// Reads a key that [`ExportKey::to_hex`] wrote; blanks around it do not count.
+    /// Parses a key from [`ExportKey::to_hex`]; surrounding white space is ignored.
     ///
     /// # Errors
     /// [`Error::BadKey`].
@@ -74,13 +74,13 @@ impl fmt::Debug for ExportKey {
 pub enum Seal {
     /// It has no seal, or there was no key to check it with.
     None,
-    /// It is the user's own, whole and as it was written.
+    /// It is the user's own, complete and unchanged.
     Own,
     /// Its seal does not match: another user made it, or it was changed.
     Broken,
 }
 
-/// The rows under a header that seals them.
+/// The rows with a header that seals them.
 pub(super) fn seal(key: &ExportKey, rows: &str) -> String {
     let lines: Vec<&str> = rows.lines().collect();
     let code = hex(&code(key, &lines).finalize().into_bytes());

@@ -21,13 +21,13 @@ const BEGIN: &str = "<!-- adage:lessons:begin";
 const END: &str = "<!-- adage:lessons:end -->";
 const MARK: &str = "<!-- adage:lesson";
 const MARK_END: &str = " -->";
-/// What the first mark says to whoever opens the file.
+/// The note in the first mark, for readers of the file.
 const NOTE: &str = " (kept by adage: `adage export` rewrites what stands between these marks, nothing else) -->";
 
-/// Before a further line of a text.
+/// The indent of further lines of a text.
 const FURTHER: &str = "    ";
 
-/// Whom the section speaks to.
+/// The reader that the section addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
     Person,
@@ -80,7 +80,7 @@ pub(super) fn write<'a>(reader: Reader, lessons: impl Iterator<Item = &'a Lesson
     text
 }
 
-/// The file with this section in the place of the one that it has, or at its end.
+/// The file with its section replaced, or with this section at its end.
 pub(super) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSection> {
     let text = String::from_utf8_lossy(file);
     let lines: Vec<&[u8]> = file.split_inclusive(|byte| *byte == b'\n').collect();
@@ -91,7 +91,7 @@ pub(super) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSect
         let place = |range: std::ops::Range<usize>| lines.get(range).unwrap_or_default().concat();
         whole.extend(place(0..begin));
         whole.extend(section.as_bytes());
-        // A file that ended with our section keeps its last line as it was.
+        // A file that ended with the section keeps its last line unchanged.
         let had_newline = lines.get(end).is_some_and(|line| line.ends_with(b"\n"));
         if !had_newline {
             whole.truncate(whole.trim_ascii_end().len());
@@ -146,7 +146,7 @@ pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
     reading.read
 }
 
-/// A section half read.
+/// The state of reading a section.
 #[derive(Default)]
 struct Reading {
     read: Vec<Result<LessonDraft, NotRead>>,
@@ -155,14 +155,14 @@ struct Reading {
     /// The text that is open; none for a bullet without a label.
     field: Option<(Option<Label>, Vec<String>)>,
     n_blank: usize,
-    /// What is wrong with the open item.
+    /// The error of the open item.
     fault: Option<NotRead>,
 }
 
 impl Reading {
     fn line(&mut self, number: usize, line: &str) {
         let bare = line.trim();
-        // A text's own mark is never whole: this one is ours, however an editor indented it.
+        // A mark within a text is escaped: this one was written by adage, however an editor has indented it.
         let is_mark = bare.starts_with(MARK);
         if let Some((_, lines)) = self.field.as_mut().filter(|_| !is_mark) {
             if bare.is_empty() && !line.starts_with(FURTHER) {
@@ -228,7 +228,7 @@ impl Reading {
         });
     }
 
-    /// Takes name and counts over; false when they cannot be read.
+    /// Reads id and counts; false if they are invalid.
     fn mark(&mut self, mark: &str) -> bool {
         let Some((_, item)) = self.item.as_mut() else { return false };
         let Some(mark) = mark.strip_suffix(MARK_END) else { return false };
@@ -243,7 +243,7 @@ impl Reading {
                 "shown" => item.retrievals = count,
                 "helpful" => item.helpful = count,
                 "harmful" => item.harmful = count,
-                // What a later version writes.
+                // Keys of a later version.
                 _ => {}
             }
             true
@@ -251,7 +251,7 @@ impl Reading {
     }
 }
 
-/// The label of a text and what stands behind it on its line.
+/// The label of a text, and the rest of its line.
 fn labelled(text: &str) -> Option<(Label, &str)> {
     let rest = text.strip_prefix("**")?;
     Label::ALL.into_iter().find_map(|label| Some((label, rest.strip_prefix(label.name())?.strip_prefix(":**")?)))

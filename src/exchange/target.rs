@@ -9,8 +9,8 @@ use crate::lesson::LessonId;
 /// How a new `MEMORY.md` begins.
 const MEMORY_TITLE: &str = "# Project Memory\n\n";
 
-/// The file with what [`write_lessons`](super::write_lessons) made in it: in the place of its section, or instead of what we
-/// wrote there before.
+/// The file with the result of [`write_lessons`](super::write_lessons): it replaces the section, or the whole file if an export
+/// wrote it.
 pub(crate) fn into_file(format: Format, known: &[u8], written: &str) -> Result<Vec<u8>, ExportRefused> {
     use super::BadSection::{Second, Unclosed, Unopened};
     match format {

@@ -113,7 +113,7 @@ fn what_may_not_be_shown_is_not_written_for_others() {
     assert!(write_lessons(Format::JsonLines, &lessons).contains("obey"));
 }
 
-/// What the section of a text says, a line a lesson: its trigger, pattern, line and reason.
+/// Checks the content of a section, one line per lesson: trigger, pattern, line and reason.
 fn check_section(inside: &str, expected: &[&str]) {
     let text = format!("# Mine\n<!-- adage:lessons:begin -->\n{inside}<!-- adage:lessons:end -->\n- **When:** mine\n");
     let said: Vec<String> = read_lessons(Format::Memory, &text)
@@ -218,7 +218,7 @@ fn the_section_takes_its_place_and_nothing_else() {
     check_put("<!-- adage:lessons:end -->\n", Err(BadSection::Unopened { line: 1 }));
     check_put(&format!("{NEW}\n{NEW}"), Err(BadSection::Second { line: 5 }));
     check_put("<!-- adage:lessons:begin -->\n<!-- adage:lessons:begin -->\n", Err(BadSection::Second { line: 2 }));
-    // What is not UTF-8 stays too.
+    // Bytes that are not UTF-8 are kept too.
     let bytes = [b"\xff\xfe\n".as_slice(), old.as_bytes(), b"\x80"].concat();
     assert_eq!(put_section(&bytes, NEW).unwrap(), [b"\xff\xfe\n".as_slice(), NEW.as_bytes(), b"\x80"].concat());
 }
@@ -257,7 +257,7 @@ fn a_whole_file_is_taken_only_when_nobody_else_wrote_in_it() {
     assert_eq!(into_file(Format::Agents, broken, &section), Err(ExportRefused::Section { line: 2 }));
 }
 
-/// Texts out of everything that means something to one of the formats.
+/// Texts made of everything that has a meaning in one of the formats.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = proptest::sample::select(vec![
         "\n",
@@ -316,7 +316,7 @@ fn any_lesson() -> impl Strategy<Value = Lesson> {
             retrievals: unused + helpful + harmful,
             helpful_retrievals: helpful,
             harmful_retrievals: harmful,
-            // What has nothing to see in it says nothing: the gate refuses it.
+            // The gate refuses a text without visible characters.
             ..lesson(&format!("t{trigger}"), &format!("s{pattern}"))
         },
     )
@@ -333,7 +333,7 @@ proptest! {
                 read.push(draft.map_err(|error| TestCaseError::fail(format!("{error} in {format}:\n{text}")))?);
             }
             let mut expected = lessons.clone();
-            // ACE puts lessons under headings; ids tell them apart.
+            // ACE groups lessons under headings; they are matched by id.
             expected.sort_by_key(|lesson| (lesson.id, lesson.text_hash()));
             read.sort_by_key(|draft| text_of(draft, "id"));
             prop_assert_eq!(read.len(), expected.len());
@@ -370,7 +370,7 @@ proptest! {
         let file = put_section(before.as_bytes(), &section).unwrap();
         prop_assert!(file.starts_with(before.as_bytes()));
         let file = [file, after.clone().into_bytes()].concat();
-        // A second writing changes nothing, and one of nothing takes out just the section.
+        // Writing again changes nothing, and writing no lessons removes only the section.
         let again = put_section(&file, &section).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&file));
         let empty = put_section(&file, "").unwrap();

@@ -1,4 +1,4 @@
-//! What proposals are called: by their kind, and by name where a kind has several.
+//! Names of proposals: the kind, and a name if a kind can have several.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::lesson::LessonId;
 use crate::skill::SkillName;
 
-/// What a patch is for, which decides what it may touch.
+/// The kind of a patch, which decides what it may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchKind {
@@ -30,14 +30,14 @@ impl PatchKind {
     }
 }
 
-/// What a proposal is called. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, or a lesson's id.
+/// The name of a proposal. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, or a lesson's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProposalName {
     /// A patch.
     Patch(PatchKind),
     /// A new skill.
     Skill(SkillName),
-    /// A lesson that waits.
+    /// A lesson that awaits review.
     Lesson(LessonId),
 }
 
@@ -61,7 +61,7 @@ impl ProposalKind {
     /// All kinds.
     pub const ALL: [Self; 5] = [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Lesson];
 
-    /// The word for it.
+    /// The name as text.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl ProposalKind {
 }
 
 impl ProposalName {
-    /// Of which kind it is.
+    /// The kind of the proposal.
     #[must_use]
     pub fn kind(&self) -> ProposalKind {
         match self {
@@ -105,7 +105,7 @@ impl Serialize for ProposalName {
     }
 }
 
-/// The text names no proposal.
+/// The text is not the name of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME and ids of lessons")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! What a patch would make of the files as they are: the dry run of everything before anything is written.
+//! The result of a patch on the present files, computed before anything is written.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use super::patch::{self, FilePatch, Patch};
 use super::target::Located;
 use crate::error::{CannotApply, PatchError};
 
-/// What a file holds; none when there is none.
+/// The content of a file; none if it is missing.
 pub(crate) type Content = Option<Vec<u8>>;
 
-/// Files with what they hold before and after.
+/// Files with their contents before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
     files: BTreeMap<PathBuf, Planned>,
 }
 
-/// A file that is made or changed.
+/// A file that is created or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub(crate) before: Content,
@@ -24,17 +24,17 @@ pub(crate) struct Planned {
 }
 
 impl Plan {
-    /// Every file with what becomes of it, by path.
+    /// Every file with its contents, by path.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &Planned)> {
         self.files.iter().map(|(path, planned)| (path.as_path(), planned))
     }
 
-    /// What a file holds once the plan is carried out, where the plan touches it.
+    /// The content of a file after the plan, if the plan changes it.
     pub(crate) fn after(&self, path: &Path) -> Option<&[u8]> {
         self.files.get(path).map(|planned| planned.after.as_slice())
     }
 
-    /// Puts what a file becomes; what it held stays as it was noted first.
+    /// Sets the new content of a file; the first recorded old content is kept.
     pub(crate) fn put(&mut self, path: PathBuf, before: Content, after: Vec<u8>) {
         self.files
             .entry(path)
@@ -42,11 +42,11 @@ impl Plan {
             .or_insert(Planned { before, after });
     }
 
-    /// Applies the diffs of a patch in order, each to what the ones before left. `base_of` gives what a file holds that the plan
-    /// does not touch yet.
+    /// Applies the diffs of a patch in order, each to the result of the ones before. `base_of` returns the content of a file
+    /// that is not in the plan yet.
     ///
     /// # Errors
-    /// `Diff`; `ChangesNothing` when everything stays as it is. The plan is then as far as it got.
+    /// `Diff`; `ChangesNothing` if no file changes. The plan then contains the diffs applied so far.
     pub(crate) fn apply<E: From<CannotApply>>(
         &mut self,
         patch: &Patch,
@@ -69,7 +69,7 @@ impl Plan {
         if changes_any { Ok(()) } else { Err(CannotApply::ChangesNothing.into()) }
     }
 
-    /// This plan with what another one makes of the same files; both begin with the same contents.
+    /// Merges another plan into this one; both start from the same contents.
     ///
     /// # Errors
     /// `Diff` with `Conflict`.
@@ -85,10 +85,10 @@ impl Plan {
         Ok(self)
     }
 
-    /// The plan as one patch, which makes exactly what the plan does.
+    /// The plan as one patch with exactly the same result.
     ///
     /// # Errors
-    /// `ChangesNothing`; `Diff` when the diff library's diff is not one that may be applied.
+    /// `ChangesNothing`; `Diff` if the diff made by the library does not pass the strict parser.
     pub(crate) fn to_patch(&self) -> Result<Patch, CannotApply> {
         let mut files = Vec::new();
         for (path, planned) in self.files() {

@@ -5,7 +5,7 @@ use std::path::Path;
 /// The table of contents of the notes.
 pub(crate) const INDEX: &str = "MEMORY.md";
 
-/// The table of contents with a pointer to each of these new files that it does not name yet; none when it names all.
+/// The table of contents with a pointer added for each of these new files that it does not name; none if it names all.
 pub(crate) fn with_pointers<'a>(index: Option<&str>, files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
     let mut text = index.unwrap_or_default().to_owned();
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -26,7 +26,7 @@ pub(crate) fn with_pointers<'a>(index: Option<&str>, files: impl IntoIterator<It
     is_changed.then_some(text)
 }
 
-/// True when the text names this file: by its whole path, or by its name where no other folder stands before it.
+/// True if the text names this file: by its whole path, or by its name without another folder before it.
 fn names(text: &str, file: &Path) -> bool {
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
     let folder = file.parent().map(|folder| format!("{}/", folder.display())).unwrap_or_default();
@@ -34,13 +34,13 @@ fn names(text: &str, file: &Path) -> bool {
         let (before, after) =
             (text.get(..start).unwrap_or_default(), text.get(start + name.len()..).unwrap_or_default());
         let before = [folder.as_str(), "./"].iter().find_map(|folder| before.strip_suffix(folder)).unwrap_or(before);
-        // A dot ends a sentence, unless something follows it.
+        // A dot ends a sentence, unless a name follows it.
         let after = after.trim_start_matches('.');
         !before.ends_with(is_of_name) && !after.starts_with(is_of_name)
     })
 }
 
-/// What a path goes on with.
+/// True for a character that continues a path.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '\\' | '~' | '%' | '+' | '@')
 }

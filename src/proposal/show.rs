@@ -1,4 +1,4 @@
-//! A proposal as a person reads it: invisible characters are written out, secrets are masked.
+//! A proposal as text for a person: invisible characters are written as escapes, and secrets are masked.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,9 @@ use adage_redact::{Redactor, visible};
 
 use crate::lesson::{Lesson, ShownField};
 
-/// A text with secrets masked and with invisible characters written out; how many secrets there were.
+/// A text with secrets masked and invisible characters written as escapes, and the number of secrets.
 ///
-/// In a diff, the lines of one side are looked at together, without their signs: a key goes over several lines.
+/// In a diff, the lines of one side are searched together, without their signs: a key may extend over several lines.
 pub(crate) fn for_person(text: &str) -> (String, usize) {
     let mut shown = String::new();
     let mut n_secrets = 0;
@@ -30,7 +30,7 @@ pub(crate) fn for_person(text: &str) -> (String, usize) {
     (shown, n_secrets)
 }
 
-/// All that is shown of a lesson, and what letting it in brings with it. A line of the lesson cannot pose as one of these.
+/// All shown fields of a lesson, and the effects of promoting it. A line of the lesson cannot look like one of these.
 pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     let mut fields = vec![("why it waits", why.to_owned())];
     let shown = ShownField::ALL.into_iter().filter(|field| field.adds_text(lesson));
@@ -71,12 +71,12 @@ fn sign_of(line: &str) -> Option<char> {
 fn masked(text: &str, n_secrets: &mut usize) -> String {
     let redactor = Redactor::shared();
     let found = redactor.find(text);
-    // Of the same secret twice there is one.
+    // A repeated secret counts once.
     *n_secrets += found.iter().filter_map(|secret| text.get(secret.range.clone())).collect::<BTreeSet<_>>().len();
     redactor.redact(text).chars().map(written_out).collect()
 }
 
-/// A character as it is, or written out where it is not seen or moves others.
+/// The character, or its escape if it is invisible or moves others.
 fn written_out(c: char) -> String {
     if matches!(c, '\n' | '\t') || (visible(c) == Some(c) && !matches!(c, '\u{ad}' | '\u{200c}')) {
         c.to_string()

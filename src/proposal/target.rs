@@ -1,8 +1,7 @@
-//! Which file a diff may touch (docs/spec/skills.md, 4.1-4.3): judged by its spelling, then by what is on disk.
+//! Which file a diff may change (docs/spec/skills.md, 4.1-4.3): decided by its spelling, then by the files on disk.
 //!
-//! A target is below a root that the host named: the memory folder, one file, or the root of skills. The root itself may be reached
-//! through links, since the host chose how to spell it; below it links are refused. From the moment a name is judged, only the
-//! resolved path is used.
+//! A target is below a root that the host named: the memory folder, one file, or the root of skills. The path of the root may
+//! contain links, since the host chose it; below it links are refused. After a name is checked, only the resolved path is used.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
 use crate::folder::Entry;
 
-/// Files that agents take instructions from where they find them, whatever the case.
+/// Names of files that agents read as instructions, compared without case.
 const INSTRUCTIONS: [&str; 14] = [
     "agent.md",
     "agents.md",
@@ -31,25 +30,25 @@ const INSTRUCTIONS: [&str; 14] = [
     "qwen.md",
     "warp.md",
 ];
-/// What lies in the root of a project.
+/// Entries of a project's root folder.
 const PROJECT_MARKS: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 /// Names that are devices on some systems, whatever follows the first dot.
 const DEVICES: [&str; 4] = ["aux", "con", "nul", "prn"];
-/// Bytes of one name in a path; file systems take no more.
+/// The maximum bytes of one name in a path, a limit of file systems.
 const MAX_NAME: usize = 255;
-/// Bytes of a path.
+/// The maximum bytes of a path.
 const MAX_PATH: usize = 4_000;
 /// The only file of a skill that can be patched.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// A place that the host named: as it spelled it, and where that is.
+/// A root that the host named: its spelling, and its resolved path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AllowedRoot {
     pub(crate) spelled: PathBuf,
     pub(crate) resolved: PathBuf,
 }
 
-/// Where proposals may lead.
+/// The roots that proposals may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AllowedRoots {
     pub(crate) memory: AllowedRoot,
@@ -58,29 +57,29 @@ pub(crate) struct AllowedRoots {
     pub(crate) skills: Vec<AllowedRoot>,
 }
 
-/// Whether a diff makes its file.
+/// Whether a diff creates its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Makes,
     Changes,
 }
 
-/// A target whose spelling is in order. What stands there is still to be seen.
+/// A target with a valid spelling. The files on disk are still to be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
-    /// The file below the resolved ground.
+    /// The file below the resolved root.
     pub(crate) path: PathBuf,
-    /// The paths from the first below the ground to the file.
+    /// The paths from the first entry below the root to the file.
     pub(crate) steps: Vec<PathBuf>,
-    /// Where the file's folder has to be once it is resolved.
+    /// The required path of the file's folder after links are resolved.
     pub(crate) folder: PathBuf,
     pub(crate) effect: Effect,
 }
 
-/// What was seen of a target.
+/// The entries on disk on the way to a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// What stands at each step.
+    /// The entry at each step.
     pub(crate) steps: Vec<Entry>,
     /// Where the folder of the file really is; none when there is none.
     pub(crate) folder: Option<PathBuf>,

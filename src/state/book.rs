@@ -1,4 +1,4 @@
-//! The playbook as a value, on which learning decides.
+//! The playbook as a value, the input of decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::config::UtilityPolicy;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 
-/// A lesson that a person removed; it is remembered so that it stays removed (docs/spec/playbook.md, 7).
+/// The record of a lesson that a person removed, so that it stays removed (docs/spec/playbook.md, 7).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Removed {
     pub(crate) id: LessonId,
@@ -35,19 +35,19 @@ pub enum ReviewReason {
     /// It may come from untrusted content; a person has to promote exactly this text.
     #[error("may come from untrusted content")]
     Tainted,
-    /// A person promoted it, and what is shown of it was changed since.
+    /// A person promoted it, and its shown text has changed since.
     #[error("it was changed after a person promoted it")]
     Changed,
     /// It is not confirmed by anything the user said.
     #[error("nothing that the user said confirms it")]
     Unevidenced,
-    /// A person said it, and may have meant this once only: the score is too low for it to be learned without review.
+    /// A person said it, but perhaps about the present task only: the score is too low for learning it without review.
     #[error("what the user said may hold for this session only")]
     Unsure,
-    /// It would replace a lesson that is hand-written or verified, or that is of another realm.
+    /// It would replace a lesson that is written by hand or verified, or that belongs to another realm.
     #[error("it would replace a lesson that a person backs or that belongs to another realm")]
     WouldSupersedeTrusted,
-    /// The playbook is full, and only hand-written or verified lessons could make room for this automatic one.
+    /// The playbook is full, and only lessons written by hand or verified could be evicted for this automatic one.
     #[error("only hand-written or verified lessons could make room for it")]
     WouldEvictTrusted,
 }
@@ -58,12 +58,12 @@ pub enum ReviewReason {
 pub struct Waiting {
     /// The lesson.
     pub lesson: Arc<Lesson>,
-    /// Why it waits.
+    /// Why it awaits review.
     pub reason: ReviewReason,
 }
 
 impl ReviewReason {
-    /// What a person has to decide before a lesson may be shown; nothing when it may, and when it is in quarantine.
+    /// Why a lesson needs review before it may be shown; none if it may be shown, or is quarantined.
     pub(crate) fn of(lesson: &Lesson) -> Option<Self> {
         if lesson.is_admitted() || lesson.is_quarantined() {
             return None;
@@ -78,17 +78,17 @@ pub(crate) struct Book {
     pub(crate) lessons: LessonsByTime,
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) removed: Vec<Removed>,
-    /// Lessons that version control brought and the user has not admitted. They are kept in the file, and used for nothing.
+    /// Lessons from version control that the user has not admitted. They are kept in the file, but not used.
     pub(crate) foreign: Vec<Arc<Lesson>>,
     /// Rows that are not lessons, kept as they are.
     pub(crate) unread: Vec<Value>,
-    /// Fingerprints of what was mined from sessions, so that a session that is read twice teaches once; the latest last.
+    /// Hashes of mined texts, so that a session that is read twice is learned once; the latest last.
     pub(crate) mined_texts: Vec<TextHash>,
     /// Suggestions that a person skipped.
     pub(crate) skips: Vec<SkippedSuggestion>,
-    /// Recalls that showed a lesson of a realm: the clock by which its lessons age.
+    /// The number of recalls per realm that showed a lesson of it; lessons age by this number.
     pub(crate) recalls: BTreeMap<Realm, u64>,
-    /// What evicted and pruned lessons had earned, the latest last.
+    /// The counts of evicted and pruned lessons, the latest last.
     pub(crate) evicted: Vec<Evicted>,
 }
 
@@ -106,16 +106,16 @@ pub struct SkippedSuggestion {
 
 /// The most fingerprints that are kept.
 const MAX_MINED_TEXTS: usize = 10_000;
-/// Hexadecimal digits by which a lesson can be named at least.
+/// The minimum number of hexadecimal digits of an id prefix.
 const MIN_ID_PREFIX: usize = 4;
 
 impl Book {
-    /// Recalls that showed a lesson of this realm.
+    /// The number of recalls that showed a lesson of this realm.
     pub(crate) fn recalls(&self, realm: &Realm) -> u64 {
         self.recalls.get(realm).copied().unwrap_or_default()
     }
 
-    /// Takes what is on record beside the lessons from an earlier book, where this one has nothing.
+    /// Copies the records other than lessons from an earlier book, where this one has none.
     pub(crate) fn keep_records_of(&mut self, earlier: &Self) {
         fn keep<T: Clone + Default + PartialEq>(own: &mut T, earlier: &T) {
             if *own == T::default() {
@@ -128,7 +128,7 @@ impl Book {
         keep(&mut self.evicted, &earlier.evicted);
     }
 
-    /// What a lesson of this book is worth now.
+    /// The present utility of a lesson of this book.
     pub(crate) fn utility(&self, policy: UtilityPolicy, lesson: &Lesson) -> f64 {
         utility::under(policy, lesson, self.recalls(&lesson.realm))
     }
@@ -146,7 +146,7 @@ impl Book {
         self.lessons.get(id)
     }
 
-    /// Replaces the lesson of the same id, or adds it, at its place in time.
+    /// Replaces the lesson with the same id, or adds it; sorted by time.
     pub(crate) fn put(&mut self, lesson: Lesson) {
         self.lessons.put(Arc::new(lesson));
     }
@@ -196,7 +196,7 @@ impl Book {
         }
     }
 
-    /// The lessons whose id begins like this, if it can be the beginning of one.
+    /// The lessons whose id has this prefix, if it is a valid one.
     fn beginning_with(&self, digits: &str) -> Vec<&Arc<Lesson>> {
         let is_digits = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
         if !is_digits || digits.len() < MIN_ID_PREFIX {
@@ -205,7 +205,7 @@ impl Book {
         self.lessons.iter().filter(|lesson| lesson.id.to_string().starts_with(digits)).collect()
     }
 
-    /// Remembers that a text was mined from a session. False when it was before.
+    /// Records that a text was mined from a session. False if it was recorded before.
     pub(crate) fn remember_mined(&mut self, fingerprint: TextHash) -> bool {
         if self.mined_texts.contains(&fingerprint) {
             return false;
@@ -221,14 +221,14 @@ impl Book {
         self.removed.iter().any(|removed| removed.text_hash == text_hash)
     }
 
-    /// Remembers that a person removed this lesson.
+    /// Records that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text_hash) = (lesson.id, lesson.text_hash());
         self.forget_evicted(&lesson);
         self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
     }
 
-    /// Forgets removals of this text, which was learned by hand again. True when there was one.
+    /// Deletes the removals of this text, because it was learned by hand again. True if there was one.
     pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
         let n_before = self.removed.len();
         self.removed.retain(|removed| removed.text_hash != text_hash);

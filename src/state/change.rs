@@ -1,4 +1,4 @@
-//! The record of what a decision changed, as rows of the archive: what `undo` works from.
+//! The record of a decision's changes, as rows of the archive, which `undo` reads.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 
-/// What a change did.
+/// The operation that made a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Action {
-    /// A lesson was learned, and something was replaced or evicted by it.
+    /// A lesson was learned, and another one was replaced or evicted.
     Learn,
-    /// The rows of a file came in, or await review.
+    /// The rows of a file were imported; they may await review.
     Import,
     Prune,
     Remove,
@@ -37,13 +37,13 @@ impl Action {
 pub(crate) struct Edit {
     pub(crate) id: LessonId,
     pub(crate) why: Why,
-    /// The row before: what was replaced or taken out. The text of a removal is not here, but with the removal only.
+    /// The row before a replacement or removal. The text of a lesson that a person removed is kept only with its removal.
     pub(crate) before: Option<Arc<Lesson>>,
-    /// The text after, where there is one.
+    /// The hash of the text afterwards, if there is one.
     pub(crate) after: Option<TextHash>,
     /// The lesson that was merged in.
     pub(crate) incoming: Option<Arc<Lesson>>,
-    /// The text that a removal took out.
+    /// The hash of a removed text.
     pub(crate) removed_text: Option<TextHash>,
 }
 
@@ -52,15 +52,15 @@ pub(crate) struct Edit {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Why {
     Inserted,
-    /// It was imported, and awaits review.
+    /// It was imported and awaits review.
     Awaiting,
     Merged,
     Evicted,
     Pruned,
     Removed,
-    /// Another lesson took its place.
+    /// Another lesson replaced it.
     Superseded,
-    /// It awaited review, and there was no more room.
+    /// It awaited review, and was dropped because the list was full.
     Unreviewed,
     /// It awaited review, and a person dismissed it.
     Dismissed,
@@ -68,7 +68,7 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// True for what a person removed.
+    /// True for a removal by a person.
     pub(crate) fn is_removal(self) -> bool {
         matches!(self, Self::Removed | Self::Dismissed)
     }
@@ -94,7 +94,7 @@ impl Edit {
         Self { id: lesson.id, why, before: Some(lesson), after: None, incoming: None, removed_text: None }
     }
 
-    /// A removal: the archive gets the id and the hash, never the text.
+    /// A removal: the archive contains the id and the hash, never the text.
     pub(crate) fn removed(why: Why, lesson: &Lesson) -> Self {
         let removed_text = Some(lesson.text_hash());
         Self { id: lesson.id, why, before: None, after: None, incoming: None, removed_text }
@@ -105,7 +105,7 @@ impl Edit {
     }
 }
 
-/// A change that is recorded: something was replaced or taken out.
+/// A recorded change: a lesson was replaced or removed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Change {
     pub(crate) id: ChangeId,
@@ -116,7 +116,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// True when both changed one lesson. What only came to await review changed none.
+    /// True if both changed the same lesson. Putting a lesson into review changes none.
     pub(crate) fn touches(&self, other: &Self) -> bool {
         let is_lesson = |edit: &&Edit| edit.why != Why::Awaiting;
         let mut edits = self.edits.iter().filter(is_lesson);

@@ -1,4 +1,4 @@
-//! The index that learning searches for duplicates: titles, vectors of whole texts, ranks; carried over from state to state.
+//! The index that learning searches for duplicates: titles, vectors of whole texts, ranks; updated from state to state.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
 use crate::lexical::bare_words;
 use crate::sorted_blocks::SortedBlocks;
 
-/// Built from a state of the playbook, and updated to another by what differs. Clones share everything.
+/// Built from a state of the playbook, and updated to another one by the difference. Clones share everything.
 #[derive(Clone, Debug)]
 pub(crate) struct DedupIndex {
     dedup: DedupPolicy,
@@ -35,7 +35,7 @@ impl DedupIndex {
         }
     }
 
-    /// Updates the index to another state. `vector_of` returns the vector of a whole text where it is known.
+    /// Updates the index to another state. `vector_of` returns the vector of a whole text, if it is known.
     pub(crate) fn follow(&mut self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
         for changed in self.lessons.changed(lessons) {
             self.replace(&changed, vector_of);
@@ -43,7 +43,7 @@ impl DedupIndex {
         self.lessons = lessons.clone();
     }
 
-    /// Records that it was updated to this state, lesson by lesson.
+    /// Records that the index was updated to this state lesson by lesson.
     pub(crate) fn set_lessons(&mut self, lessons: &LessonsByTime) {
         self.lessons = lessons.clone();
     }
@@ -93,7 +93,7 @@ impl DedupIndex {
         self.titles.iter_from(move |row| row.0.cmp(&title)).take_while(move |row| row.0 == title).map(|row| row.1)
     }
 
-    /// Adds the vectors of whole texts that have become known since, in these realms.
+    /// Adds newly known vectors of whole texts in these realms.
     pub(crate) fn complete(&mut self, realms: &[Realm], vector_of: &VectorOf<'_>) {
         for lesson in self.unknown(realms) {
             if let Some(vector) = vector_of(&lesson.whole_text()) {
@@ -127,7 +127,7 @@ fn has_same_whole(one: &Lesson, other: &Lesson) -> bool {
         == (&other.trigger, &other.anti_pattern, &other.correct_pattern)
 }
 
-/// A hash of realm, and of the bare words of task and trigger.
+/// A hash of the realm and of the normalised words of task and trigger.
 fn title(lesson: &Lesson) -> TextHash {
     let words = |text: &str| bare_words(text).collect::<Vec<_>>().join(" ");
     TextHash::of(&[&lesson.realm.project, &lesson.realm.role, &words(&lesson.task), &words(&lesson.trigger)])

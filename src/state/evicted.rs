@@ -1,5 +1,5 @@
-//! What a lesson had earned when it was evicted or pruned, so that it gets it back when it is learned again
-//! (docs/spec/playbook.md, 4.3).
+//! The counts of evicted and pruned lessons, which are restored when such a lesson is learned again (docs/spec/playbook.md,
+//! 4.3).
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Book;
 use crate::lesson::{Lesson, TextHash};
 
-/// The lessons that are remembered, as a multiple of a realm's capacity.
+/// The maximum number of records, as a multiple of a realm's capacity.
 const PER_CAPACITY: usize = 8;
 
-/// At most so many are remembered, whatever the capacity.
+/// The maximum number of records, whatever the capacity.
 const MAX: usize = 10_000;
 
-/// What one lesson had earned. Written as a line of numbers, for there may be many.
+/// The counts of one lesson. Written as a line of numbers, since there may be many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Evicted {
-    /// Of its realm, trigger and solution, whatever their case and punctuation.
+    /// The hash of its realm, trigger and solution, without case and punctuation.
     text: TextHash,
     retrievals: u64,
     helpful: u64,
@@ -40,7 +40,7 @@ impl Evicted {
     }
 }
 
-/// Lessons with the same words at the same places in the same realm are the same.
+/// Lessons with the same words in the same fields and realm are the same.
 fn text(lesson: &Lesson) -> TextHash {
     let is_mark = |c: char| ".,;:!?\"'`".contains(c);
     let plain = |text: &str| {
@@ -56,7 +56,7 @@ fn text(lesson: &Lesson) -> TextHash {
 }
 
 impl Book {
-    /// Remembers what a lesson had earned. Of more than eight times the capacity the oldest are forgotten.
+    /// Records the counts of a lesson. Beyond eight times the capacity, the oldest records are dropped.
     pub(crate) fn remember_evicted(&mut self, lesson: &Lesson, capacity: usize) {
         let evicted = Evicted::of(lesson);
         self.evicted.retain(|other| other.text != evicted.text);
@@ -66,8 +66,8 @@ impl Book {
         self.evicted.drain(..excess);
     }
 
-    /// A lesson that is learned: its age begins, or continues where the same lesson was evicted. Only counts come back, no mark
-    /// and no trust.
+    /// Sets the age of a lesson that is learned: it starts at zero, or continues if the same lesson was evicted. Only counts
+    /// are restored, not marks or trust.
     pub(crate) fn begin(&mut self, lesson: &mut Lesson) {
         let recalls = self.recalls(&lesson.realm);
         (lesson.learned_at_recall, lesson.shown_at_recall) = (recalls, recalls);
@@ -81,7 +81,7 @@ impl Book {
         lesson.learned_at_recall = earned.learned_at.min(recalls);
     }
 
-    /// Forgets what a lesson had earned: a person removed it.
+    /// Drops the counts of a lesson, because a person removed it.
     pub(crate) fn forget_evicted(&mut self, lesson: &Lesson) {
         let text = text(lesson);
         self.evicted.retain(|evicted| evicted.text != text);

@@ -1,4 +1,4 @@
-//! Small numbers for lessons. An index takes memory by the largest number, so freed numbers are reused.
+//! Small numbers for lessons. The memory of an index depends on the largest number, so freed numbers are reused.
 
 use super::pieces::{Pieces, StoredPieces};
 use crate::lesson::LessonId;
@@ -28,7 +28,7 @@ impl<T: Clone> IdMap<T> {
         self.numbers.find(|row| row.0.cmp(&id)).map(|row| row.1).filter(|number| self.is_number(*number))
     }
 
-    /// Numbers that are in use or were. Only a damaged file leads to others.
+    /// How many numbers are or were in use. Only a damaged file contains others.
     pub(super) fn n_numbers(&self) -> usize {
         self.numbers.len() + self.free.len()
     }
@@ -41,7 +41,7 @@ impl<T: Clone> IdMap<T> {
         self.rows.find(|row| row.0.cmp(&number)).map(|row| &row.1)
     }
 
-    /// Adds or replaces the row of a lesson; its number, which stays the same while the lesson is here.
+    /// Adds or replaces the row of a lesson. Returns its number, which does not change until the lesson is removed.
     pub(crate) fn put(&mut self, id: LessonId, row: T) -> u32 {
         let number = self.number(id).unwrap_or_else(|| {
             let number = self.free.pop().unwrap_or_else(|| u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));

@@ -1,14 +1,14 @@
-//! A value that is built when it is first needed, and carried over to the next states from then on.
+//! A value that is built when it is first needed, and updated from state to state afterwards.
 
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-/// Readers wait only as long as it takes to copy a pointer, except for those that need a value that is not built yet.
+/// Readers wait only while a pointer is copied, except for those that need a value that is not built yet.
 #[derive(Debug)]
 pub(crate) struct Lazy<T> {
     made: RwLock<Option<Arc<T>>>,
-    /// One thread builds at a time: the others would build the same.
+    /// One thread builds at a time; the others would build the same value.
     maker: Mutex<()>,
 }
 
@@ -29,10 +29,10 @@ impl<T> Lazy<T> {
         self.made.read().clone()
     }
 
-    /// The value, if it is ready; otherwise what `make` makes of it.
+    /// The value if it is built; otherwise `make` builds it.
     ///
     /// # Errors
-    /// Those of `make`; the value stays as it was.
+    /// The errors of `make`; the value is unchanged then.
     pub(crate) fn get_or_make<E>(
         &self,
         is_ready: impl Fn(&T) -> bool,

@@ -1,4 +1,4 @@
-//! The vector of one text of each lesson that may be shown, carried over from state to state.
+//! The vectors of one text of each lesson that may be shown, updated from state to state.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::recall_index::seen;
 use crate::config::RetrievalRule;
 use crate::lesson::{Lesson, LessonId, Realm};
 
-/// Which text of a lesson a query is compared with.
+/// The text of a lesson that a query is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmbeddedText {
     Trigger,
@@ -47,7 +47,7 @@ impl EmbeddedText {
 }
 
 impl LessonVectors {
-    /// With the vectors that are known.
+    /// Built with the known vectors.
     pub(super) fn new(
         text: EmbeddedText,
         config: &IndexConfig,
@@ -86,7 +86,7 @@ impl LessonVectors {
         self.vectors.dimension().is_none_or(|found| found == dimension)
     }
 
-    /// True when it knows every vector, of this dimension.
+    /// True if every vector is known, with this dimension.
     pub(super) fn is_complete(&self, dimension: usize) -> bool {
         self.is_of(dimension) && self.vectors.unknown().next().is_none()
     }
@@ -96,7 +96,7 @@ impl LessonVectors {
         self.vectors.unknown().filter_map(|id| Some(self.text.of(self.lessons.get(id)?))).collect()
     }
 
-    /// Adds the vectors that have become known since.
+    /// Adds newly known vectors.
     pub(super) fn complete(&mut self, vector_of: &VectorOf<'_>) {
         let unknown: Vec<LessonId> = self.vectors.unknown().collect();
         for lesson in unknown.into_iter().filter_map(|id| self.lessons.get(id)) {
@@ -106,7 +106,7 @@ impl LessonVectors {
         }
     }
 
-    /// The nearest that a request from this realm sees, and the kind of index that searched them.
+    /// The nearest lessons that this realm sees, and the kind of index that searched them.
     pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
         self.vectors.nearest(&seen(realm), query, k)
     }
@@ -121,12 +121,12 @@ impl LessonVectors {
         self.vectors.is_damaged()
     }
 
-    /// False where they are not complete; what was written then is of no use.
+    /// False if they are not complete; the written pieces are useless then.
     pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         self.vectors.write(pieces)
     }
 
-    /// What [`LessonVectors::write`] wrote for these lessons.
+    /// Reads what [`LessonVectors::write`] wrote for these lessons.
     pub(super) fn read(
         text: EmbeddedText,
         lessons: &LessonsByTime,

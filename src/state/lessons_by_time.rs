@@ -1,4 +1,4 @@
-//! The lessons, newest first, and by id. Clones share them.
+//! The lessons, sorted newest first and indexed by id. Clones share them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::sorted_blocks::SortedBlocks;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LessonsByTime {
     lessons: SortedBlocks<Arc<Lesson>>,
-    /// The time under which each one is sorted.
+    /// The time by which each one is sorted.
     times: SortedBlocks<(LessonId, DateTime<FixedOffset>)>,
 }
 
-/// A lesson before and after a change; at least one of the two is there.
+/// A lesson before and after a change; at least one of the two exists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) before: Option<Arc<Lesson>>,
@@ -45,7 +45,7 @@ impl LessonsByTime {
         self.lessons.find(|lesson| place(lesson, time, id))
     }
 
-    /// Adds a lesson at its place in time, or replaces the one of the same id; returns what it replaced.
+    /// Adds a lesson, or replaces the one with the same id. Returns the replaced one.
     pub(crate) fn put(&mut self, lesson: Arc<Lesson>) -> Option<Arc<Lesson>> {
         let (id, time) = (lesson.id, lesson.timestamp);
         let replaced = self.take(id);
@@ -67,12 +67,12 @@ impl LessonsByTime {
         }
     }
 
-    /// What a newer state changed, in the order of ids. Lessons that both states share are skipped by pointer; those of a file
-    /// that was read again are compared.
+    /// The changes to a newer state, in the order of ids. Lessons shared by both states are skipped by pointer comparison;
+    /// those of a file that was read again are compared by value.
     pub(crate) fn changed(&self, newer: &Self) -> Vec<Changed> {
         let is_same = |one: &Arc<Lesson>, other: &Arc<Lesson>| Arc::ptr_eq(one, other) || one == other;
         let differing = self.lessons.differing(&newer.lessons, |one, other| one.newest_first(other), is_same);
-        // A lesson whose time changed is in two places.
+        // A lesson whose time changed is in two positions.
         let mut changed: BTreeMap<LessonId, Changed> = BTreeMap::new();
         for (before, after) in differing {
             if let Some(before) = before {
@@ -90,7 +90,7 @@ impl LessonsByTime {
         pieces.push_rows(&self.times);
     }
 
-    /// What [`LessonsByTime::write`] wrote. A lesson is decoded when it is asked for.
+    /// Reads what [`LessonsByTime::write`] wrote. A lesson is decoded on demand.
     pub(crate) fn read(pieces: &mut StoredPieces<'_>) -> Option<Self> {
         let stored = Self { lessons: pieces.rows()?, times: pieces.rows()? };
         (stored.lessons.len() == stored.times.len()).then_some(stored)

@@ -1,4 +1,4 @@
-//! What learning and recall both read: the playbook as a value, with the indexes that are carried on from state to state.
+//! The state that learning and recall read: the playbook as a value, and its indexes, which are updated from state to state.
 
 pub(crate) mod book;
 pub(crate) mod change;

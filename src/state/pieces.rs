@@ -1,18 +1,18 @@
-//! The indexes of a state as pieces of bytes, one after the other. Whoever keeps them checks them for damage, but for those that are
+//! The serialised indexes of a state: byte strings in a fixed order. Their owner checks them for damage, except those that are
 //! checked by row.
 
 use std::borrow::Cow;
 
 use crate::sorted_blocks::{SortedBlocks, StoredBytes, StoredRow, codec};
 
-/// Pieces to be kept.
+/// Pieces to be stored.
 #[derive(Default)]
 pub(crate) struct Pieces<'a>(pub(crate) Vec<Piece<'a>>);
 
-/// A piece made of parts that follow each other.
+/// A piece made of consecutive parts.
 pub(crate) struct Piece<'a> {
     pub(crate) parts: Vec<Cow<'a, [u8]>>,
-    /// True where whoever reads it compares its rows with checksums of their own.
+    /// True if each row has a checksum that is checked when the row is read.
     pub(crate) is_checked_by_row: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Pieces<'a> {
         self.push(bincode::encode_to_vec(value, codec()).unwrap_or_default());
     }
 
-    /// The pieces as if they had been kept.
+    /// The pieces as if they had been stored.
     #[cfg(test)]
     pub(crate) fn into_stored(self) -> impl Iterator<Item = StoredBytes> {
         self.0.into_iter().map(|piece| std::sync::Arc::new(piece.parts.concat()) as StoredBytes)
@@ -41,7 +41,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Pieces that were kept, in their order. A piece that is missing or damaged ends them.
+/// Stored pieces in their order. They end at a piece that is missing or damaged.
 pub(crate) struct StoredPieces<'a>(pub(crate) &'a mut dyn Iterator<Item = StoredBytes>);
 
 impl StoredPieces<'_> {

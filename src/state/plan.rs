@@ -10,19 +10,19 @@ use crate::lesson::{ChangeId, Lesson, TextHash};
 /// What a commit writes. It begins as the present book, without changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The book as it will be.
+    /// The book after the commit.
     pub(crate) book: Book,
-    /// What was replaced or taken out, for the archive.
+    /// The changes for the archive.
     pub(crate) changes: Vec<Change>,
     /// True when a person removed a text: its vectors are dropped too.
     pub(crate) forgets_vectors: bool,
     /// The duplicate index of `book`, from a stage that kept it up to date.
     pub(crate) dedup: Option<DedupIndex>,
-    /// A lesson whose words are to leave every file.
+    /// A lesson whose texts are to be deleted from every file.
     pub(crate) forgotten: Option<Box<Lesson>>,
-    /// True when a person accepts what was edited in the file.
+    /// True if a person accepts the edits in the file.
     pub(crate) accepts_edits: bool,
-    /// The playbook file is written, however large, and the log begins anew.
+    /// True to write the playbook file, however large, and a new log.
     pub(crate) writes_file: bool,
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
@@ -55,14 +55,14 @@ impl Plan {
         }
     }
 
-    /// Records what was replaced or taken out, as one change.
+    /// Records these edits as one change.
     pub(crate) fn record(&mut self, action: Action, edits: Vec<Edit>) -> ChangeId {
         let id = self.next_change();
         self.changes.push(Change { id, at: self.now, action, undoes: None, edits });
         id
     }
 
-    /// Records what taking a change back replaced or took out.
+    /// Records the edits of an undo.
     pub(crate) fn record_undo(&mut self, undone: ChangeId, edits: Vec<Edit>) -> ChangeId {
         let id = self.next_change();
         self.changes.push(Change { id, at: self.now, action: Action::Undo, undoes: Some(undone), edits });

@@ -1,7 +1,8 @@
 //! The lessons of each realm by utility, kept in order from state to state (docs/spec/playbook.md, 3.6, 4).
 //!
-//! What is kept in order depends on the lesson alone: its rank changes only when it does. Values that age with recalls do not, so
-//! under that policy all lessons of a kind are of one utility here, and a trim computes their values.
+//! The stored order depends on the lesson alone: its rank changes only when the lesson does. Utilities that age with recalls
+//! change by themselves. Under that policy all lessons of a kind have the same utility here, and a trim computes the actual
+//! values.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub(crate) struct Ranking {
 pub(crate) struct Ranks {
     by_hand: SortedBlocks<Rank>,
     checked: SortedBlocks<Rank>,
-    /// The lessons that nobody backs.
+    /// The lessons without backing.
     others: SortedBlocks<Rank>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Rank {
     uses: Uses,
 }
 
-/// What the value of a lesson that ages with recalls is made of. It does not count for the order.
+/// The inputs of a utility that ages with recalls. They do not affect the order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Uses {
     retrievals: u64,
@@ -48,7 +49,7 @@ struct Uses {
 }
 
 impl Rank {
-    /// What it is worth after so many recalls of its realm, under [`UtilityPolicy::Aging`].
+    /// Its utility after this many recalls of its realm, under [`UtilityPolicy::Aging`].
     pub(crate) fn aged(&self, recalls: u64) -> f64 {
         let Uses { retrievals, helpful, harmful, learned_at_recall, shown_at_recall } = self.uses;
         let since_learned = recalls.saturating_sub(learned_at_recall);
@@ -120,12 +121,12 @@ impl Ranking {
         Rank { verified: lesson.verified, utility, id: lesson.id, uses }
     }
 
-    /// Whether the order has to be computed when it is asked for.
+    /// Whether the order has to be computed on demand.
     pub(crate) fn ages(&self) -> bool {
         matches!(self.policy, UtilityPolicy::Aging)
     }
 
-    /// The realms, and what is known of each lesson beside its place.
+    /// The realms, and the inputs of each lesson's utility.
     #[cfg(test)]
     pub(crate) fn told(&self) -> (&BTreeMap<Realm, Ranks>, Vec<String>) {
         let ranks = self.realms.values().flat_map(|ranks| ranks.in_any_order(Backing::ByHand));
@@ -142,7 +143,7 @@ impl Ranks {
         self.with(lesson.backing()).find(|other| other.cmp(rank)).is_some()
     }
 
-    /// Those of at most this backing.
+    /// Lessons with at most this backing.
     pub(crate) fn in_any_order(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
         Self::kinds(backing).flat_map(|kind| self.with(kind).iter())
     }
@@ -151,7 +152,7 @@ impl Ranks {
         [Backing::Nobody, Backing::Checked, Backing::ByHand].into_iter().filter(move |kind| *kind <= backing)
     }
 
-    /// The same, in the order in which they are evicted.
+    /// Lessons with at most this backing, in the order in which they are evicted.
     pub(crate) fn up_to(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
         let mut sorted: Vec<_> = Self::kinds(backing).map(|kind| self.with(kind).iter().peekable()).collect();
         std::iter::from_fn(move || {

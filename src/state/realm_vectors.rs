@@ -1,4 +1,4 @@
-//! One vector per lesson, and the nearest of them: one index per realm, carried over from state to state.
+//! One vector per lesson, and nearest-neighbour search: one index per realm, updated from state to state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ struct RealmIndex {
     vectors: VectorIndex,
 }
 
-/// Returns the vector of a text where it is known.
+/// Returns the vector of a text, if it is known.
 pub(crate) type VectorOf<'a> = dyn Fn(&str) -> Option<UnitVector> + 'a;
 
 /// A lesson and the cosine distance of its vector.
@@ -43,12 +43,12 @@ impl RealmVectors {
         Self { config, realms: Arc::default(), unknown: SortedBlocks::default() }
     }
 
-    /// Components of the vectors; `None` before the first.
+    /// The dimension of the vectors; `None` before the first one.
     pub(crate) fn dimension(&self) -> Option<usize> {
         self.realms.values().find_map(|index| index.vectors.dimension())
     }
 
-    /// Adds a lesson or replaces its vector. Without a vector it is remembered as unknown, and not found.
+    /// Adds a lesson or replaces its vector. Without a vector it is recorded as unknown, and not found.
     ///
     /// A vector of another length than the others comes from another model: the others become unknown.
     pub(crate) fn put(&mut self, realm: &Realm, id: LessonId, vector: Option<&UnitVector>) {
@@ -74,7 +74,7 @@ impl RealmVectors {
         }
     }
 
-    /// Removes a lesson, known or not.
+    /// Removes a lesson, whether its vector is known or not.
     pub(crate) fn take(&mut self, realm: &Realm, id: LessonId) {
         self.unknown.remove(&id);
         if self.realms.get(realm).is_none_or(|index| index.ids.number(id).is_none()) {
@@ -128,7 +128,7 @@ impl RealmVectors {
         self.realms.values().any(|index| index.vectors.is_damaged())
     }
 
-    /// False where some vector is not known, or the machine keeps none; what was written then is of no use.
+    /// False if some vector is unknown, or the machine cannot store them; the written pieces are useless then.
     pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
         self.unknown.is_empty() && self.realms.values().all(|index| index.write(pieces))
@@ -157,7 +157,7 @@ impl RealmVectors {
         }
     }
 
-    /// Everything that it knows.
+    /// All known vectors.
     #[cfg(test)]
     pub(crate) fn known(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
         let rows = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
@@ -197,7 +197,7 @@ impl RealmIndex {
         let keys = pieces.next()?;
         let keys = keys.as_ref().as_ref().as_chunks().0.iter().map(|key| u32::from_le_bytes(*key));
         let keys: Vec<Option<u32>> = keys.map(|key| (key != u32::MAX).then_some(key)).collect();
-        // The index takes memory by the largest.
+        // The memory of the index depends on the largest key.
         if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
             return None;
         }
@@ -211,7 +211,7 @@ impl RealmIndex {
         Some(Self { ids, vectors })
     }
 
-    /// Adds the `k` nearest and, where the search is exact, all that are as far as the last of them.
+    /// Adds the `k` nearest and, if the search is exact, all at the same distance as the last of them.
     fn nearest(&self, query: &UnitVector, k: usize, found: &mut Vec<Near>) -> IndexKind {
         let n_all = self.vectors.len();
         let k = k.min(n_all);

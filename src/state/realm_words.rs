@@ -1,4 +1,4 @@
-//! The words of lessons that may be shown, by field and realm, carried over from state to state.
+//! The words of lessons that may be shown, by field and realm, updated from state to state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::recall_index::seen;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes, WordQuery, WordScore};
 
-/// An index of words per realm. How rare a word is, is counted over the lessons in sight of a request alone.
+/// An index of words per realm. Document frequencies are counted only over the lessons that a request sees.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RealmWords {
     /// The lessons it is built from.
@@ -25,7 +25,7 @@ struct RealmIndex {
     index: FieldIndex,
 }
 
-/// A query's scores of all lessons in sight.
+/// The scores of all lessons that a request sees.
 pub(crate) struct ScoredWords<'a> {
     query: WordQuery,
     realms: Vec<ScoredRealm<'a>>,
@@ -111,7 +111,7 @@ impl RealmWords {
         }
     }
 
-    /// What [`RealmWords::write`] wrote for these lessons.
+    /// Reads what [`RealmWords::write`] wrote for these lessons.
     pub(super) fn read(lessons: &LessonsByTime, pieces: &mut StoredPieces<'_>) -> Option<Self> {
         let names: Vec<(String, String)> = pieces.value()?;
         let mut realms = BTreeMap::new();
@@ -154,13 +154,13 @@ impl RealmIndex {
 }
 
 impl ScoredWords<'_> {
-    /// How many lessons are in sight.
+    /// The number of lessons that the request sees.
     pub(crate) fn n_in_sight(&self) -> usize {
         self.realms.iter().map(|scored| scored.index.index.len()).sum()
     }
 
-    /// The `k` lessons that share most with the query, best first, ties by id; only such that share a word, unless all in sight
-    /// are wanted.
+    /// The `k` lessons with the best word scores, best first, ties by id. Lessons without a shared word are included only if
+    /// all visible lessons are requested.
     pub(crate) fn best(&self, k: usize) -> Vec<LessonId> {
         if self.n_in_sight() <= k {
             return self.realms.iter().flat_map(|scored| scored.index.ids.ids()).copied().collect();
@@ -181,13 +181,13 @@ impl ScoredWords<'_> {
         best.into_iter().take(k).map(|(_, id)| id).collect()
     }
 
-    /// How the words of one lesson answer the query.
+    /// The word score of one lesson.
     pub(crate) fn score(&self, lesson: &Lesson) -> WordScore {
         let of_lesson = |(scored, number): (&ScoredRealm<'_>, u32)| scored.scores.get(number as usize).copied();
         self.place(lesson).and_then(of_lesson).unwrap_or_default()
     }
 
-    /// BM25F of one lesson over character n-grams.
+    /// The BM25F score of one lesson over character n-grams.
     pub(crate) fn grams(&self, lesson: &Lesson) -> f32 {
         self.place(lesson).map_or(0.0, |(scored, number)| self.query.grams(&scored.index.index, number))
     }
@@ -198,7 +198,7 @@ impl ScoredWords<'_> {
     }
 }
 
-/// The texts of a lesson that are searched, the heavier ones first. A text that is there twice counts once.
+/// The searched texts of a lesson, larger weights first. A repeated text counts once.
 fn fields(lesson: &Lesson) -> Vec<Field<'_>> {
     let fields = [
         (&lesson.trigger, 3.0, 10.0),

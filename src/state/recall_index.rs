@@ -1,4 +1,4 @@
-//! The indexes that recall searches, built when they are first needed and carried over from then on.
+//! The indexes that recall searches, built when first needed and updated afterwards.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! Decisions in files of the user's state, one file for each folder.
+//! Trust decisions in files of the user's state, one file per folder.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::folder::disk::RealDisk;
 use crate::folder::{Access, Folder, JsonFile, JsonRecord};
 use crate::hash::TextHash;
 
-/// A store in a directory that only its user can read and write. It is made by the first decision, with mode 0700 where there are
-/// modes. A record that cannot be read counts as none, and goes to quarantine when the folder is trusted again.
+/// A store in a directory that only its user can read and write. The first decision creates it, with mode 0700 on Unix. An
+/// unreadable record counts as none, and goes to quarantine when the folder is trusted again.
 #[derive(Clone, Debug)]
 pub struct FileTrustStore {
     directory: PathBuf,
 }
 
-/// A record, as it is written.
+/// The file of a record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct TrustFile {
@@ -28,7 +28,7 @@ struct TrustFile {
     path: String,
     reach: Reach,
     admitted: BTreeSet<TextHash>,
-    /// What a later version of this program put there.
+    /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }

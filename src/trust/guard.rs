@@ -13,19 +13,19 @@ use crate::folder::disk::Disk;
 use crate::folder::{Access, Entry, Folder, Name};
 use crate::hash::TextHash;
 
-/// What keeps a private folder out of a repository.
+/// The file that keeps a private folder out of a repository.
 const IGNORE: &str = ".gitignore";
-/// What may be in a folder that nobody has written a memory to yet.
+/// The files that a folder without a memory may contain.
 const HARMLESS: [&str; 2] = [IGNORE, "lock"];
 
-/// What the host decided by itself.
+/// A decision by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Trusted,
     Untrusted,
 }
 
-/// How a host asks for trust.
+/// The trust settings of a builder.
 #[derive(Clone, Default)]
 pub(crate) struct TrustRequest {
     /// Without one, and without a decision, the path that the host named is trusted.
@@ -35,29 +35,29 @@ pub(crate) struct TrustRequest {
     pub(crate) sharing: Sharing,
 }
 
-/// What a handle may use of its folder, and where it records what its user writes.
+/// Which parts of its folder a handle may use, and where it records what its user writes.
 pub(crate) struct Guard {
     standing: Standing,
     store: Option<Arc<dyn TrustStore>>,
     tracking: Tracking,
-    /// True where the user's decision is about the whole folder, whatever is in it.
+    /// True if the user's decision covers the whole folder, whatever is in it.
     is_whole: bool,
-    /// The folder, where the store knows it.
+    /// The folder's identity, if the store knows it.
     known: RwLock<Option<FolderIdentity>>,
     admitted: RwLock<BTreeSet<TextHash>>,
 }
 
-/// What a folder looks like from outside.
+/// The state of a folder before it is trusted.
 enum Found {
-    /// There is none, or nothing is in it.
+    /// It is missing or empty.
     Fresh,
     Identified(FolderIdentity),
-    /// It has no id, or something that is not one.
+    /// It has no valid id.
     Nameless,
 }
 
 impl TrustRequest {
-    /// Opens a folder, as far as it is trusted. One that is unknown is closed: no file of it is read or written.
+    /// Opens a folder as far as it is trusted. An unknown folder is closed: no file of it is read or written.
     pub(crate) fn open(self, path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<(Folder, Guard)> {
         if self.decision == Some(Decision::Untrusted) {
             return Ok((Folder::open(path, disk, Access::ReadOnly)?.closed(), self.guard(Standing::Unknown)));
@@ -82,7 +82,7 @@ impl TrustRequest {
         let guard = match found {
             Found::Identified(identity) => self.ask(&identity, store.as_ref()),
             _ if self.decision == Some(Decision::Trusted) => self.guard(Standing::Trusted),
-            // Whatever appears in it while the handle is open is not the user's.
+            // Files that appear in it while the handle is open are not the user's.
             Found::Fresh => self.guard(Standing::TextByText),
             Found::Nameless => self.guard(Standing::Unknown),
         };
@@ -105,7 +105,7 @@ impl TrustRequest {
         }
     }
 
-    /// What the store knows of a folder. One that version control has been seen to write to is recorded as such.
+    /// The store's decision about a folder. If version control writes to the folder, that is recorded.
     fn ask(&self, folder: &FolderIdentity, store: &dyn TrustStore) -> Guard {
         let record = store.find(folder).unwrap_or_else(|error| {
             tracing::warn!(%error, "it is not known whether the folder is trusted");
@@ -130,11 +130,11 @@ impl TrustRequest {
         }
     }
 
-    /// Makes a new folder known, then gives it its id: a crash in between leaves an empty folder.
+    /// Records a new folder in the store, then writes its id: a crash in between leaves an empty folder.
     fn make(&self, folder: &Folder, store: &dyn TrustStore) -> Result<FolderIdentity> {
         let _lock = folder.lock()?;
         match look(folder) {
-            // Another process was faster.
+            // Another process has done it first.
             Found::Identified(identity) => return Ok(identity),
             Found::Nameless => return Err(FolderError::NotTrusted { path: folder.path().to_owned() }),
             Found::Fresh => {}
@@ -166,7 +166,7 @@ impl Guard {
         self.standing
     }
 
-    /// Reads again what the user has admitted: another process may have admitted more.
+    /// Reads the user's decisions again: another process may have admitted more.
     pub(crate) fn refresh(&self) -> Result<()> {
         let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
         let record = store.find(&folder)?;
@@ -174,7 +174,7 @@ impl Guard {
         Ok(())
     }
 
-    /// True when a text may be used. Its hash is made only where it matters.
+    /// True if a text may be used. Its hash is computed only if needed.
     pub(crate) fn admits(&self, text: impl FnOnce() -> TextHash) -> bool {
         match self.standing {
             Standing::Trusted => true,
@@ -188,18 +188,17 @@ impl Guard {
         self.admitted.read().contains(&text)
     }
 
-    /// True for a text that the user has neither written nor admitted, alone or with the folder.
+    /// True for a text that the user has neither written nor admitted, neither by itself nor with the folder.
     pub(crate) fn awaits(&self, text: TextHash) -> bool {
         !self.is_whole && !self.has(text)
     }
 
-    /// True when what the user writes is recorded.
+    /// True if the user's own texts are recorded.
     pub(crate) fn is_recording(&self) -> bool {
         self.known.read().is_some()
     }
 
-    /// Records what the user wrote, before it is written. A crash in between leaves nothing that a stranger could use: nobody else
-    /// has this text.
+    /// Records the user's texts before they are written. A crash in between is harmless: no one else has these texts.
     pub(crate) fn note(&self, texts: &[TextHash]) -> Result<()> {
         let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
         let new: Vec<TextHash> = texts.iter().copied().filter(|text| !self.has(*text)).collect();
@@ -210,7 +209,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Makes the folder known with these texts; one without an id gets one.
+    /// Records the folder as trusted with these texts; a folder without an id gets one.
     pub(crate) fn trust(&self, folder: &Folder, texts: &[TextHash]) -> Result<FolderIdentity> {
         let store = self.store.as_ref().ok_or_else(|| FolderError::NoTrustStore { path: folder.path().to_owned() })?;
         let id = match identity::read(folder.files())? {

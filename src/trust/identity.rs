@@ -16,7 +16,7 @@ pub(super) const ID: &str = "id";
 /// The length of an id, as text.
 const ID_BYTES: usize = 36;
 
-/// The id of a folder: random, so that a folder that takes the place of another one has another.
+/// The random id of a folder. A folder that replaces another one has a different id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolderId(Uuid);
 
@@ -35,7 +35,7 @@ impl fmt::Display for FolderId {
 impl FromStr for FolderId {
     type Err = &'static str;
 
-    /// Exactly the text that is written, and no other spelling of it.
+    /// Accepts only the canonical spelling.
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         let id = text.parse().map(Self).ok().filter(|id| id.to_string() == text);
         id.ok_or("a folder's id is a UUID in lower case")
@@ -48,13 +48,14 @@ impl Serialize for FolderId {
     }
 }
 
-/// A memory folder as a user's state knows it. A copy at another path is another folder, and so is another one at its path.
+/// A memory folder as recorded in a user's state. A copy at another path has another identity, and so has another folder at the
+/// same path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub struct FolderIdentity {
     /// Its id.
     pub id: FolderId,
-    /// Where it is: absolute and without links.
+    /// Its path: absolute and without links.
     pub path: PathBuf,
 }
 
@@ -63,16 +64,16 @@ impl FolderIdentity {
         Self { id, path: folder.path().to_owned() }
     }
 
-    /// A short name for both.
+    /// A hash of both, used as a file name.
     pub(super) fn key(&self) -> TextHash {
         TextHash::of(&[self.id.to_string().as_bytes(), self.path.as_os_str().as_encoded_bytes()])
     }
 }
 
-/// The id that a folder has; none when it has none.
+/// The id of a folder; none if it has none.
 ///
 /// # Errors
-/// The file is not one that an id was written to.
+/// The file does not contain a valid id.
 pub(super) fn read(files: &Directory) -> Result<Option<FolderId>> {
     match files.entry(ID) {
         Ok(Entry::Missing) => return Ok(None),
@@ -85,7 +86,7 @@ pub(super) fn read(files: &Directory) -> Result<Option<FolderId>> {
     id.map(Some).map_err(|_| FolderError::NoFolderId { path: files.path_of(ID) })
 }
 
-/// Gives a folder its id. The caller holds the lock.
+/// Writes the id of a folder. The caller holds the lock.
 pub(super) fn write(folder: &Folder, id: FolderId) -> Result<()> {
     let temporary = folder.write_temporary(ID, format!("{id}\n").as_bytes())?;
     folder.files().rename(temporary, ID)?;

@@ -1,4 +1,4 @@
-//! Decisions that end with the process.
+//! Trust decisions that last as long as the process.
 
 use std::collections::BTreeMap;
 

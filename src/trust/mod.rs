@@ -1,8 +1,8 @@
-//! Whether a folder is trusted: a memory folder that somebody else made is not used before a person has looked at it.
+//! Whether a folder is trusted: a memory folder made by someone else is not used before a person has looked at it.
 //!
-//! A host that opens an explicit path trusts it by doing so. A host that opens what it finds, such as the folder of a repository
-//! that was just cloned, passes a [`TrustStore`] to the builder. The store is outside the folders; it records which folders this
-//! user made or trusted, and, for a folder into which version control brings texts, which texts.
+//! A host that opens an explicit path thereby trusts it. A host that opens folders that it finds, such as that of a freshly
+//! cloned repository, passes a [`TrustStore`] to the builder. The store is kept outside the folders. It records which folders
+//! this user created or trusted and, for a folder that version control writes to, which texts.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -48,63 +48,63 @@ pub use memory_store::MemoryTrustStore;
 
 pub(crate) use guard::{Decision, Guard, TrustRequest};
 
-/// What a user has decided about memory folders. It is kept outside of them.
+/// The user's decisions about memory folders, kept outside the folders.
 pub trait TrustStore: Send + Sync {
-    /// What is recorded of a folder; none when the user neither made nor trusted exactly this id at exactly this path.
+    /// The record of a folder; none if the user neither created nor trusted exactly this id at exactly this path.
     ///
     /// # Errors
-    /// [`FolderError`] when the record cannot be read: the folder counts as unknown then.
+    /// [`FolderError`] when the record cannot be read; the folder then counts as unknown.
     fn find(&self, folder: &FolderIdentity) -> Result<Option<TrustRecord>, FolderError>;
 
-    /// Admits texts of a folder, and the folder itself if it was unknown. A record whose reach is [`Reach::Texts`] stays so.
+    /// Admits texts of a folder, and the folder itself if it was unknown. A record with [`Reach::Texts`] keeps this reach.
     ///
     /// # Errors
-    /// [`FolderError`] when the record cannot be written: nothing is admitted then.
+    /// [`FolderError`] when the record cannot be written; nothing is admitted then.
     fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError>;
 }
 
-/// What is recorded of a folder that a user made or trusted.
+/// The record of a folder that a user created or trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustRecord {
     /// What the user's decision covers.
     pub reach: Reach,
-    /// Hashes of what the user wrote or admitted: of lessons ([`Lesson::admission_hash`](crate::Lesson::admission_hash)), of skills
-    /// with their files, of promotions and of settings.
+    /// The hashes of texts that the user wrote or admitted: lessons
+    /// ([`Lesson::admission_hash`](crate::Lesson::admission_hash)), skills with their files, promotions and settings.
     pub admitted: BTreeSet<TextHash>,
 }
 
 impl TrustRecord {
-    /// Adds to the record what [`TrustStore::admit`] is given.
+    /// Adds the arguments of [`TrustStore::admit`] to the record.
     pub fn admit(&mut self, reach: Reach, texts: &[TextHash]) {
         self.reach = self.reach.max(reach);
         self.admitted.extend(texts);
     }
 }
 
-/// What the decision about a folder covers.
+/// The scope of the decision about a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reach {
-    /// Whatever is in it: only its user writes there.
+    /// The whole folder: only its user writes there.
     Folder,
-    /// The admitted texts: others write there too, by version control.
+    /// Only the admitted texts: others write there too, by version control.
     #[default]
     Texts,
 }
 
-/// Whether version control brings files into a folder. The library runs no program to find out: the host says it.
+/// Whether version control writes to a folder. The host determines it; the library runs no program for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tracking {
-    /// Nobody but the user writes there.
+    /// Only the user writes there.
     #[default]
     Untracked,
-    /// A pull can change it. Once said of a folder, it stays so.
+    /// A pull can change it. Once set for a folder, it stays set.
     Tracked,
 }
 
 impl Tracking {
-    /// What trust in such a folder covers.
+    /// The reach of trust in such a folder.
     pub(crate) fn reach(self) -> Reach {
         match self {
             Self::Untracked => Reach::Folder,
@@ -116,23 +116,23 @@ impl Tracking {
 /// Who a new folder is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Its user: a `.gitignore` keeps it out of a repository.
+    /// Only its user: a `.gitignore` keeps it out of a repository.
     #[default]
     Private,
-    /// A team, by the repository that it is in.
+    /// A team that shares the repository.
     Shared,
 }
 
-/// What of a folder a handle uses.
+/// Which parts of a folder a handle uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Standing {
     /// Everything.
     Trusted,
-    /// What the user wrote or admitted; the rest waits and counts for nothing.
+    /// Only what the user wrote or admitted; the rest awaits admission and is not used.
     TextByText,
-    /// Nothing: nobody here has trusted it.
+    /// Nothing: the user has not trusted it.
     Unknown,
 }
 

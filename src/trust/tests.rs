@@ -1,4 +1,4 @@
-//! What a guard lets through, with each kind of folder and decision.
+//! What a guard admits, for each kind of folder and decision.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn text(builder: PlaybookBuilder) -> String {
     builder.open().unwrap().get_playbook_context(TASK).unwrap().text
 }
 
-/// A stranger's folder, and both kinds of store.
+/// A folder made by someone else, with both kinds of store.
 fn each(check: impl Fn(&Path, Arc<dyn TrustStore>)) {
     type MakeStore = fn(&Path) -> Arc<dyn TrustStore>;
     let stores: [MakeStore; 2] =
@@ -118,7 +118,7 @@ fn in_a_tracked_folder_each_text_is_admitted() {
         let file = memory.join("skills_playbook.json");
         let pulled = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
         fs::write(&file, pulled).unwrap();
-        // What is tracked once stays so.
+        // A folder that was tracked once stays tracked.
         for open in [tracked(), builder(memory, &store)] {
             let playbook = open.open().unwrap();
             assert_eq!((playbook.standing(), playbook.stats().unwrap().n_lessons), (Standing::TextByText, 1));
@@ -126,7 +126,7 @@ fn in_a_tracked_folder_each_text_is_admitted() {
             assert!(!playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
             assert_eq!(playbook.awaiting_trust().unwrap().lessons.len(), 1);
         }
-        // A commit keeps what waits; it is admitted by its id.
+        // A commit keeps lessons that await admission; they are admitted by id.
         let playbook = tracked().open().unwrap();
         playbook.learn_lesson(build_lesson("wash", "okapi")).unwrap();
         let waiting = playbook.awaiting_trust().unwrap().lessons;

@@ -1,7 +1,7 @@
-//! Unified diffs of several files: read strictly, applied at exactly the place they name.
+//! Unified diffs of several files: parsed strictly, applied at exactly the stated lines.
 //!
-//! A diff library reads the hunks, applies, makes and merges them. It is called only after every byte was accounted for and every
-//! hunk was found at its stated lines: by itself, it skips text between hunks and searches for another place.
+//! A diff library parses, applies, creates and merges hunks. It is called only after every byte was accounted for and every
+//! hunk was found at its stated lines: by itself, it skips text between hunks and searches for another position.
 
 mod recount;
 mod scan;
@@ -13,15 +13,15 @@ use crate::error::{Limit, PatchError};
 
 pub(crate) use recount::recounted;
 
-/// Bytes of a patch.
+/// The maximum size of a patch in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-/// Files of a patch.
+/// The maximum number of files in a patch.
 const MAX_FILES: usize = 64;
-/// Hunks of a patch.
+/// The maximum number of hunks in a patch.
 const MAX_HUNKS: usize = 1_000;
-/// The number of a line.
+/// The maximum line number.
 const MAX_LINE: usize = 10_000_000;
-/// Bytes of a file that is patched, and of what it becomes.
+/// The maximum size of a file before and after a patch, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A unified diff of one or several files.
@@ -40,27 +40,27 @@ pub struct Patch {
     files: Vec<FilePatch>,
 }
 
-/// The diff of one file. Whether its names may be touched is not decided here.
+/// The diff of one file. Whether the file may be changed is not decided here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The name behind `---`; none for a new file.
+    /// The name after `---`; none for a new file.
     old: Option<String>,
-    /// The name behind `+++`.
+    /// The name after `+++`.
     new: String,
-    /// Where the diff begins in the patch, from 1.
+    /// The line of the patch where the diff begins, counted from 1.
     line: usize,
-    /// Where its first hunk does.
+    /// The line where its first hunk begins.
     first_hunk: usize,
     /// The text from its first hunk to its last.
     hunks: Vec<u8>,
 }
 
 impl Patch {
-    /// Reads a patch: at most 1 MiB, 64 files, 1,000 hunks; nothing but diffs, each with its names and exact counts; line ends
-    /// are kept as they are. Files may be made and changed, nothing else.
+    /// Parses a patch of at most 1 MiB, 64 files and 1,000 hunks. It may contain only diffs with names and exact counts, and
+    /// may only create and change files. Line ends are kept.
     ///
     /// # Errors
-    /// Every [`PatchError`] that can be told without the files.
+    /// Every [`PatchError`] that can be detected without the files.
     pub fn parse(text: &[u8]) -> Result<Self, PatchError> {
         let files = scan::files(text)?;
         for file in &files {
@@ -69,7 +69,7 @@ impl Patch {
         Ok(Self { files })
     }
 
-    /// The diffs, in order. One file may have several: each applies to what the one before makes of it.
+    /// The diffs, in order. A file may have several: each applies to the result of the one before.
     #[must_use]
     pub fn files(&self) -> &[FilePatch] {
         &self.files
@@ -79,13 +79,13 @@ impl Patch {
         Self { files }
     }
 
-    /// Lines that are added and removed in all.
+    /// The total numbers of added and removed lines.
     pub(crate) fn line_counts(&self) -> (usize, usize) {
         let counts = self.files.iter().map(FilePatch::line_counts);
         counts.fold((0, 0), |(added, removed), (n_added, n_removed)| (added + n_added, removed + n_removed))
     }
 
-    /// The patch as text; what was parsed, without what git adds.
+    /// The patch as text, without the header lines that git adds.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.files.iter().flat_map(FilePatch::to_bytes).collect()
@@ -93,26 +93,26 @@ impl Patch {
 }
 
 impl FilePatch {
-    /// The name behind `---`; none for a new file.
+    /// The name after `---`; none for a new file.
     #[must_use]
     pub fn old_name(&self) -> Option<&str> {
         self.old.as_deref()
     }
 
-    /// The name behind `+++`.
+    /// The name after `+++`.
     #[must_use]
     pub fn new_name(&self) -> &str {
         &self.new
     }
 
-    /// Where the diff begins in the patch, from 1.
+    /// The line of the patch where the diff begins, counted from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// What the file becomes; `None` stands for no file. Every hunk has to fit at its stated line, and to show at least one
-    /// line of context where the file has lines that stay.
+    /// The content of the file after the diff; `None` as the base stands for a missing file. Every hunk must match at its
+    /// stated line, and must show at least one line of context if the file keeps any lines.
     ///
     /// # Errors
     /// [`PatchError::Mismatch`] with both lines, [`PatchError::NoContext`], [`PatchError::NoNewlineInside`],
@@ -133,13 +133,13 @@ impl FilePatch {
         Ok(after)
     }
 
-    /// The diff that makes `after` of `before`; none when they are equal.
+    /// The diff from `before` to `after`; none if they are equal.
     pub(crate) fn between(name: &str, before: Option<&[u8]>, after: &[u8]) -> Option<Self> {
         if before == Some(after) || (before.is_none() && after.is_empty()) {
             return None;
         }
         let diff = diffy::create_patch_bytes(before.unwrap_or_default(), after).to_bytes();
-        // The library's own header names no file.
+        // The library's own header contains no file name.
         let header =
             diff.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).map_or(0, |(place, _)| place + 1);
         let hunks = diff.get(header..).unwrap_or_default().to_vec();
@@ -152,7 +152,7 @@ impl FilePatch {
         [format!("--- {old}\n+++ {}\n", self.new).as_bytes(), &self.hunks].concat()
     }
 
-    /// Lines that it adds and removes.
+    /// The numbers of added and removed lines.
     fn line_counts(&self) -> (usize, usize) {
         let diff = self.diff();
         let lines = diff.iter().flat_map(|diff| diff.hunks()).flat_map(diffy::Hunk::lines);
@@ -174,7 +174,7 @@ impl FilePatch {
         diffy::Patch::from_bytes(&self.hunks).map_err(|error| PatchError::Engine { reason: error.to_string() })
     }
 
-    /// Whether every hunk stands in the file where it says.
+    /// Checks that every hunk matches the file at its stated line.
     fn check_place(&self, diff: &diffy::Patch<'_, [u8]>, base: &[u8]) -> Result<(), PatchError> {
         let lines: Vec<&[u8]> = base.split_inclusive(|byte| *byte == b'\n').collect();
         let n_gone: usize =
@@ -222,10 +222,10 @@ impl FilePatch {
     }
 }
 
-/// What two changes of one file come to together.
+/// Merges two changes of one file.
 ///
 /// # Errors
-/// [`PatchError::Conflict`] where both change the same lines and not alike.
+/// [`PatchError::Conflict`] if both change the same lines differently.
 pub(crate) fn merge(base: &[u8], one: &[u8], other: &[u8]) -> Result<Vec<u8>, PatchError> {
     diffy::merge_bytes(base, one, other).map_err(|_| PatchError::Conflict)
 }
@@ -241,10 +241,10 @@ fn check_size(file: &[u8]) -> Result<(), PatchError> {
     Ok(())
 }
 
-/// Characters of a line that an error shows.
+/// The maximum characters of a line in an error.
 const MAX_SHOWN: usize = 80;
 
-/// A line as an error shows it: without its end, secrets and most of its length.
+/// A line for an error: without its end and secrets, and shortened.
 fn shown(line: &[u8]) -> String {
     // Looking for secrets in a line of a megabyte for the sake of its first 80 characters would be slow.
     let line = line.get(..line.len().min(16 * MAX_SHOWN)).unwrap_or(line);

@@ -1,7 +1,7 @@
-//! A patch that a person edited: the hunks' headers are made to fit their lines again.
+//! Recomputes the hunk headers of a patch that a person edited.
 
-/// The patch with the counts and places that its lines come to. Where a hunk begins in the old file is kept. What is no patch
-/// stays as it is.
+/// The patch with counts and positions recomputed from its lines. The start of each hunk in the old file is kept. A text that
+/// is not a patch is unchanged.
 pub(crate) fn recounted(text: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let mut out = Vec::new();
@@ -14,7 +14,7 @@ pub(crate) fn recounted(text: &[u8]) -> Vec<u8> {
         match old_start(line) {
             Some((start, was_empty)) => {
                 let (n_old, n_new) = counts(rest);
-                // The number names the line before where there is none.
+                // If a side has no lines, the number is that of the line before.
                 let above = start.saturating_sub(i64::from(!was_empty));
                 let old = above + i64::from(n_old > 0);
                 let new = above + delta + i64::from(n_new > 0);
@@ -33,7 +33,7 @@ fn is_name(line: &[u8], next: Option<&&[u8]>) -> bool {
     line.starts_with(b"--- ") && next.is_some_and(|next| next.starts_with(b"+++ "))
 }
 
-/// The line that a hunk's header names on its old side, and whether it names no lines there.
+/// The old start line in a hunk's header, and whether the old side is empty.
 fn old_start(line: &[u8]) -> Option<(i64, bool)> {
     let line = std::str::from_utf8(line).ok()?;
     let range = line.strip_prefix("@@ -")?.split_once(" +")?.0;
@@ -41,14 +41,14 @@ fn old_start(line: &[u8]) -> Option<(i64, bool)> {
     Some((start.parse::<u32>().ok()?.into(), count == "0"))
 }
 
-/// What stands behind the ranges.
+/// The text after the ranges.
 fn behind_header(line: &[u8]) -> &[u8] {
     let end = line.get(2..).and_then(|rest| rest.windows(2).position(|pair| pair == b"@@"));
     end.and_then(|end| line.get(end + 4..)).unwrap_or(b"\n")
 }
 
-/// Old and new lines up to the next header. An empty line is one of context whose space an editor took away, unless nothing of
-/// the hunk follows: then it stands between diffs.
+/// The numbers of old and new lines up to the next header. An empty line is a context line whose space an editor has removed,
+/// unless no line of the hunk follows: then it is between diffs.
 fn counts(lines: &[&[u8]]) -> (i64, i64) {
     let (mut n_old, mut n_new, mut n_empty) = (0, 0, 0);
     for (n, line) in lines.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The grammar of a patch, read strictly: every byte belongs to a diff, every count holds.
+//! A strict parser of patches: every byte belongs to a diff, and every count is right.
 //!
-//! The diff library reads leniently: it skips text around a diff and hunks behind such text. This scan skips nothing, so that what
-//! a person was shown is what is applied.
+//! The diff library is lenient: it skips text around a diff, and hunks after such text. This parser skips nothing, so that
+//! exactly what a person was shown is applied.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub(super) fn files(text: &[u8]) -> Result<Vec<FilePatch>, PatchError> {
     if text.len() > MAX_BYTES {
         return Err(PatchError::TooLarge { what: Limit::Bytes, found: text.len(), limit: MAX_BYTES });
     }
-    // A text that was cut at its very end: the newline that is missing can only be one.
+    // Only the final newline may be missing.
     let whole: Cow<'_, [u8]> = if text.ends_with(b"\n") { text.into() } else { [text, b"\n"].concat().into() };
     let mut lines = Lines { rest: &whole, n_taken: 0 };
     let (mut files, mut n_hunks) = (Vec::new(), 0);
@@ -68,7 +68,7 @@ fn is_blank(line: &[u8]) -> bool {
     line == b"\n" || line == b"\r\n"
 }
 
-/// One file's diff: what git puts above the names, the names, the hunks.
+/// One file's diff: git's header lines, the names, the hunks.
 fn file(lines: &mut Lines<'_>, n_hunks: &mut usize) -> Result<FilePatch, PatchError> {
     let line = lines.number();
     git_header(lines)?;
@@ -99,10 +99,10 @@ fn file(lines: &mut Lines<'_>, n_hunks: &mut usize) -> Result<FilePatch, PatchEr
     Ok(FilePatch { old, new, line, first_hunk, hunks })
 }
 
-/// How git writes that there is no file on a side.
+/// Git's name for a missing file.
 const NO_FILE: &str = "/dev/null";
 
-/// The lines that git writes above the names. They may say nothing that the diff does not.
+/// The lines that git writes before the names. They must not say more than the diff.
 fn git_header(lines: &mut Lines<'_>) -> Result<(), PatchError> {
     const FORBIDDEN: [(&[u8], Forbidden); 11] = [
         (b"deleted file mode", Forbidden::Delete),
@@ -146,13 +146,13 @@ fn name(lines: &mut Lines<'_>, start: &[u8], expected: &'static str) -> Result<S
     Ok(path)
 }
 
-/// What the hunks of one file came to so far.
+/// The state after the hunks of one file so far.
 struct Section {
     /// New lines minus old ones.
     delta: i64,
     /// Old lines up to the end of the last hunk.
     old_end: usize,
-    /// The line of the patch behind which the new file cannot go on.
+    /// The line of the patch after which the new file must end.
     is_ended: Option<usize>,
 }
 
@@ -168,7 +168,7 @@ fn hunk(lines: &mut Lines<'_>, section: &mut Section, is_new_file: bool) -> Resu
     if n_old + n_new == 0 {
         return Err(lines.unexpected("a hunk with lines"));
     }
-    // A side without lines names the line before it, one with lines its first.
+    // A side without lines states the line before it, one with lines its first line.
     let above = |start: usize, count: usize| if count == 0 { Some(start) } else { start.checked_sub(1) };
     let start = |side, stated, expected| PatchError::Start { line: at, side, stated, expected };
     let old_above = above(old_start, n_old).filter(|above| *above >= section.old_end);
@@ -190,7 +190,7 @@ fn hunk(lines: &mut Lines<'_>, section: &mut Section, is_new_file: bool) -> Resu
 /// The lines of a hunk, as many as its header states.
 fn body(lines: &mut Lines<'_>, section: &mut Section, at: usize, stated: (usize, usize)) -> Result<(), PatchError> {
     let mut found = (0, 0);
-    // The last line of each side may say that it has no newline.
+    // The last line of each side may be marked as having no newline.
     let (mut is_old_ended, mut last) = (false, None);
     while found != stated || is_marker(lines.peek()) {
         let counts = PatchError::Counts { line: at, stated, found };
@@ -223,7 +223,7 @@ fn body(lines: &mut Lines<'_>, section: &mut Section, at: usize, stated: (usize,
         last = Some((is_old, is_new));
         lines.take();
     }
-    // A line that could belong to the hunk was not counted.
+    // An uncounted line could belong to the hunk.
     match lines.peek() {
         Some(line) if is_surplus(line) => {
             let (is_old, is_new) = (line.first() != Some(&b'+'), line.first() != Some(&b'-'));
@@ -234,7 +234,7 @@ fn body(lines: &mut Lines<'_>, section: &mut Section, at: usize, stated: (usize,
     }
 }
 
-/// True for a line of a hunk that is no header of the next file.
+/// True for a line of a hunk that is not a header of the next file.
 fn is_surplus(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'+' | b'-')) && !line.starts_with(b"--- ")
 }
@@ -245,7 +245,7 @@ fn is_marker(line: Option<&[u8]>) -> bool {
 
 type Range = (usize, usize);
 
-/// `@@ -start,count +start,count @@`, each count 1 where it is left out. Numbers too long to count are as large as can be.
+/// `@@ -start,count +start,count @@`; an omitted count is 1. Numbers that overflow become the maximum.
 fn ranges(line: &[u8]) -> Option<(Range, Range)> {
     let line = std::str::from_utf8(line.get(..line.len().min(100))?)
         .or_else(|error| std::str::from_utf8(line.get(..error.valid_up_to()).unwrap_or_default()));

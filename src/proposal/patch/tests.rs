@@ -1,4 +1,4 @@
-//! The grammar and the places of patches, case by case.
+//! Parsing and positions of patches, case by case.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
 
-/// What becomes of a base, or the beginning of the refusal.
+/// Checks the result of a patch on a base, or the beginning of the error.
 fn check(patch: &str, base: Option<&str>, expected: Result<&str, &str>) {
     let result = Patch::parse(patch.as_bytes()).and_then(|patch| {
         let mut state = base.map(|base| base.as_bytes().to_vec());
@@ -36,7 +36,7 @@ fn hunks_apply_where_they_say() {
         ("@@ -1 +1,2 @@\n one\n+1.5\n@@ -5 +6,2 @@\n five\n+six\n", "one\n1.5\ntwo\nthree\nfour\nfive\nsix\n"),
         ("@@ -4,2 +4 @@\n four\n-five\n", "one\ntwo\nthree\nfour\n"),
         ("@@ -5 +5,2 @@\n five\n+six\n\\ No newline at end of file\n", "one\ntwo\nthree\nfour\nfive\nsix"),
-        // Nothing stays, so nothing can be shown.
+        // No line is kept, so there can be no context.
         ("@@ -1,5 +1 @@\n-one\n-two\n-three\n-four\n-five\n+1\n", "1\n"),
         ("@@ -1,5 +0,0 @@\n-one\n-two\n-three\n-four\n-five\n", ""),
     ] {
