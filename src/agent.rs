@@ -1,5 +1,5 @@
-//! An agent, run by the host, that looks through past sessions: its instructions, the sessions as redacted text, and what its tools
-//! may touch.
+//! An agent, run by the host, that reads past sessions: its instructions, the sessions as redacted text, and the permissions of
+//! its tools.
 //!
 //! ```
 //! use adage::Playbook;

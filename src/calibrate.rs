@@ -1,4 +1,5 @@
-//! Fitting the gate of retrieval to your own queries: what [`Playbook::calibrate`](crate::Playbook::calibrate) takes and returns.
+//! Fitting the gate of retrieval to your own queries: the input and output of
+//! [`Playbook::calibrate`](crate::Playbook::calibrate).
 //!
 //! ```
 //! use adage::calibrate::LabelledPair;

@@ -1,16 +1,16 @@
-//! The time, as an argument: stages take instants, the façade asks a [`Clock`].
+//! Sources of the present time: the façade reads a [`Clock`], and stages take the time as an argument.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, Local, NaiveDateTime, TimeZone};
 use parking_lot::Mutex;
 
-/// Tells the time. The system's by default; a [`ManualClock`] makes every result reproducible.
+/// A source of the present time. The system's by default; a [`ManualClock`] makes every result reproducible.
 pub trait Clock: Send + Sync {
-    /// Now, with the offset of the place whose "today" counts.
+    /// The present time, with the offset that defines "today".
     fn now(&self) -> DateTime<FixedOffset>;
 
-    /// The instant of a time that was written down without an offset, read as local.
+    /// Converts a local time without an offset.
     fn resolve_local(&self, naive: NaiveDateTime) -> DateTime<FixedOffset> {
         let offset = *self.now().offset();
         offset.from_local_datetime(&naive).single().unwrap_or_else(|| naive.and_utc().with_timezone(&offset))
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
     }
 
     fn resolve_local(&self, naive: NaiveDateTime) -> DateTime<FixedOffset> {
-        // An hour that a change of summer time repeats is read as the earlier one; one that it skips, as if UTC.
+        // A time that occurs twice at a change of summer time is read as the earlier one; one that is skipped, as UTC.
         Local
             .from_local_datetime(&naive)
             .earliest()
@@ -35,7 +35,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that changes only when it is moved.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// A clock whose times can be written and read again: those of another clock, within the years that RFC 3339 has.
+/// Another clock, clamped to times that can be written and read again: the years of RFC 3339.
 pub(crate) struct WritableClock(pub(crate) Arc<dyn Clock>);
 
 /// The start of year 1, and a day before the end of year 9999, whatever the offset.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::vector_memory::DocumentError;
 use crate::lesson::TextHash;
 
-/// What a vector memory keeps: a text under an id, with metadata to filter by.
+/// A document of a vector memory: a text with an id, and metadata to filter by.
 ///
-/// A document is the host's own and is kept and embedded as given, to the byte: unlike lessons, documents are **not** redacted.
-/// Where a text may hold secrets, pass it through [`Redactor::redact`](crate::redact::Redactor::redact) first.
+/// A document is stored and embedded as given, to the byte: unlike lessons, documents are **not** redacted. If a text may
+/// contain secrets, pass it through [`Redactor::redact`](crate::redact::Redactor::redact) first.
 ///
 /// ```
 /// use adage::Document;
@@ -19,10 +19,10 @@ use crate::lesson::TextHash;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// The name that the host gives it; one document an id. 1 to [`MAX_ID_BYTES`](Self::MAX_ID_BYTES) bytes.
+    /// The host's id of the document, which is unique. 1 to [`MAX_ID_BYTES`](Self::MAX_ID_BYTES) bytes.
     pub id: String,
-    /// What is embedded and found. Not blank, at most [`MAX_TEXT_BYTES`](Self::MAX_TEXT_BYTES) bytes; an embedder may look
-    /// at the beginning only.
+    /// The text that is embedded. Not blank, at most [`MAX_TEXT_BYTES`](Self::MAX_TEXT_BYTES) bytes; an embedder may use only
+    /// its beginning.
     pub text: String,
     /// Fields to filter by, each with one value. May be empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -30,15 +30,15 @@ pub struct Document {
 }
 
 impl Document {
-    /// The longest id, in bytes.
+    /// The maximum length of an id, in bytes.
     pub const MAX_ID_BYTES: usize = 1_024;
-    /// The longest text, in bytes.
+    /// The maximum length of a text, in bytes.
     pub const MAX_TEXT_BYTES: usize = 1 << 20;
-    /// The most fields of metadata.
+    /// The maximum number of metadata fields.
     pub const MAX_FIELDS: usize = 64;
-    /// The longest name of a field, in bytes; the shortest has one.
+    /// The maximum length of a field's name, in bytes; the minimum is 1.
     pub const MAX_FIELD_BYTES: usize = 256;
-    /// The longest value of a field, in bytes; it may be empty.
+    /// The maximum length of a field's value, in bytes; it may be empty.
     pub const MAX_VALUE_BYTES: usize = 4_096;
 
     /// A document without metadata.
@@ -46,14 +46,14 @@ impl Document {
         Self { id: id.into(), text: text.into(), metadata: BTreeMap::new() }
     }
 
-    /// With this value in this field, instead of an earlier one.
+    /// Sets a field to this value; an earlier value is replaced.
     #[must_use]
     pub fn with(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(field.into(), value.into());
         self
     }
 
-    /// Whether it can be kept.
+    /// Checks whether the document can be stored.
     ///
     /// # Errors
     /// Each [`DocumentError`] but [`Twice`](DocumentError::Twice).
@@ -82,7 +82,7 @@ impl Document {
         Ok(())
     }
 
-    /// The name under which the vector of its text is kept.
+    /// The key of the vector of its text.
     pub(crate) fn text_hash(&self) -> TextHash {
         TextHash::of(&[&self.text])
     }

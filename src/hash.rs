@@ -1,4 +1,4 @@
-//! The hash of a text, by which lessons, files and vectors are compared and remembered.
+//! The hash of a text, which identifies lessons, files and vectors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// The first 128 bits of a text's SHA-256, written as 32 hex digits.
 ///
-/// Lessons are compared, remembered as removed and promoted by this hash, so it has to be one that nobody can collide on
-/// purpose; 128 bits are enough for that and keep the files readable.
+/// Lessons are compared, promoted and recorded as removed by this hash, so it must resist deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextHash([u8; 16]);
 

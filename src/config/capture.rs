@@ -1,4 +1,4 @@
-//! Sessions: what is found in them, which are read, and what models and agents are asked.
+//! Settings of mining: rules, sessions, language models and agents.
 
 use std::time::Duration;
 
@@ -10,39 +10,40 @@ use super::seconds;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// The best of each rule: the longest, the most repeated, the clearest; the earliest of equals.
+    /// The best candidate of each rule: the longest, the most repeated, the clearest; the earliest of equal ones.
     #[default]
     Best,
-    /// Every one.
+    /// Every candidate.
     All,
 }
 
-/// What is found in transcripts (docs/spec/capture.md, 2).
+/// Settings of the rules that mine transcripts (docs/spec/capture.md, 2).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CaptureConfig {
-    /// Terminal calls that succeed in a row before they are a procedure. 4, at least 2; the earlier system's.
+    /// Minimum number of consecutive successful terminal calls in a procedure. 4, at least 2; the earlier system's.
     pub min_run: usize,
-    /// Terminal calls after a failure among which its recovery is looked for. 5, at least 1; the earlier system's, which
+    /// Number of terminal calls after a failure that are searched for its recovery. 5, at least 1; the earlier system's, which
     /// counted calls of every tool.
     pub recovery_window: usize,
-    /// Terminal calls of a session before repetitions in it count. 6; the earlier system's, which counted calls of every tool.
+    /// Minimum number of terminal calls of a session for repetitions to count. 6; the earlier system's, which counted calls of
+    /// every tool.
     pub min_calls: usize,
-    /// Successes of one command before it is repeated. 2, at least 2; the earlier system's.
+    /// Minimum number of successes of a repeated command. 2, at least 2; the earlier system's.
     pub min_repeats: usize,
-    /// Suggestions of one transcript. 5; the earlier system's.
+    /// Maximum number of suggestions per transcript. 5; the earlier system's.
     pub max_candidates: usize,
-    /// Which candidates are suggested. The limit above holds for the best only.
+    /// Which candidates are suggested. `max_candidates` applies to [`Selection::Best`] only.
     pub selection: Selection,
-    /// Parts of the names of tools that read what nobody vouches for, in lower case. Tools of other servers, `server__tool`,
-    /// always do.
+    /// Parts, in lower case, of the names of tools that read untrusted content. Tools of other servers, `server__tool`, always
+    /// count.
     pub untrusted_tools: Vec<String>,
-    /// Programs that do.
+    /// Programs that read untrusted content.
     pub untrusted_programs: Vec<String>,
-    /// For how long a suggestion that was skipped is not made again. 30 days; the earlier system's, which never forgot.
+    /// How long a skipped suggestion is not made again. 30 days; in the earlier system it was unlimited.
     #[serde(with = "seconds")]
     pub skip_for: Duration,
-    /// How often a suggestion has to be skipped for that. 1, at least 1; chosen.
+    /// How often a suggestion must be skipped for that. 1, at least 1; chosen.
     pub skip_threshold: u64,
 }
 
@@ -67,27 +68,28 @@ impl Default for CaptureConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionsConfig {
-    /// A session written to more recently may go on. 3 hours; specified.
+    /// A session written more recently may still be active and is not read. 3 hours; specified.
     #[serde(with = "seconds")]
     pub min_idle: Duration,
-    /// User turns of a session worth reading; one in which a tool call failed is worth it in any case. 10; specified.
+    /// Minimum number of user turns of a session worth reading; a session with a failed tool call is always worth reading. 10;
+    /// specified.
     pub min_user_turns: usize,
-    /// Or so many tool calls: an agent that works by itself is told little. 10; chosen.
+    /// Alternatively, the minimum number of tool calls: autonomous agents have few user turns. 10; chosen.
     pub min_tool_calls: usize,
-    /// Between the starts of two runs. 30 minutes; specified.
+    /// Minimum time between the starts of two runs. 30 minutes; specified.
     #[serde(with = "seconds")]
     pub min_gap: Duration,
-    /// Sessions read in one run. 10, at least 1; specified.
+    /// Maximum number of sessions per run. 10, at least 1; specified.
     pub max_per_run: usize,
-    /// Lines of an index. 50, at least 1; specified.
+    /// Maximum number of lines of an index. 50, at least 1; specified.
     pub max_lines: usize,
-    /// Attempts to read one version of a session before it is given up. 3, at least 1; chosen.
+    /// Number of attempts to read a version of a session before it is abandoned. 3, at least 1; chosen.
     pub max_attempts: u32,
-    /// Runs on record; of more, the oldest are forgotten. 50, at least 1; chosen.
+    /// Maximum number of recorded runs; the oldest are dropped. 50, at least 1; chosen.
     pub max_runs: usize,
-    /// Folders below the named one that are looked into. 8; chosen.
+    /// Maximum depth of folders below the named one. 8; chosen.
     pub max_depth: usize,
-    /// A larger file is left out, and said so. 256 MiB, in bytes; chosen.
+    /// Maximum size of a session file; a larger one is reported as left out. 256 MiB, in bytes; chosen.
     pub max_file_bytes: u64,
 }
 
@@ -108,34 +110,37 @@ impl Default for SessionsConfig {
     }
 }
 
-/// What a language model is asked about a session (docs/spec/capture.md, 3).
+/// Settings of extraction by a language model (docs/spec/capture.md, 3).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractConfig {
-    /// Proposals of one answer that are looked at. 3, at least 1; specified.
+    /// Maximum number of proposals per answer that are examined. 3, at least 1; specified.
     pub max_lessons: usize,
-    /// Known lessons that the model is shown. 20; specified.
+    /// Maximum number of known lessons in the prompt. 20; specified.
     pub max_existing: usize,
-    /// A longer user turn keeps its head, its tail and what corrects. 2,000, in characters; chosen.
+    /// Maximum length of a user turn; a longer one is cut to its head, its tail and its corrections. 2,000, in characters;
+    /// chosen.
     pub max_user_turn_chars: usize,
-    /// Any other longer text (the assistant's, a call's input or result) keeps its head and its tail. 500, in characters; chosen.
+    /// Maximum length of any other text (of the assistant, a call's input or result); a longer one is cut to its head and tail.
+    /// 500, in characters; chosen.
     pub max_other_turn_chars: usize,
-    /// Of a longer session, what the user said last and what stands beside it goes first. 48,000, in characters (about
-    /// 12,000 tokens), at least four times a user turn's; chosen. Corrections within one turn take up to a quarter of it.
+    /// Maximum length of a session; of a longer one, the last user turns and their neighbours have priority. 48,000, in
+    /// characters (about 12,000 tokens), at least four times `max_user_turn_chars`; chosen. The corrections in one turn take up
+    /// to a quarter of it.
     pub max_session_chars: usize,
-    /// The longest answer. 4,096, in the model's tokens; specified.
+    /// Maximum length of the answer. 4,096, in the model's tokens; specified.
     pub max_tokens: u32,
-    /// The longest answer that is read. 256 KiB, in bytes; chosen.
+    /// Maximum size of the answer that is parsed. 256 KiB, in bytes; chosen.
     pub max_reply_bytes: usize,
     /// The model's sampling temperature. 0.3, in [0, 2]; specified.
     pub temperature: f64,
-    /// How long one call may take. 2 min; chosen.
+    /// Time limit of one call. 2 min; chosen.
     #[serde(with = "seconds")]
     pub time_limit: Duration,
-    /// How long to wait before the second attempt, unless the server says. 2 s; chosen.
+    /// Delay before the second attempt, unless the server gives one. 2 s; chosen.
     #[serde(with = "seconds")]
     pub retry_delay: Duration,
-    /// A server that asks for more time than this is not asked again. 30 s; chosen.
+    /// Maximum delay: if the server asks for more, there is no second attempt. 30 s; chosen.
     #[serde(with = "seconds")]
     pub max_retry_delay: Duration,
 }
@@ -158,20 +163,20 @@ impl Default for ExtractConfig {
     }
 }
 
-/// What an agent that the host runs over past sessions may do (docs/spec/skills.md, 5).
+/// Limits of an agent that the host runs over past sessions (docs/spec/skills.md, 5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// Its turns. 30, at least 1; specified.
+    /// Maximum number of turns. 30, at least 1; specified.
     pub max_turns: usize,
-    /// How long it may take. 30 min; specified.
+    /// Time limit. 30 min; specified.
     #[serde(with = "seconds")]
     pub time_limit: Duration,
-    /// Skills that it may propose. 2; specified.
+    /// Maximum number of proposed skills. 2; specified.
     pub max_skills: usize,
-    /// Changes to notes that it may propose. 5; specified.
+    /// Maximum number of proposed changes to notes. 5; specified.
     pub max_patches: usize,
-    /// Sessions that a new skill has to be seen in. 2, at least 1; specified.
+    /// Minimum number of sessions as evidence for a new skill. 2, at least 1; specified.
     pub min_sessions: usize,
 }
 

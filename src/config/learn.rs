@@ -1,4 +1,4 @@
-//! Learning, duplicates, what is kept, and feedback.
+//! Settings of learning, duplicates, retention and feedback.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::lesson::Lesson;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DedupPolicy {
-    /// Near lessons, and those whose first sentences agree, merge unless they say different things; the newer text is kept, and
-    /// lessons that contradict each other are linked (docs/spec/playbook.md, 3.2 to 3.4, 3.8).
+    /// Lessons that are near, or whose first sentences agree, are merged unless their advice differs. The newer text is kept,
+    /// and lessons that contradict each other are linked (docs/spec/playbook.md, 3.2 to 3.4, 3.8).
     #[default]
     Guarded,
-    /// Near lessons merge unless they say different things; the longer solution is kept.
+    /// Near lessons are merged unless their advice differs; the longer solution is kept.
     Classic,
-    /// Near lessons merge, whatever else.
+    /// Near lessons are always merged.
     Plain,
-    /// Nothing merges; whole texts are not embedded. For measuring retrieval.
+    /// Lessons are never merged; whole texts are not embedded. For measuring retrieval.
     Off,
 }
 
@@ -27,19 +27,19 @@ pub enum DedupPolicy {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnConfig {
-    /// Whole texts strictly below this cosine distance are duplicates. 0.15, in [0, 2]; the earlier system's number, which
-    /// there was a squared L2 distance (cosine 0.075): hence the guard.
+    /// Whole texts strictly below this cosine distance are near. 0.15, in [0, 2]; the earlier system's number, which there was
+    /// a squared L2 distance (cosine 0.075): hence the guard.
     pub duplicate_distance: f32,
-    /// What happens to duplicates.
+    /// The policy for duplicates.
     pub dedup: DedupPolicy,
-    /// A draft with a longer field is refused. 32 KiB, in bytes; chosen.
+    /// Maximum size of a field; a draft with a longer one is refused. 32 KiB, in bytes; chosen.
     pub max_field_bytes: usize,
     /// Added to the confidence of a lesson that becomes verified, up to 1. 0.2, in [0, 1]; the earlier system's.
     pub verified_bonus: f64,
-    /// Whether a draft has to read as a lesson: not with a trigger such as "ok, try again", and without a mistake only as a rule.
-    /// False; in English (docs/spec/playbook.md, 3.1).
+    /// Whether drafts that do not read as a lesson are refused: those with a trigger such as "ok, try again", and those that
+    /// have neither a mistake nor a rule. False; for English texts (docs/spec/playbook.md, 3.1).
     pub quality_gate: bool,
-    /// Lessons that one session teaches by itself. 3; chosen (docs/spec/capture.md, 5.4).
+    /// Maximum number of lessons learned from one session without review. 3; chosen (docs/spec/capture.md, 5.4).
     pub max_of_session: usize,
 }
 
@@ -59,36 +59,36 @@ impl Default for LearnConfig {
 /// The default capacity of a realm, in lessons; the earlier system's.
 pub const PLAYBOOK_MAX: usize = 50;
 
-/// What a lesson is worth; of two, the one worth more stays.
+/// The utility of a lesson, by which lessons are kept or evicted.
 ///
-/// The head of a trim, verified lessons and the capacity hold under every policy.
+/// Under every policy, the newest lesson and verified ones are kept first, and the capacity applies.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UtilityPolicy {
-    /// Use over time times usefulness: [`utility::aging`](crate::utility::aging).
+    /// Recency of use multiplied by usefulness: [`utility::aging`](crate::utility::aging).
     #[default]
     Aging,
     /// The earlier system's formula: [`utility::standard`](crate::utility::standard).
     Standard,
-    /// The host's own: a pure function; NaN counts as worthless. It cannot be written as JSON.
+    /// The host's own pure function; NaN counts as the lowest utility. It cannot be written as JSON.
     #[serde(skip)]
     Custom(fn(&Lesson) -> f64),
 }
 
-/// What is kept (docs/spec/playbook.md, 3.6, 4, 6.6).
+/// Settings of retention (docs/spec/playbook.md, 3.6, 4, 6.6).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionConfig {
-    /// Lessons a realm holds. 50, at least 1; the earlier system's.
+    /// Capacity of a realm, in lessons. 50, at least 1; the earlier system's.
     pub capacity: usize,
-    /// What a lesson is worth.
+    /// The utility of a lesson.
     pub utility: UtilityPolicy,
-    /// Pruning looks at lessons shown at least this often. 5; the earlier system's.
+    /// Minimum number of judged retrievals of a pruned lesson. 5; the earlier system's.
     pub prune_min_retrievals: u64,
-    /// Pruning never takes a larger share of the lessons. 0.25, in [0, 1]; the earlier system's.
+    /// Maximum fraction of the lessons that a prune removes. 0.25, in [0, 1]; the earlier system's.
     pub prune_max_fraction: f64,
-    /// Lessons that wait for review; of more, the oldest are archived. 200; chosen.
+    /// Maximum number of lessons in review; the oldest are archived. 200; chosen.
     pub max_waiting: usize,
 }
 
@@ -104,7 +104,7 @@ impl Default for RetentionConfig {
     }
 }
 
-/// What feedback does (docs/spec/playbook.md, 6).
+/// Settings of feedback (docs/spec/playbook.md, 6).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeedbackConfig {
@@ -112,7 +112,7 @@ pub struct FeedbackConfig {
     pub helpful_step: f64,
     /// Taken from the confidence by a harmful retrieval, down to 0. 0.1; specified.
     pub harmful_step: f64,
-    /// How far back `credit_recent_retrievals` looks by default. 300 s; the earlier system's.
+    /// The usual window for `credit_recent_retrievals`. 300 s; the earlier system's.
     #[serde(with = "seconds")]
     pub credit_window: Duration,
 }

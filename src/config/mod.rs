@@ -61,14 +61,14 @@ pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 pub(crate) use store::LOCK_TIMEOUT;
 pub use store::StoreConfig;
 
-/// Lessons from which a playbook's index is a graph.
+/// The number of lessons from which a playbook's index is a graph.
 const GRAPH_FROM: usize = 200_000;
 
-/// What a folder's own settings may be about.
+/// The sections that a folder's own settings may contain.
 const FOLDER_SECTIONS: [&str; 8] =
     ["learn", "retention", "retrieval", "feedback", "index", "matching", "curation", "skills"];
 
-/// What of these sections it may not set: numbers that open the gate for whatever the folder holds, of an origin that nobody can see.
+/// The setting of these sections that a folder may not set: it could open the gate for any lesson of the folder.
 const USER_ONLY: &str = "retrieval.calibration";
 
 /// All settings. `Config::default()` is what the documentation describes.
@@ -79,12 +79,12 @@ pub struct Config {
     pub learn: LearnConfig,
     /// What is kept.
     pub retention: RetentionConfig,
-    /// What is shown.
+    /// Settings of retrieval.
     pub retrieval: RetrievalConfig,
-    /// What feedback does.
+    /// Feedback.
     pub feedback: FeedbackConfig,
-    /// How vectors are searched. A playbook's graph is made anew at every open, at about 240 µs a lesson, where a scan of
-    /// 100,000 takes a millisecond: `index.graph_from` is 200,000 here.
+    /// How vectors are searched. `index.graph_from` is 200,000 here: a playbook's graph is built at every open, at about 240 µs
+    /// per lesson, and a scan of 100,000 takes a millisecond.
     #[serde(deserialize_with = "index")]
     pub index: IndexConfig,
     /// What is found in transcripts.
@@ -93,19 +93,19 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What a language model is asked.
     pub extract: ExtractConfig,
-    /// What an agent that looks through past sessions may do.
+    /// Limits of an agent that reads past sessions.
     pub agent: AgentConfig,
-    /// Which skills a task is given.
+    /// The skills shown for a task.
     pub matching: MatchConfig,
     /// Which skills are saved without a person.
     pub auto_save: AutoSaveConfig,
-    /// What becomes of saved skills.
+    /// Curation of saved skills.
     pub curation: CurationConfig,
-    /// Which skills come with every context.
+    /// Skills that are part of every context.
     pub skills: SkillsConfig,
-    /// What is recorded of showings, and withheld by chance.
+    /// The log of receipts, and random withholding.
     pub credit: CreditConfig,
-    /// How the files are shared, and for how long they are kept.
+    /// How files are shared, and how long they are kept.
     pub store: StoreConfig,
 }
 
@@ -142,8 +142,8 @@ impl Config {
         Self { learn, retention, retrieval, ..Self::default() }
     }
 
-    /// The settings of a JSON object; those that it leaves out have their defaults. Ranges are checked by
-    /// [`validate`](Self::validate), as at every open.
+    /// Parses the settings from a JSON object; missing ones have their defaults. Ranges are checked by
+    /// [`validate`](Self::validate), and at every open.
     ///
     /// # Errors
     /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::Json`] for what is not JSON, and for a value of
@@ -152,7 +152,7 @@ impl Config {
         Self::from_value(serde_json::from_str(text)?)
     }
 
-    /// The same of TOML, whose tables are the sections.
+    /// As [`from_json`](Self::from_json), for TOML, whose tables are the sections.
     ///
     /// # Errors
     /// Those of [`from_json`](Self::from_json); [`Error::Toml`] for what is not TOML.
@@ -168,10 +168,10 @@ impl Config {
         Ok(serde_json::from_value(value)?)
     }
 
-    /// These settings with those of a memory folder's own file, in TOML, on top. A folder sets how its lessons are kept, found and shown: the
-    /// sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and `skills`. It never sets what is
-    /// trusted, read, run, called or written elsewhere, nor `retrieval.calibration`: that is for the user's settings, the command
-    /// line and the host.
+    /// These settings overridden by those of a memory folder's own file, in TOML. A folder may set how its lessons are kept,
+    /// found and shown: the sections `learn`, `retention`, `retrieval`, `feedback`, `index`, `matching`, `curation` and
+    /// `skills`. It may not set what is trusted, read, run, called or written elsewhere, nor `retrieval.calibration`: these are
+    /// set only by the user's settings, the command line and the host.
     ///
     /// # Errors
     /// [`Error::NotForFolder`]; those of [`from_toml`](Self::from_toml).
@@ -250,13 +250,14 @@ impl Config {
             ("matching.max_tokens", matching.max_tokens),
             ("curation.min_shared_topics", curation.min_shared_topics),
         ];
-        // One command is no run, once is no repetition, and of one receipt there is no newest half.
+        // These must be at least 2: one command is not a run, one success is not a repetition, and one receipt has no newest
+        // half.
         let plurals = [
             ("capture.min_run", capture.min_run),
             ("capture.min_repeats", capture.min_repeats),
             ("credit.max_receipts", credit.max_receipts),
         ];
-        // Escaped in JSON, a turn at most doubles: the last correction always fits.
+        // A turn escaped in JSON at most doubles in length, so the last correction always fits.
         let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
         let expected = "at least 1,000 and four times extract.max_user_turn_chars";
         check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
@@ -300,7 +301,7 @@ fn check_fit(embedder: &str, fit: CalibrationFit) -> Result<(), Error> {
     check("retrieval.calibration.n_pairs", &n_pairs, n_pairs > 0, "at least 1")
 }
 
-/// Replaces what the other value has.
+/// Overrides settings with those of another value.
 fn overlay(settings: &mut Value, own: Value) {
     match (settings, own) {
         (Value::Object(settings), Value::Object(own)) => {
@@ -312,7 +313,7 @@ fn overlay(settings: &mut Value, own: Value) {
     }
 }
 
-/// The first key of an object, or of one in it, that the known one has not. The keys of `retrieval.calibration` are the user's.
+/// The first key of an object or a nested one that is unknown. The keys of `retrieval.calibration` are chosen by the user.
 fn unknown_key(value: &Value, known: &Value, path: &str) -> Option<Error> {
     let (Value::Object(value), Value::Object(known)) = (value, known) else { return None };
     if path.strip_suffix('.') == Some(USER_ONLY) {

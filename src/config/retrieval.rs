@@ -1,4 +1,4 @@
-//! What is shown.
+//! Settings of retrieval.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -10,66 +10,67 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RetrievalRule {
-    /// By all evidence, shown where it is likely enough to be an answer (docs/spec/playbook.md, 5.1).
+    /// By all evidence: a lesson is shown if it is likely enough to be an answer (docs/spec/playbook.md, 5.1).
     #[default]
     Evidence,
     /// The earlier system's: triggers below a distance, ranked by distance and shared words (docs/spec/playbook.md, 5.8).
     Classic,
 }
 
-/// What is shown (docs/spec/playbook.md, 5).
+/// Settings of retrieval (docs/spec/playbook.md, 5).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetrievalConfig {
     /// Ranking and gate.
     pub rule: RetrievalRule,
-    /// A query is answered when a lesson is an answer with a larger probability. In [0, 1]; that of the embedder's calibration
-    /// where it is `None`. Of [`RetrievalRule::Evidence`].
+    /// The probability, in [0, 1], above which a query is answered; `None` uses that of the embedder's calibration. For
+    /// [`RetrievalRule::Evidence`].
     pub answer_from: Option<f32>,
-    /// A lesson is shown from this share of the best one's probability on. 0.2, in [0, 1]; measured. Of
+    /// The minimum probability of a shown lesson, as a fraction of the best one's. 0.2, in [0, 1]; measured. For
     /// [`RetrievalRule::Evidence`].
     pub min_share: f32,
-    /// The best by each kind of evidence that are looked at. 50; measured. Of [`RetrievalRule::Evidence`].
+    /// Maximum number of candidates by each kind of evidence. 50; measured. For [`RetrievalRule::Evidence`].
     pub candidates: usize,
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
-    /// This and what follows it, except `limit` and `max_tokens`, is of [`RetrievalRule::Classic`].
+    /// This setting and the following ones, except `limit`, `max_tokens` and `calibration`, are for [`RetrievalRule::Classic`].
     pub distance_threshold: f32,
-    /// A trigger that is farther is shown up to this distance where the query names one of the lesson's domains. `None`, in
-    /// [0, 2]; the earlier system's number was 0.625 (1.25 in squared L2).
+    /// A farther trigger is shown up to this distance if the query names one of the lesson's domains. `None`, in [0, 2]; the
+    /// earlier system's number was 0.625 (1.25 in squared L2).
     pub domain_distance: Option<f32>,
-    /// Weight of the word overlap beside `1 − distance`. 0.4; the earlier system's.
+    /// Weight of the word overlap that is added to `1 − distance`. 0.4; the earlier system's.
     pub overlap_weight: f32,
-    /// Lessons shown. 5; the earlier system's.
+    /// Maximum number of lessons shown. 5; the earlier system's.
     pub limit: usize,
-    /// Neighbours looked at: `max(2·limit, this)`. 10; the earlier system's.
+    /// Minimum number of neighbours that are examined: `max(2·limit, this)`. 10; the earlier system's.
     pub min_neighbours: usize,
-    /// Size of the rendered block. 1,200, in estimated tokens; specified.
+    /// Maximum size of the rendered block. 1,200, in estimated tokens; specified.
     pub max_tokens: usize,
-    /// Share of the query, by idf, that a lexical hit must cover: the mean of what its trigger and what the whole of it
-    /// match, or the latter from one half on. 0.30, in [0, 1]; specified for the whole alone, which is more talkative.
+    /// Fraction of the query's idf mass that a lexical hit must cover: the mean of the fractions that its trigger and its whole
+    /// text match, or the latter alone from one half on. 0.30, in [0, 1]; specified for the whole text alone, which answers
+    /// more queries.
     pub lexical_floor: f32,
-    /// What [`Playbook::calibrate`](crate::Playbook::calibrate) fitted, by the fingerprint of the embedder, or `words` for recall
-    /// without one. Empty; a folder's own settings may not have it. Of [`RetrievalRule::Evidence`].
+    /// The fits of [`Playbook::calibrate`](crate::Playbook::calibrate), by the fingerprint of the embedder, or `words` for
+    /// retrieval without one. Empty; a folder's own settings may not contain it. For [`RetrievalRule::Evidence`].
     pub calibration: BTreeMap<String, CalibrationFit>,
 }
 
-/// What a user's labelled queries make of the shipped log odds `z` that a query is answered: `scale·z + offset`
+/// A fit to a user's labelled queries. It maps the shipped log odds `z` that a query is answered to `scale·z + offset`
 /// (docs/spec/playbook.md, 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFit {
-    /// How much the evidence means. 1 as shipped, in [0.05, 20].
+    /// The weight of the evidence. 1 as shipped, in [0.05, 20].
     pub scale: f32,
-    /// How much likelier an answer is, as log odds. 0 as shipped, in [-20, 20].
+    /// The shift of the log odds. 0 as shipped, in [-20, 20].
     pub offset: f32,
-    /// To how many labelled queries it was fitted.
+    /// The number of labelled queries that it was fitted to.
     pub n_pairs: usize,
 }
 
 impl CalibrationFit {
     pub(crate) const SCALES: RangeInclusive<f32> = 0.05..=20.0;
     pub(crate) const OFFSETS: RangeInclusive<f32> = -20.0..=20.0;
-    /// The key of the numbers for recall without an embedder.
+    /// The key of the fit for retrieval without an embedder.
     pub(crate) const WORDS: &str = "words";
 }
 

@@ -1,4 +1,4 @@
-//! Skills: matching, saving, curation.
+//! Settings of skills: matching, saving, curation.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use super::seconds;
 
-/// Which skills a task is given (docs/spec/skills.md, 2).
+/// Settings of matching skills to a task (docs/spec/skills.md, 2).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MatchConfig {
-    /// Skills shown beside those that are always loaded. 5; the earlier system's. 0 shows none.
+    /// Maximum number of skills shown in addition to those that are always loaded. 5; the earlier system's. 0 shows none.
     pub max_slots: usize,
-    /// Points by words that a skill needs. 3, at least 1; the earlier system's.
+    /// Minimum points of a skill matched by words. 3, at least 1; the earlier system's.
     pub threshold: u32,
-    /// Cosine similarity that a skill needs, by an embedder. 0.35, in [-1, 1]; the earlier system's.
+    /// Minimum cosine similarity of a skill matched by vectors. 0.35, in [-1, 1]; the earlier system's.
     pub cosine_floor: f32,
-    /// How long an embedder may take before words decide. 2 s; the earlier system's.
+    /// Time limit of the embedder, after which words decide. 2 s; the earlier system's.
     #[serde(with = "seconds")]
     pub time_limit: Duration,
-    /// Size of the rendered block. 6,000, at least 1, in estimated tokens; chosen.
+    /// Maximum size of the rendered block. 6,000, at least 1, in estimated tokens; chosen.
     pub max_tokens: usize,
 }
 
@@ -29,15 +29,15 @@ impl Default for MatchConfig {
     }
 }
 
-/// Which of the skills that sessions suggest are saved without a person (docs/spec/skills.md, 3.1). Tainted ones never are.
+/// Settings of saving suggested skills without a person (docs/spec/skills.md, 3.1). Tainted ones are never saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoSaveConfig {
-    /// Whether any is. True; the earlier system's.
+    /// Whether suggested skills are saved. True; the earlier system's.
     pub enabled: bool,
-    /// Skills saved of one session. 3; the earlier system's, where a run of the agent is a session.
+    /// Maximum number of skills saved per session. 3; the earlier system's, where a run of the agent is a session.
     pub max_per_run: usize,
-    /// Only skills that a language model worded are saved. False; chosen, as no model comes with the crate.
+    /// Whether only skills reworded by a language model are saved. False; chosen, as the crate includes no such model.
     pub require_llm: bool,
 }
 
@@ -47,20 +47,19 @@ impl Default for AutoSaveConfig {
     }
 }
 
-/// What becomes of saved skills that nobody stands behind (docs/spec/skills.md, 3.2, 3.3). When a suggestion counts as
-/// skipped is said by
-/// `capture.skip_threshold` and `capture.skip_for`.
+/// Settings of the curation of drafts (docs/spec/skills.md, 3.2, 3.3). `capture.skip_threshold` and `capture.skip_for` decide
+/// when a suggestion counts as skipped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CurationConfig {
     /// Whether a run that saved skills is followed by a curation. True; the earlier system's.
     pub auto_curate: bool,
-    /// For how long a draft is not used before it is stale, in whole days. 90 days, at least 1; the earlier system's.
+    /// Time without use after which a draft is stale, in whole days. 90 days, at least 1; the earlier system's.
     #[serde(with = "seconds")]
     pub staleness: Duration,
-    /// Whether stale drafts are taken out and archived, instead of only marked. False; the earlier system's.
+    /// Whether stale drafts are archived instead of only marked. False; the earlier system's.
     pub auto_prune: bool,
-    /// Topics that two drafts share before their steps are compared. 2, at least 1; the earlier system's.
+    /// Minimum number of shared topics for comparing the steps of two drafts. 2, at least 1; the earlier system's.
     pub min_shared_topics: usize,
 }
 
@@ -70,11 +69,11 @@ impl Default for CurationConfig {
     }
 }
 
-/// Skills (docs/spec/skills.md, 1).
+/// Settings of skills in contexts (docs/spec/skills.md, 1).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillsConfig {
-    /// Skills that come with every context. 3; the earlier system's. 0 shows none.
+    /// Maximum number of auto-loaded skills in a context. 3; the earlier system's. 0 shows none.
     pub max_auto_load: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How the files of a memory are shared.
+//! Settings of the files of a memory.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::seconds;
 
-/// How long a writer waits for the lock, unless it says otherwise.
+/// The default time limit for the lock.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The files of the folder (docs/spec/folder-format.md). A folder's own settings cannot change it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreConfig {
-    /// How long a writer waits while somebody else holds the folder's lock, in seconds; then the call fails with
+    /// How long a writer waits for the folder's lock, in seconds; then the call fails with
     /// [`FolderError::Locked`](crate::FolderError::Locked). 2; 0 does not wait; chosen. Readers never wait.
     #[serde(with = "seconds")]
     pub lock_timeout: Duration,
-    /// How large the record of changes may grow, in bytes; then its newer half is kept. 64 MiB; chosen. What is dropped cannot be
-    /// undone any more; removals are kept.
+    /// Maximum size of the archive of changes, in bytes; beyond it, the newer half is kept. 64 MiB; chosen. Dropped changes
+    /// cannot be undone; removals are kept.
     pub archive_max_bytes: u64,
-    /// How long changes are kept, in seconds. Two years; chosen. Removals are kept.
+    /// How long changes are kept, in seconds. Two years; chosen. Removals are always kept.
     #[serde(with = "seconds")]
     pub archive_max_age: Duration,
 }

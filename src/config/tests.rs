@@ -57,7 +57,7 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     }
 }
 
-/// What the settings say, all of them.
+/// All settings as text.
 fn shown(config: &Config) -> String {
     format!("{config:?}")
 }

@@ -1,12 +1,13 @@
-//! Why labelled queries cannot be fitted to.
+//! Errors of fitting labelled queries.
 
 use crate::lesson::LessonRef;
 
-/// Why labelled queries cannot be fitted to. Lines are counted from 1; of queries that were read from no file, their places are.
+/// An error of fitting labelled queries. Lines are counted from 1; for queries that were not read from a file, they are
+/// positions in the list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There are too few of them, or too few of one kind. A query that is there twice counts once.
+    /// There are too few queries, or too few of one kind. A repeated query counts once.
     #[error(
         "{} queries, {wanting} that a lesson answers and {wanting_none} that none does; it takes {needed}, {of_a_kind} of either \
          kind: {} are missing, {} that a lesson answers and {} that none does",
@@ -20,9 +21,9 @@ pub enum Error {
         wanting: usize,
         /// Queries that no lesson answers.
         wanting_none: usize,
-        /// How many it takes.
+        /// The minimum number of queries.
         needed: usize,
-        /// How many of either kind it takes.
+        /// The minimum number of queries of either kind.
         of_a_kind: usize,
     },
     /// A line is not a labelled query.
@@ -41,7 +42,7 @@ pub enum Error {
         /// The line.
         line: usize,
     },
-    /// No lesson that can be shown is the one that a line names.
+    /// The lesson that a line names does not exist or is ambiguous.
     #[error("line {line}: {query:?} wants {lesson}")]
     NoLesson {
         /// The line.
@@ -50,10 +51,10 @@ pub enum Error {
         query: String,
         /// The lesson that it names.
         lesson: LessonRef,
-        /// Why that is none.
+        /// The reason.
         source: Box<crate::Error>,
     },
-    /// The lesson that a line names is there, and shown to nobody who asks here.
+    /// The lesson that a line names exists, but is not shown in this realm.
     #[error(
         "line {line}: {query:?} wants {lesson}, which is not shown here: it awaits review or belongs to another realm"
     )]
@@ -65,7 +66,7 @@ pub enum Error {
         /// The lesson that it names.
         lesson: LessonRef,
     },
-    /// Two lines have the same query; one wants a lesson, the other none.
+    /// Two lines have the same query; one names a lesson, the other none.
     #[error("lines {line} and {other} contradict each other: {query:?} wants {lesson} and no lesson")]
     Contradiction {
         /// The later line.
@@ -74,7 +75,7 @@ pub enum Error {
         other: usize,
         /// The query of both.
         query: String,
-        /// The lesson that one of them wants.
+        /// The lesson that one of them names.
         lesson: LessonRef,
     },
 }

@@ -1,19 +1,19 @@
-//! Why a setting cannot be used.
+//! An error of a setting.
 
 use adage_index::InvalidSetting;
 
-/// Why a setting cannot be used.
+/// An error of a setting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value is not one of those that the setting takes.
+    /// A value is not allowed for the setting.
     #[error("{setting} is {value}, it must be {expected}")]
     Invalid {
         /// The setting.
         setting: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
     },
     /// A key is not a setting.

@@ -1,4 +1,4 @@
-//! Why texts could not be embedded.
+//! An error of embedding texts.
 
 use std::error::Error;
 use std::fmt;
@@ -8,23 +8,23 @@ use std::sync::Arc;
 
 use adage_index::VectorError;
 
-/// Why texts could not be embedded.
+/// An error of embedding texts.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// The model or its tokenizer could not be loaded.
     #[error("the embedding model could not be loaded: {reason}")]
     Load {
-        /// What the engine said.
+        /// The engine's message.
         reason: String,
     },
-    /// ONNX Runtime's library could not be loaded. Name the library itself; in the Python package it is
+    /// ONNX Runtime's library could not be loaded. Pass the path of the library file; in the Python package it is
     /// `onnxruntime/capi/libonnxruntime.so.*`.
     #[error("ONNX Runtime could not be loaded from {}: {reason}", path.display())]
     Runtime {
-        /// The file that was named.
+        /// The given path.
         path: PathBuf,
-        /// What is the matter with it.
+        /// The reason.
         reason: String,
     },
     /// The library is an ONNX Runtime of the wrong version.
@@ -34,33 +34,33 @@ pub enum EmbedError {
         path: PathBuf,
         /// Its version.
         found: String,
-        /// The second number of the oldest version that is taken.
+        /// The minor number of the oldest supported version.
         oldest: u32,
     },
-    /// The process has loaded ONNX Runtime already, from elsewhere; it takes one, until it ends.
+    /// The process has already loaded ONNX Runtime from another path; a process can load only one.
     #[error(
         "cannot load ONNX Runtime from {}: this process has loaded it from {} already",
         asked.display(),
         loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
     )]
     RuntimeTaken {
-        /// Where it was loaded from; none if the host did it, through `ort`.
+        /// The path that was loaded; none if the host loaded it through `ort`.
         loaded: Option<PathBuf>,
-        /// Where it should have been loaded from.
+        /// The requested path.
         asked: PathBuf,
     },
     /// The model ran and failed.
     #[error("the embedding model failed: {reason}")]
     Run {
-        /// What the engine said.
+        /// The engine's message.
         reason: String,
     },
     /// The embedder returned another number of rows than it was given texts.
     #[error("{texts} texts were embedded as {rows} rows")]
     RowCount {
-        /// Texts given.
+        /// The number of texts.
         texts: usize,
-        /// Rows returned.
+        /// The number of rows.
         rows: usize,
     },
     /// A returned row cannot be used.
@@ -97,7 +97,7 @@ impl EmbedError {
     }
 }
 
-/// An error of the host. It is displayed as, and dereferences to, what [`EmbedError::host`] was given.
+/// An error of the host's embedder. It displays as, and dereferences to, the error given to [`EmbedError::host`].
 // Not an error itself: `source` and `downcast_ref` reach the host's own. Shared, because an embedder that could not be loaded
 // returns the same error at every call.
 #[derive(Clone, Debug)]

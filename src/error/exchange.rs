@@ -1,18 +1,18 @@
-//! Why lessons cannot be exchanged.
+//! Errors of exchanging lessons.
 
 use std::path::PathBuf;
 
-/// Why lessons cannot be exchanged. No file was touched.
+/// An error of exchanging lessons. No file was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No exchange format has this name.
     #[error("no exchange format {name:?}; there are jsonl, memory, agents, ace")]
     NoSuchFormat {
-        /// What was asked for.
+        /// The requested name or id.
         name: String,
     },
-    /// The format of a text cannot be detected; name one.
+    /// The format of a text cannot be detected; pass it explicitly.
     #[error("the exchange format cannot be detected; name one: jsonl, memory, agents, ace")]
     UnknownFormat,
     /// It is not the key of a user's exports.
@@ -33,17 +33,17 @@ pub enum Error {
     },
 }
 
-/// Why an export did not touch a file.
+/// Why an export did not write a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportRefused {
-    /// It is not certain where adage's section is.
+    /// The position of adage's section is ambiguous.
     #[error("line {line} is a mark of adage's section that has no counterpart, or a second one")]
     Section {
         /// The line, from 1.
         line: usize,
     },
-    /// The whole file would be replaced, and others wrote in it.
+    /// The whole file would be replaced, but others have written to it.
     #[error("line {line} was not written by adage, and this format takes the whole file")]
     Foreign {
         /// The line, from 1.

@@ -15,24 +15,24 @@ pub enum FolderError {
     /// An operation on a file failed; nothing was committed.
     #[error("could not {action} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What is at a name is not followed, read or written: somebody put it in the place of a file or a folder. Look at it, then
-    /// remove it.
+    /// An entry in place of a file or folder is a link or of another type. It is not followed, read or written. Look at it,
+    /// then remove it.
     #[error("{} is {found}; it was not touched: look at it, then remove it", path.display())]
     Irregular {
         /// The name.
         path: PathBuf,
-        /// What is there.
+        /// The type of the entry.
         found: Irregular,
     },
-    /// A file became unreadable while it was open, perhaps in the middle of a hand edit. It was not touched; repair it, or
-    /// open the folder again to move it to quarantine and continue from the backup.
+    /// A file became unreadable while the folder was open, for example during an edit by a person. It was not changed; repair
+    /// it, or open the folder again to quarantine it and restore the backup.
     #[error("{} cannot be read: {reason}; repair it, or open the folder again to restore the backup", path.display())]
     Unreadable {
         /// The file.
@@ -53,14 +53,15 @@ pub enum FolderError {
         /// The newest version that this program writes.
         supported: u64,
     },
-    /// The handle was opened for reading. A folder that the operating system does not let this process write is
-    /// [`FolderError::Io`] instead, at the write.
+    /// The handle was opened for reading. If the operating system denies writing to the folder, the error is
+    /// [`FolderError::Io`] at the write instead.
     #[error("{} is open for reading only", path.display())]
     ReadOnly {
         /// The folder.
         path: PathBuf,
     },
-    /// Nobody here has made or trusted the folder: nothing of it is read or written. A person looks at it and decides.
+    /// The user has neither created nor trusted the folder: nothing in it is read or written. A person should look at it and
+    /// decide.
     #[error(
         "{} is not trusted: `adage trust --show` prints what is in it, `adage trust` lets it be used",
         path.display()
@@ -69,7 +70,7 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
-    /// The file that names a folder has something else in it. Look at it, then remove it.
+    /// The file with the folder's id has other content. Look at it, then remove it.
     #[error("{} is not the id of a folder; look at it, then remove it", path.display())]
     NoFolderId {
         /// The file.
@@ -81,8 +82,8 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
-    /// Somebody else kept the lock for as long as this call was to wait ([`StoreConfig::lock_timeout`](crate::config::StoreConfig)).
-    /// Nothing was changed; try again, or end that process.
+    /// Another process held the lock for the time limit ([`StoreConfig::lock_timeout`](crate::config::StoreConfig)). Nothing
+    /// was changed; try again, or end that process.
     #[error(
         "{} is locked by {}, and was not freed within {:.1} s; try again, or end that process",
         path.display(),
@@ -92,12 +93,12 @@ pub enum FolderError {
     Locked {
         /// The file that is locked.
         path: PathBuf,
-        /// Who holds the lock, where the system tells.
+        /// The process that holds the lock, if the system reports it.
         holder: Option<Holder>,
-        /// How long the call was ready to wait.
+        /// The time limit of the call.
         waited: Duration,
     },
-    /// A write could not be synced to disk, so this handle writes no more. Open the folder again.
+    /// A write could not be synced to disk, so this handle refuses further writes. Open the folder again.
     #[error("an earlier write to {} could not be synced; open the folder again", path.display())]
     WritesStopped {
         /// The folder.
@@ -106,7 +107,7 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// Wraps an I/O error with what was tried and where.
+    /// Wraps an I/O error with the operation and the path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| match source.get_ref().and_then(|error| error.downcast_ref::<Irregular>()) {
@@ -122,7 +123,7 @@ impl FolderError {
 pub struct Holder {
     /// Its process id.
     pub pid: u32,
-    /// Its program's name, where the system tells.
+    /// Its program's name, if the system reports it.
     pub name: Option<String>,
 }
 
@@ -135,20 +136,20 @@ impl fmt::Display for Holder {
     }
 }
 
-/// What is at a name where a file or a folder should be.
+/// The type of an entry in place of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Irregular {
-    /// It, or a part above it, leads elsewhere.
+    /// It, or a folder above it, is a symbolic link.
     #[error("reached through a symbolic link")]
     Link,
-    /// Whoever writes in it writes in another file too.
+    /// It has several hard links: a write would change another file too.
     #[error("one of {n_links} names of the same file")]
     HardLinked {
-        /// How many names it has.
+        /// The number of hard links.
         n_links: u64,
     },
-    /// A folder is where a file should be.
+    /// A folder in place of a file.
     #[error("a folder")]
     Folder,
     /// A pipe, a socket or a device.

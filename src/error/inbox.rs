@@ -1,4 +1,4 @@
-//! Why a proposal cannot be found or applied.
+//! Errors of finding or applying a proposal.
 
 use std::path::PathBuf;
 
@@ -14,17 +14,17 @@ pub enum Error {
     /// No such proposal awaits review.
     #[error("no proposal {name} awaits review")]
     NoSuch {
-        /// What was asked for.
+        /// The requested name or id.
         name: String,
     },
-    /// A proposal is no longer what was listed; list it again.
+    /// A proposal has changed since it was listed; list it again.
     #[error("{what} changed: {expected} was listed, it is {found}; list it again")]
     Changed {
         /// The proposal, or the lesson that awaits review.
         what: String,
-        /// The hash of what was listed.
+        /// The hash of the listed content.
         expected: TextHash,
-        /// The hash of what it is.
+        /// The hash of the present content.
         found: TextHash,
     },
     /// A proposal, or an undo of edits, cannot be applied.
@@ -39,7 +39,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What is called `name` cannot be applied.
+    /// The error for `name` with this reason.
     pub(crate) fn cannot_apply(name: &impl ToString, reason: CannotApply) -> Self {
         Self::CannotApply { name: name.to_string(), reason: Box::new(reason) }
     }
@@ -61,15 +61,15 @@ pub enum CannotApply {
         /// Why not.
         reason: PatchError,
     },
-    /// A file may not be touched by it.
+    /// It may not change a file.
     #[error("line {line} of the patch: {reason}")]
     Target {
-        /// Where the diff of that file begins in the patch, from 1.
+        /// The line of the patch where the diff of that file begins, counted from 1.
         line: usize,
         /// Why not.
         reason: TargetError,
     },
-    /// A file is no longer what the proposal was made for.
+    /// A file has changed since the proposal was made.
     #[error(
         "{} changed since: the proposal is for {}, it is {}",
         path.display(), super::content(proposed_for.as_ref()), super::content(found.as_ref())
@@ -77,21 +77,21 @@ pub enum CannotApply {
     Changed {
         /// The file.
         path: PathBuf,
-        /// The hash of what it held then; none for no file.
+        /// The hash of its content then; none if there was no file.
         proposed_for: Option<TextHash>,
-        /// The hash of what it holds; none when there is no file.
+        /// The hash of its present content; none if there is no file.
         found: Option<TextHash>,
     },
-    /// It leaves everything as it is.
+    /// It changes nothing.
     #[error("it changes nothing")]
     ChangesNothing,
-    /// The entry of the inbox is not a proposal by its name or place.
+    /// The entry's name or position in the inbox is not that of a proposal.
     #[error("it is not {expected}")]
     Misplaced {
         /// What is expected there.
         expected: &'static str,
     },
-    /// The entry of the inbox is not a regular file, or a file with several names.
+    /// The entry is not a regular file, or has several hard links.
     #[error("{path:?} in it is not a regular file with one name")]
     NotAFile {
         /// Its path in the memory folder.
@@ -102,13 +102,13 @@ pub enum CannotApply {
     TooLarge {
         /// Its size.
         found: u64,
-        /// The largest that is read.
+        /// The maximum size.
         limit: u64,
     },
     /// It cannot be read.
     #[error("it cannot be read: {reason}")]
     Unreadable {
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
     /// A new skill cannot be used.
@@ -120,13 +120,13 @@ pub enum CannotApply {
 }
 
 impl CannotApply {
-    /// True when nothing is wrong with the proposal itself: another handle, or this one at another time, may apply it.
+    /// True if the cause is not the proposal itself: another handle, or this one later, may be able to apply it.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Unreadable { .. } | Self::Target { reason: TargetError::NoGround { .. }, .. })
     }
 }
 
-/// Why a file may not be touched by a proposal.
+/// Why a proposal may not change a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -134,9 +134,9 @@ pub enum TargetError {
     /// The two names of a diff are not the same.
     #[error("its names differ: {old:?} and {new:?}")]
     NamesDiffer {
-        /// Behind `---`.
+        /// The name after `---`.
         old: String,
-        /// Behind `+++`.
+        /// The name after `+++`.
         new: String,
     },
     /// The name is not an absolute path.
@@ -145,7 +145,7 @@ pub enum TargetError {
         /// The name.
         name: String,
     },
-    /// The name could be read as another one.
+    /// The name is unsafe or ambiguous.
     #[error("{name:?} {why}")]
     Name {
         /// The name.
@@ -159,21 +159,21 @@ pub enum TargetError {
         /// The kind.
         kind: &'static str,
     },
-    /// It is none of the files that a proposal of this kind may touch.
+    /// It is not a file that a proposal of this kind may change.
     #[error("{} is not {expected}", path.display())]
     Outside {
         /// The path.
         path: PathBuf,
-        /// What it may touch.
+        /// The files that it may change.
         expected: &'static str,
     },
-    /// Agents take instructions from it.
+    /// Agents read it as instructions.
     #[error("{} holds instructions of a project", path.display())]
     Instructions {
         /// The path.
         path: PathBuf,
     },
-    /// It, or a folder above it, is a symbolic link, or leads elsewhere.
+    /// It, or a folder above it, is a symbolic link or resolves to another path.
     #[error("{} leads elsewhere", path.display())]
     Link {
         /// The path.
@@ -187,12 +187,12 @@ pub enum TargetError {
         /// `regular file` or `folder`.
         expected: &'static str,
     },
-    /// The file has other names, which would be changed too or not.
+    /// The file has several hard links.
     #[error("{} has {n_links} hard links", path.display())]
     HardLinked {
         /// The path.
         path: PathBuf,
-        /// How many names it has.
+        /// The number of hard links.
         n_links: u64,
     },
     /// The file may not be written.
@@ -213,7 +213,7 @@ pub enum TargetError {
         /// The path.
         path: PathBuf,
     },
-    /// The patch creates a file whose name some systems do not distinguish from another's.
+    /// The patch creates a file with a name that some systems do not distinguish from an existing one.
     #[error("{} would be in the same folder as {found:?}, which some systems take for the same name", path.display())]
     Alike {
         /// The path.
@@ -223,12 +223,12 @@ pub enum TargetError {
     },
 }
 
-/// Why a name could be read as another one.
+/// Why a name is unsafe or ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BadName {
-    /// It has a part without a name, as `//` or a slash at the end make it.
+    /// It has an empty part, as in `//` or with a slash at the end.
     #[error("has an empty part")]
     Empty,
     /// It has a part `.` or `..`.
@@ -240,16 +240,16 @@ pub enum BadName {
     /// A part begins or ends with a space, or ends with a dot.
     #[error("has a dot or a space at the edge of a part")]
     Edge,
-    /// It has a character that is not seen, or turns the writing around.
+    /// It has an invisible character, or one that changes the direction of text.
     #[error("has an invisible or a bidirectional character")]
     Invisible,
     /// It is not in Unicode normal form C: another file may look the same.
     #[error("is not in Unicode normal form C")]
     NotNormal,
-    /// It has a character that separates parts on some systems.
+    /// It has a character that is a separator on some systems.
     #[error("has a backslash or a colon")]
     Separator,
-    /// Some systems take it for a device.
+    /// It is the name of a device on some systems.
     #[error("is a device on some systems")]
     Device,
     /// It is too long.

@@ -1,4 +1,4 @@
-//! What can go wrong. A caller can do something about each variant.
+//! The errors of the crate. Each variant is one that a caller can act on.
 //!
 //! A gate's refusal, a missing embedder and "nothing relevant" are values, not errors: see
 //! [`LearnOutcome`](crate::LearnOutcome) and [`Context`](crate::Context).
@@ -91,45 +91,45 @@ pub enum Error {
     /// The vector tier was requested, and there is no embedder.
     #[error("the vector tier needs an embedder; give one to the builder, or request another tier")]
     NoEmbedder,
-    /// Other processes changed the folder faster than this one could embed what they wrote.
+    /// Other processes changed the folder faster than this one could embed their lessons.
     #[error("the playbook changed during each of {rounds} attempts to commit")]
     Contended {
-        /// How many times it was tried.
+        /// The number of attempts.
         rounds: usize,
     },
     /// No lesson has this id or trigger.
     #[error("no lesson with {lesson}")]
     NoSuchLesson {
-        /// What was asked for.
+        /// The requested name or id.
         lesson: LessonRef,
     },
     /// Several lessons have this trigger; name one by id. Nothing was changed.
     #[error("{} lessons have the trigger {trigger:?}: {}", ids.len(), list(ids))]
     Ambiguous {
-        /// What was asked for.
+        /// The requested name or id.
         trigger: String,
         /// The lessons.
         ids: Vec<LessonId>,
     },
-    /// The receipt is not known, or older than receipts are kept.
+    /// The receipt is unknown or expired.
     #[error("no receipt {receipt}; receipts are kept for 7 days")]
     NoSuchReceipt {
         /// The receipt.
         receipt: ReceiptId,
     },
-    /// No change with this id is on record.
+    /// No change with this id is recorded.
     #[error("no change {change} on record")]
     NoSuchChange {
         /// The change.
         change: ChangeId,
     },
-    /// No merge into this lesson is left to undo.
+    /// There is no merge into this lesson to undo.
     #[error("no merge into lesson {lesson} is left to undo")]
     NoSuchMerge {
         /// The lesson.
         lesson: LessonId,
     },
-    /// The change cannot be undone (any more).
+    /// The change cannot be undone.
     #[error("change {change} cannot be undone: {reason}")]
     CannotUndo {
         /// The change.
@@ -137,14 +137,14 @@ pub enum Error {
         /// Why not.
         reason: CannotUndo,
     },
-    /// A file is no longer what an edit of it was made for. Nothing was changed.
+    /// A file has changed since its edit was prepared. Nothing was changed.
     #[error("{} changed: the edit is for {}, it is {}", path.display(), content(expected.as_ref()), content(found.as_ref()))]
     FileChanged {
         /// The file.
         path: PathBuf,
-        /// The hash of the content that the edit is for; none for no file.
+        /// The hash of the content that the edit was prepared for; none for a missing file.
         expected: Option<TextHash>,
-        /// The hash of what it holds; none when there is no file.
+        /// The hash of its present content; none if there is no file.
         found: Option<TextHash>,
     },
 }
@@ -153,13 +153,13 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotUndo {
-    /// A later change touched the same lessons; undo that one first.
+    /// A later change affected the same lessons; undo that one first.
     #[error("the later change {0} touched the same lessons; undo that one first")]
     Newer(ChangeId),
     /// It is undone already.
     #[error("it was undone already")]
     Already,
-    /// An undo is not undone; learn the lesson again.
+    /// It is an undo, which cannot be undone; learn the lesson again.
     #[error("it is an undo itself")]
     IsUndo,
     /// The lesson was edited since.

@@ -1,110 +1,110 @@
-//! Why a text is not a patch, or does not fit a file.
+//! Errors of parsing and applying a patch.
 
 use serde::Serialize;
 
-/// Why a text is no patch that may be applied, or does not apply. Lines of texts are shortened and without secrets.
+/// Why a patch is invalid or does not apply. Lines in messages are shortened and without secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PatchError {
-    /// There is no diff of a file in it.
+    /// It contains no diff of a file.
     #[error("there is no diff of a file in it")]
     Empty,
-    /// It is larger than patches may be.
+    /// It exceeds a limit of patches.
     #[error("it has {found} {what}, at most {limit} are read")]
     TooLarge {
-        /// Of what there is too much.
+        /// The exceeded limit.
         what: Limit,
-        /// How much there is, or where counting was given up.
+        /// The number found, or where counting stopped.
         found: usize,
-        /// How much there may be.
+        /// The maximum.
         limit: usize,
     },
-    /// A line is none that can stand there.
+    /// A line is not valid at its position.
     #[error("line {line} is {found:?}, expected {expected}")]
     Unexpected {
-        /// Which line of the patch, from 1.
+        /// The line of the patch, counted from 1.
         line: usize,
-        /// What stands there; empty at the end.
+        /// The line; empty at the end of the patch.
         found: String,
-        /// What should.
+        /// The expected line.
         expected: &'static str,
     },
-    /// It does what no proposal may.
+    /// It has a change that is not allowed in proposals.
     #[error("line {line} {what}, which is not allowed in a proposal")]
     Forbidden {
-        /// Which line of the patch, from 1.
+        /// The line of the patch, counted from 1.
         line: usize,
-        /// What it does.
+        /// The change.
         what: Forbidden,
     },
-    /// A hunk has other lines than its header says.
+    /// A hunk has other numbers of lines than its header states.
     #[error(
         "the hunk at line {line} states {} old and {} new lines and has {} and {}",
         stated.0, stated.1, found.0, found.1
     )]
     Counts {
-        /// Where the hunk begins in the patch, from 1.
+        /// The line of the patch where the hunk begins, counted from 1.
         line: usize,
-        /// Old and new lines that its header states.
+        /// The numbers of old and new lines in its header.
         stated: (usize, usize),
-        /// Old and new lines that it has, up to where it cannot go on.
+        /// The numbers of old and new lines found, up to the first invalid line.
         found: (usize, usize),
     },
-    /// A hunk begins where it cannot, after the hunks before it.
+    /// The position of a hunk is impossible after the hunks before it.
     #[error(
         "the hunk at line {line} states that it begins at line {stated} of the {side} file; by the hunks before it, that is {expected}"
     )]
     Start {
-        /// Where the hunk begins in the patch, from 1.
+        /// The line of the patch where the hunk begins, counted from 1.
         line: usize,
         /// `old` or `new`.
         side: &'static str,
         /// The line number that its header states.
         stated: usize,
-        /// The number that follows from the other side, or the least possible one.
+        /// The number implied by the other side, or the least possible one.
         expected: usize,
     },
-    /// A hunk does not show where it belongs, though the file has lines that stay.
+    /// A hunk has no line of context, although the file keeps lines.
     #[error("the hunk at line {line} has no line of context")]
     NoContext {
-        /// Where the hunk begins in the patch, from 1.
+        /// The line of the patch where the hunk begins, counted from 1.
         line: usize,
     },
-    /// The file reads otherwise than the patch says.
+    /// A line of the file differs from the patch.
     #[error(
         "line {file_line} of the file is {}, line {line} of the patch says {expected:?}",
         found.as_ref().map_or_else(|| "behind its end".to_owned(), |found| format!("{found:?}"))
     )]
     Mismatch {
-        /// Which line of the patch, from 1.
+        /// The line of the patch, counted from 1.
         line: usize,
-        /// Which line of the file, from 1.
+        /// The line of the file, counted from 1.
         file_line: usize,
         /// The line in the patch.
         expected: String,
-        /// The line in the file; none behind its end.
+        /// The line in the file; none after its end.
         found: Option<String>,
     },
-    /// A line without a newline would come to stand inside the file.
+    /// A line without a newline would be in the middle of the file.
     #[error("line {line} of the patch ends without a newline, but is not the end of the file")]
     NoNewlineInside {
-        /// Which line of the patch, from 1.
+        /// The line of the patch, counted from 1.
         line: usize,
     },
-    /// The patch makes a file that is there.
+    /// The patch creates a file that exists.
     #[error("the patch makes a new file, but there is one of {n_bytes} bytes")]
     Exists {
-        /// How large it is.
+        /// Its size in bytes.
         n_bytes: usize,
     },
-    /// The patch changes a file that is not there.
+    /// The patch changes a missing file.
     #[error("the patch changes a file that is not there")]
     Missing,
     /// Two proposals change the same lines differently.
     #[error("it changes lines that the waiting proposal changes differently")]
     Conflict,
-    /// The diff library refused what passed every check.
+    /// The diff library refused a patch that passed every check.
     #[error("the diff cannot be read: {reason}")]
     Engine {
         /// What it said.
@@ -112,12 +112,12 @@ pub enum PatchError {
     },
 }
 
-/// What a patch may have only so much of.
+/// A limited quantity of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
-    /// Bytes of its text.
+    /// The bytes of its text.
     #[error("bytes")]
     Bytes,
     /// Diffs of files.
@@ -126,15 +126,15 @@ pub enum Limit {
     /// Hunks of all files.
     #[error("hunks")]
     Hunks,
-    /// The number of a line, or of lines, in a hunk's header.
+    /// A line number or count in a hunk's header.
     #[error("as a line number")]
     LineNumber,
-    /// Bytes of a file that it is applied to, or makes.
+    /// The bytes of a file before or after the patch.
     #[error("bytes in a file")]
     FileBytes,
 }
 
-/// What no proposal may do.
+/// A change that is not allowed in proposals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -148,10 +148,10 @@ pub enum Forbidden {
     /// Copy a file.
     #[error("copies a file")]
     Copy,
-    /// Change what may be done with a file.
+    /// Change the permissions of a file.
     #[error("sets the mode of a file")]
     Mode,
-    /// Replace a file that is no text.
+    /// Change a binary file.
     #[error("is of a binary file")]
     Binary,
 }

@@ -1,17 +1,17 @@
-//! Why a skill cannot be read or written.
+//! Errors of reading or writing skills.
 
 use std::path::PathBuf;
 
 use crate::lesson::TextHash;
 
-/// Why a skill cannot be read or written. Nothing was changed.
+/// An error of reading or writing a skill. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No skill has this name.
     #[error("no skill {name:?}")]
     NoSuch {
-        /// What was asked for.
+        /// The requested name or id.
         name: String,
     },
     /// A skill with another text has this name; take another name.
@@ -32,7 +32,7 @@ pub enum Error {
         /// The hash of the present text.
         found: TextHash,
     },
-    /// The files beside a skill cannot be promoted or imported with it.
+    /// The supporting files of a skill cannot be promoted or imported with it.
     #[error("the files of skill {name:?} cannot be covered by a promotion: {reason}")]
     NotCovered {
         /// The name.
@@ -47,7 +47,7 @@ pub enum Error {
         name: String,
         /// Its length.
         n_bytes: usize,
-        /// The largest length that is read.
+        /// The maximum length in bytes.
         max: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a memory of documents.
+//! Errors of a vector memory.
 
 use adage_index::VectorError;
 
@@ -38,7 +38,7 @@ pub enum Error {
         /// The id, shortened to 100 characters.
         id: String,
     },
-    /// A document cannot be kept. Nothing was changed.
+    /// A document cannot be stored. Nothing was changed.
     #[error("document {id:?} cannot be kept: {reason}")]
     Document {
         /// Its id, shortened to 100 characters.
@@ -48,11 +48,11 @@ pub enum Error {
     },
 }
 
-/// Why a document cannot be kept.
+/// Why a document cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// A part has to say something.
+    /// A part is empty or blank.
     #[error("the {part} is empty")]
     Empty {
         /// Which part.
@@ -65,18 +65,18 @@ pub enum DocumentError {
         part: &'static str,
         /// Its length, in bytes.
         found: usize,
-        /// The longest that is kept, in bytes.
+        /// The maximum length, in bytes.
         limit: usize,
     },
-    /// There is too much metadata.
+    /// There are too many metadata fields.
     #[error("the document has {found} fields, at most {limit} are kept")]
     TooManyFields {
-        /// How many fields it has.
+        /// The number of fields.
         found: usize,
-        /// How many are kept.
+        /// The maximum number of fields.
         limit: usize,
     },
-    /// Its id comes twice in one batch.
+    /// Its id is repeated in one batch.
     #[error("its id comes twice in the batch")]
     Twice,
 }
