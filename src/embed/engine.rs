@@ -1,9 +1,9 @@
-//! What runs a graph.
+//! Engines that run a graph.
 
 #[cfg(feature = "ort")]
 use std::path::PathBuf;
 
-/// What runs the graph. Chosen by the caller, never by what lies on the machine.
+/// The engine that runs the graph. The caller chooses it; it never depends on what is installed on the machine.
 ///
 /// Vectors of two engines differ in the last digits only (cosine at least .99999) and carry the same fingerprint.
 ///
@@ -22,12 +22,13 @@ use std::path::PathBuf;
 #[cfg_attr(feature = "bundled-model", derive(Default))]
 #[non_exhaustive]
 pub enum Engine {
-    /// The bundled model's own, in integers: nothing is loaded, a text takes a fifth of the time that the others take, and its vector
-    /// has the same bits alone and in company, on every processor. It runs [`Model::bundled`](super::Model::bundled) and no other.
+    /// The engine of the bundled model, in integers: nothing is loaded, a text takes a fifth of the other engines' time, and
+    /// its vector has the same bits alone and in a batch, on every processor. It runs only
+    /// [`Model::bundled`](super::Model::bundled).
     #[cfg(feature = "bundled-model")]
     #[default]
     BuiltIn,
-    /// Any model, in pure Rust (rten), one thread a caller.
+    /// Any model, in pure Rust (rten); one thread per caller.
     #[cfg(feature = "rten")]
     Rten,
     /// ONNX Runtime 1.24 or later from this library, which is loaded at the first text and stays until the process ends;

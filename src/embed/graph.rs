@@ -43,7 +43,7 @@ pub(super) struct GraphSession {
 }
 
 impl GraphSession {
-    /// With what loads the graph from its bytes.
+    /// Loads a graph with this function, and the tokenizer.
     pub(super) fn load(
         model: &Model,
         load: impl FnOnce(Cow<'static, [u8]>) -> Result<Box<dyn Graph>, EmbedError>,

@@ -23,7 +23,7 @@ impl Embedder for HashingEmbedder {
     fn embed(&self, texts: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
         let mut rows = Array2::zeros((texts.len(), DIMENSION));
         for (mut row, text) in rows.outer_iter_mut().zip(texts) {
-            // So that a text without words has a direction too.
+            // A text without words gets a direction too.
             add(row.as_slice_mut(), "", 1e-3);
             for word in text.unicode_words() {
                 let word = word.to_lowercase();

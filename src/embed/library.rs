@@ -1,4 +1,4 @@
-//! Looks at a shared library before anything of it runs: what the system's loader makes of a wrong file may end the process.
+//! Checks a shared library before it is loaded: the system's loader may end the process if the file is wrong.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ const MAGIC: &[&[u8]] = if cfg!(windows) {
 
 const ELF: &[u8] = b"\x7fELF";
 
-/// The library's one path, so that two names of it are the same.
+/// The library's canonical path.
 pub(super) fn examine(path: &Path) -> Result<PathBuf, EmbedError> {
     let refused = |reason: String| EmbedError::Runtime { path: path.to_owned(), reason };
     let library = path.canonicalize().map_err(|error| refused(error.to_string()))?;

@@ -41,16 +41,16 @@ pub use onnx::OnnxEmbedder;
 
 use crate::lesson::TextHash;
 
-/// What a text is embedded for. Models of the E5 kind put different prefixes before the two; `MiniLM` does not care.
+/// The role of an embedded text. Models such as E5 use different prefixes for the two; `MiniLM` uses none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A text that is looked for with.
+    /// A query.
     Query,
-    /// A text that is found.
+    /// A text that queries search.
     Document,
 }
 
-/// Turns texts into vectors. The host may bring its own.
+/// Converts texts to vectors. A host may implement it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -82,27 +82,27 @@ pub enum Role {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// In an embedder that fails, return [`EmbedError::host`]: lessons are then learned and retrieved by words, except where a
-/// request insists on vectors.
+/// If your embedder fails, return [`EmbedError::host`]: lessons are then learned and retrieved by words, unless a request
+/// requires vectors.
 pub trait Embedder: Send + Sync {
-    /// One row a text, in order, `dimension()` columns; the rows need not be unit length.
+    /// Returns one row per text, in order, with `dimension()` columns; the rows need not have unit length.
     ///
     /// # Errors
     /// [`EmbedError::Load`] when the model cannot be loaded, [`EmbedError::Run`] when it fails; [`EmbedError::host`] carries an
     /// error of the host's own.
     fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError>;
 
-    /// Names the model. Vectors of two fingerprints are never compared; change it whenever the vectors change.
+    /// Identifies the model. Vectors with different fingerprints are never compared; change it whenever the vectors change.
     fn fingerprint(&self) -> TextHash;
 
     /// The number of components of each vector.
     ///
     /// # Errors
-    /// [`EmbedError::Load`] when it takes the model to know and the model cannot be loaded.
+    /// [`EmbedError::Load`] when the model has to be loaded for that and cannot be.
     fn dimension(&self) -> Result<usize, EmbedError>;
 }
 
-/// Embeds texts and checks what comes back: as many rows as texts, each of a usable length.
+/// Embeds texts and checks the result: as many rows as texts, each a usable vector.
 pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -> Result<Vec<UnitVector>, EmbedError> {
     if texts.is_empty() {
         return Ok(Vec::new());
@@ -122,7 +122,7 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
     units.collect()
 }
 
-/// The embedder that comes with the crate, where it does.
+/// The bundled embedder, if the crate includes it.
 #[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
 pub(crate) fn bundled() -> Option<std::sync::Arc<dyn Embedder>> {
     #[cfg(feature = "bundled-model")]

@@ -13,7 +13,7 @@ use super::{Embedder, Model, Role};
 use crate::error::EmbedError;
 use crate::lesson::TextHash;
 
-/// Longer texts are cut; what all-MiniLM-L6-v2 was trained for.
+/// The maximum tokens of a text, as in the training of all-MiniLM-L6-v2; longer texts are cut.
 pub(super) const MAX_TOKENS: usize = 256;
 
 /// Embeds with an ONNX model. The model is loaded at the first text, once, if its engine loads any; handles share it.
@@ -40,7 +40,7 @@ pub struct OnnxEmbedder {
 }
 
 impl OnnxEmbedder {
-    /// An embedder that loads `model` into `engine` when the first text comes.
+    /// An embedder that loads `model` into `engine` at the first text.
     #[must_use]
     pub fn new(model: Model, engine: Engine) -> Self {
         Self { model, engine, session: OnceLock::new(), recent: Mutex::default() }
@@ -63,8 +63,8 @@ impl OnnxEmbedder {
 
 impl Embedder for OnnxEmbedder {
     fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError> {
-        // Of a graph, a text's vector differs in the last digits between runs with different company: only those that came alone are
-        // kept, and the same question gets the same bytes.
+        // A graph gives vectors that differ in the last digits between batches: only vectors of single texts are kept, so that
+        // the same query gets the same bytes.
         let (Role::Query, [query]) = (role, texts) else { return self.session()?.embed(texts) };
         let key = TextHash::of(&[query]);
         if let Some(row) = self.recent.lock().get(key) {

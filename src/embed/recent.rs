@@ -1,4 +1,4 @@
-//! The vectors of the queries that were asked last.
+//! The vectors of recent queries.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::lesson::TextHash;
 /// Chosen: more than an agent asks in one task, and half a megabyte at 384 dimensions.
 const CAPACITY: usize = 256;
 
-/// The last 256 texts and their vectors; the one that was not used for the longest time goes first. Texts are kept as hashes,
-/// so that a long one costs no more than a short one.
+/// An LRU cache of 256 texts with their vectors. Texts are kept as hashes, so that a long one takes no more memory than a short
+/// one.
 #[derive(Default)]
 pub(super) struct Recent {
     rows: BTreeMap<TextHash, Used>,

@@ -1,4 +1,4 @@
-//! Stopping a call that another thread is waiting for.
+//! Cancelling a call that another thread waits for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Tells a long call that nobody wants its answer any more. Clones are the same token; a new one is not cancelled.
+/// Cancels a long call. Clones share the state; a new token is not cancelled.
 ///
 /// ```
 /// let token = adage::model::CancelToken::default();
@@ -32,7 +32,7 @@ struct State {
     hooks: BTreeMap<u64, Box<dyn FnOnce() + Send>>,
 }
 
-/// Keeps a hook in place; dropping it takes the hook away.
+/// A registered hook; dropping it removes the hook.
 #[must_use = "the hook goes when this is dropped"]
 pub struct CancelHook {
     token: CancelToken,
@@ -40,7 +40,7 @@ pub struct CancelHook {
 }
 
 impl CancelToken {
-    /// Cancels: hooks run now, on this thread, and waits end. Once is enough.
+    /// Cancels the token: hooks run now, on this thread, and waits end. Further calls have no effect.
     pub fn cancel(&self) {
         let hooks = {
             let mut state = self.0.state.lock();
@@ -48,19 +48,20 @@ impl CancelToken {
             self.0.changed.notify_all();
             std::mem::take(&mut state.hooks)
         };
-        // Outside the lock: a hook may ask this token.
+        // Outside the lock, because a hook may use this token.
         for hook in hooks.into_values() {
             hook();
         }
     }
 
-    /// True from the first `cancel` on.
+    /// True after the first `cancel`.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.state.lock().is_cancelled
     }
 
-    /// Runs `hook` when the token is cancelled, at once if it is already: the place to close what the call is blocked on.
+    /// Runs `hook` when the token is cancelled, at once if it is already. Use it to close the resource that the call is blocked
+    /// on.
     pub fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) -> CancelHook {
         let mut state = self.0.state.lock();
         let number = state.n_hooks;
@@ -74,7 +75,7 @@ impl CancelToken {
         CancelHook { token: self.clone(), number }
     }
 
-    /// Waits for as long as `time` and no longer than until the token is cancelled; true when it is.
+    /// Waits for `time`, or until the token is cancelled. Returns whether it is cancelled.
     #[must_use]
     pub fn wait(&self, time: Duration) -> bool {
         let mut state = self.0.state.lock();

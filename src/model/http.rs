@@ -40,8 +40,8 @@ pub struct HttpModel {
 }
 
 impl HttpModel {
-    /// A model by its name, on a server by its base URL: `https://host/v1`, or `http://` for one nearby. Connecting may
-    /// take 10 s, and a reply of up to 1 MiB is read.
+    /// A model by its name, on a server by its base URL: `https://host/v1`, or `http://` for a local one. The time limit for
+    /// connecting is 10 s, and the maximum size of a reply 1 MiB.
     ///
     /// # Errors
     /// [`config::Error::Invalid`] when the base URL is none, has another scheme, or carries a name, a password, a query or a
@@ -59,8 +59,8 @@ impl HttpModel {
     /// Sends a key with every call (`Authorization: Bearer`).
     ///
     /// # Errors
-    /// [`config::Error::Invalid`] when the key cannot stand in a header, or would travel in clear: `http://` is for keys on
-    /// this machine only.
+    /// [`config::Error::Invalid`] when the key is not valid in a header, or would be sent unencrypted: with `http://`, keys are
+    /// sent only to this machine.
     pub fn with_key(mut self, key: &str) -> Result<Self, config::Error> {
         let bad =
             |expected| config::Error::Invalid { setting: "the model's key", value: "[REDACTED]".to_owned(), expected };
@@ -88,7 +88,7 @@ impl HttpModel {
 
     fn agent(&self, time_limit: Duration) -> Agent {
         Agent::config_builder()
-            // By default it looks into the environment for one.
+            // By default it reads a proxy from the environment.
             .proxy(None)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -122,11 +122,11 @@ impl HttpModel {
         let headers = response.headers().clone();
         let mut body = response.into_body();
         if !status.is_success() {
-            // The status tells enough where the rest of the body does not come.
+            // The status is sufficient if the rest of the body does not arrive.
             let said = body.with_config().limit(MAX_REFUSAL_BYTES).read_to_vec().unwrap_or_default();
             return Err(self.refusal(status.as_u16(), &headers, &said));
         }
-        // One byte more, to tell a full reply from one that is too long.
+        // One byte more, to detect a reply that is too long.
         let limit = u64::try_from(self.max_reply_bytes).unwrap_or(u64::MAX).saturating_add(1);
         let reply = body.with_config().limit(limit).read_to_vec().map_err(failed)?;
         content(&reply)
@@ -181,7 +181,7 @@ impl LanguageModel for HttpModel {
         let agent = self.agent(completion.time_limit);
         let hook = completion.cancel.on_cancel({
             let agent = agent.clone();
-            // Ends what the call is blocked on.
+            // Closes the connection that the call is blocked on.
             || agent.shutdown()
         });
         let result = self.call(&agent, completion);
@@ -215,7 +215,7 @@ fn content(reply: &[u8]) -> Result<String, ModelError> {
 
 fn endpoint(base_url: &str) -> Result<Uri, config::Error> {
     const EXPECTED: &str = "http://host or https://host, with a path at most";
-    // Not shown whole: what is wrong with it may be that it carries a password.
+    // Not shown completely, because it may contain a password.
     let shown = base_url.split(['@', '?', '#']).next().unwrap_or_default();
     let shown = if shown.len() < base_url.len() { "a URL with a name, a query or a fragment" } else { shown };
     let bad =

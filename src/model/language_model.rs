@@ -10,26 +10,26 @@ use super::CancelToken;
 pub trait LanguageModel: Send + Sync {
     /// The model's whole answer to the completion, as text.
     ///
-    /// An implementation asks once and leaves trying again to its caller; it looks at `completion.cancel` wherever it
-    /// waits, and gives up after `completion.time_limit`.
+    /// An implementation makes one attempt and leaves retries to its caller. It checks `completion.cancel` wherever it waits,
+    /// and gives up after `completion.time_limit`.
     ///
     /// # Errors
-    /// [`ModelError`]; those that [are passing](ModelError::is_passing) may be tried again.
+    /// [`ModelError`]; [temporary ones](ModelError::is_passing) may be tried again.
     fn complete(&self, completion: &Completion) -> Result<String, ModelError>;
 }
 
-/// What a model is asked. Instructions and what they are about never share a field.
+/// A request to a model. Instructions and data are in separate fields.
 #[derive(Clone, Debug)]
 pub struct Completion {
-    /// The instructions; no text of a session, of a lesson or of a tool is in here.
+    /// The instructions; they contain no text of a session, a lesson or a tool.
     pub system: String,
-    /// What the instructions are about: data, whatever it says of itself.
+    /// The data that the instructions refer to; never instructions, whatever it contains.
     pub user: String,
-    /// The longest answer, in the model's tokens.
+    /// The maximum length of the answer, in the model's tokens.
     pub max_tokens: u32,
     /// The model's sampling temperature, in [0, 2].
     pub temperature: f64,
-    /// How long this one call may take, from start to the last byte.
+    /// The time limit of this call, from its start to the last byte.
     pub time_limit: Duration,
     /// Ends the call early.
     pub cancel: CancelToken,
@@ -43,10 +43,10 @@ pub enum ModelError {
     /// The caller cancelled.
     #[error("the call was cancelled")]
     Cancelled,
-    /// The answer took longer than it was given.
+    /// The answer exceeded the time limit.
     #[error("no whole answer within {limit:?}")]
     OutOfTime {
-        /// The time that was given.
+        /// The time limit.
         #[serde(serialize_with = "crate::config::seconds::serialize")]
         limit: Duration,
     },
@@ -57,23 +57,23 @@ pub enum ModelError {
         status: u16,
         /// What the server said, shortened and without secrets.
         message: String,
-        /// How long the server asked to be left alone.
+        /// The delay that the server asked for.
         #[serde(serialize_with = "crate::config::seconds::serialize_if_any")]
         retry_after: Option<Duration>,
     },
-    /// No connection, or it broke.
+    /// There was no connection, or it broke.
     #[error("the server could not be reached: {reason}")]
     Unreachable {
-        /// What the network said.
+        /// The error of the network.
         reason: String,
     },
-    /// The answer is longer than is read.
+    /// The answer exceeds the maximum size.
     #[error("the answer has more than {max_bytes} bytes")]
     TooLong {
-        /// The most that is read.
+        /// The maximum size in bytes.
         max_bytes: usize,
     },
-    /// The server answered, and not in the shape that its interface has.
+    /// The server's answer does not conform to the interface.
     #[error("the answer is not in the shape of the interface: {reason}")]
     BadAnswer {
         /// What is wrong with it.
@@ -82,14 +82,14 @@ pub enum ModelError {
     /// A model that runs in the host failed.
     #[error("the model failed: {reason}")]
     Run {
-        /// What its engine said.
+        /// The engine's message.
         reason: String,
     },
 }
 
 impl ModelError {
-    /// True when the same request may succeed a moment later: connections that broke, and the statuses 408, 425, 429 and
-    /// 5xx but for 501 and 505.
+    /// True for a temporary error, after which the same request may succeed: broken connections, and the statuses 408, 425, 429
+    /// and 5xx except 501 and 505.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
@@ -99,7 +99,7 @@ impl ModelError {
         }
     }
 
-    /// How long the server asked to be left alone, if it did.
+    /// The delay that the server asked for, if it did.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {

@@ -1,4 +1,4 @@
-//! A model whose answers a test scripts.
+//! A model with scripted answers, for tests.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use parking_lot::Mutex;
 
 use super::{Completion, LanguageModel, ModelError};
 
-/// Answers from a list, in order, and keeps what it was asked: for tests of what is built on a [`LanguageModel`].
+/// Returns answers from a list, in order, and records the requests: for tests of code that uses a [`LanguageModel`].
 ///
-/// When the list is used up it fails with [`ModelError::Run`]; when the completion was cancelled, with
-/// [`ModelError::Cancelled`], and the list stays as it is.
+/// At the end of the list it fails with [`ModelError::Run`]. For a cancelled completion it fails with [`ModelError::Cancelled`]
+/// and uses no answer.
 ///
 /// ```
 /// use adage::LanguageModel;
@@ -35,12 +35,12 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model that gives these answers, one a call.
+    /// A model that returns these answers, one per call.
     pub fn new(script: impl IntoIterator<Item = Result<String, ModelError>>) -> Self {
         Self { script: Mutex::new(script.into_iter().collect()), asked: Mutex::default() }
     }
 
-    /// What it was asked so far, in order.
+    /// The requests so far, in order.
     #[must_use]
     pub fn asked(&self) -> Vec<Completion> {
         self.asked.lock().clone()

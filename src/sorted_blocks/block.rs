@@ -1,9 +1,9 @@
-//! A block of rows: in memory, or in a file and decoded when it is asked for.
+//! A block of rows: in memory, or in a file and decoded on demand.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Rows behind a pointer that clones share.
+/// Rows behind a pointer that is shared by clones.
 pub(super) enum Block<T> {
     Rows(Arc<Vec<T>>),
     Stored(Arc<StoredBlock<T>>),
@@ -19,7 +19,7 @@ pub(super) struct StoredBlock<T> {
 
 /// The bytes of a block's rows.
 pub(super) trait Encoded<T>: Send + Sync {
-    /// The last row, by which a block is found; None where its bytes make no sense.
+    /// The last row, by which a block is found; none if its bytes are invalid.
     fn last(&self) -> Option<T>;
 
     /// All rows, of which this is the last.
@@ -82,7 +82,7 @@ impl<T> Block<T> {
 }
 
 impl<T: Clone> Block<T> {
-    /// The rows, copied first where others share them.
+    /// The rows for a change; they are copied first if they are shared.
     pub(super) fn rows_mut(&mut self) -> &mut Vec<T> {
         match self {
             Self::Rows(rows) => Arc::make_mut(rows),

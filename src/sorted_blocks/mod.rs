@@ -1,8 +1,7 @@
-//! A sorted list whose clones share memory: a commit works on a clone, and what it does not change exists once.
+//! A sorted list whose clones share memory: a commit works on a clone, and unchanged rows exist once.
 //!
-//! The rows are in blocks behind shared pointers. A clone copies the pointers; a change copies the one block that it falls
-//! into, if that is shared. At 100,000 rows these are a few hundred pointers and a few hundred rows. Blocks of a file are decoded
-//! when one of their rows is asked for.
+//! The rows are in blocks behind shared pointers. A clone copies the pointers; a change copies the affected block, if it is
+//! shared. At 100,000 rows these are a few hundred pointers and a few hundred rows. Blocks of a file are decoded on demand.
 
 mod block;
 mod stored;
@@ -60,7 +59,7 @@ impl<T> SortedBlocks<T> {
         self.blocks.iter().flat_map(|block| block.rows().iter())
     }
 
-    /// The rows from the one looked for on.
+    /// The rows from this position on.
     pub(crate) fn iter_from(&self, order: impl Fn(&T) -> Ordering) -> impl Iterator<Item = &T> {
         let block = self.block(&order);
         let first = self.blocks.get(block).map_or(0, |block| block.rows().partition_point(|row| order(row).is_lt()));
@@ -72,7 +71,7 @@ impl<T> SortedBlocks<T> {
         rows.get(rows.binary_search_by(order).ok()?)
     }
 
-    /// The block that the row looked for is in, if there is one.
+    /// The block that contains this position, if there is one.
     fn block(&self, order: impl Fn(&T) -> Ordering) -> usize {
         self.blocks.partition_point(|block| block.last().is_some_and(|last| order(last).is_lt()))
     }
@@ -143,7 +142,7 @@ impl Place {
 }
 
 impl<T: Clone> SortedBlocks<T> {
-    /// From rows that are in order and distinct.
+    /// Built from sorted, distinct rows.
     pub(crate) fn from_sorted(rows: Vec<T>) -> Self {
         let len = rows.len();
         let mut blocks = Vec::with_capacity(len / (MAX_ROWS / 2) + 1);
@@ -157,7 +156,7 @@ impl<T: Clone> SortedBlocks<T> {
         }
     }
 
-    /// Inserts a row, or replaces the equal one; returns what it replaced.
+    /// Inserts a row, or replaces the equal one. Returns the replaced row.
     pub(crate) fn put(&mut self, row: T, order: impl Fn(&T) -> Ordering) -> Option<T> {
         let at = self.block(&order).min(self.blocks.len().saturating_sub(1));
         if self.blocks.is_empty() {
@@ -191,7 +190,7 @@ impl<T: Clone> SortedBlocks<T> {
         Some(row)
     }
 
-    /// Changes a row in a way that does not move it.
+    /// A row for a change that does not affect its position.
     pub(crate) fn find_mut(&mut self, order: impl Fn(&T) -> Ordering) -> Option<&mut T> {
         let at = self.block(&order);
         let shared = self.blocks.get_mut(at)?;
@@ -199,7 +198,7 @@ impl<T: Clone> SortedBlocks<T> {
         shared.rows_mut().get_mut(place)
     }
 
-    /// Joins a small block with the next one, or the last with the one before; the result is split where it is too large.
+    /// Joins a small block with the next one, or the last one with the one before; a result that is too large is split.
     fn join(&mut self, at: usize) {
         let first = if at + 1 < self.blocks.len() { at } else { at.saturating_sub(1) };
         if let Some([one, other]) = self.blocks.get_mut(first..first + 2) {
@@ -216,7 +215,7 @@ impl<T: Clone> SortedBlocks<T> {
     }
 }
 
-/// For rows in their own order.
+/// For rows with a natural order.
 impl<T: Ord + Clone> SortedBlocks<T> {
     pub(crate) fn of(mut rows: Vec<T>) -> Self {
         rows.sort_unstable();
@@ -224,13 +223,13 @@ impl<T: Ord + Clone> SortedBlocks<T> {
         Self::from_sorted(rows)
     }
 
-    /// True when it was not there.
+    /// True if it was not in the list.
     pub(crate) fn insert(&mut self, row: T) -> bool {
         let wanted = row.clone();
         self.put(row, |other| other.cmp(&wanted)).is_none()
     }
 
-    /// True when it was there.
+    /// True if it was in the list.
     pub(crate) fn remove(&mut self, row: &T) -> bool {
         self.take(|other| other.cmp(row)).is_some()
     }
@@ -254,7 +253,7 @@ mod tests {
     }
 
     proptest! {
-        /// Runs of insertions and removals, so that sorted are cut and joined; clones are left as they were.
+        /// Runs of insertions and removals, so that blocks are split and joined; clones must not change.
         #[test]
         fn it_is_an_ordered_map_whose_clones_stay(
             runs in prop::collection::vec((0_u32..4_000, 1_u32..900, 1_u32..7, 0_u32..3), 1..12),

@@ -1,28 +1,28 @@
-//! Sorted rows in a file: a table of blocks, and rows that are decoded a block at a time.
+//! Sorted rows in a file: a table of blocks, and rows that are decoded by block.
 //!
-//! The bytes begin with the number of blocks. For each block follow its number of rows, where its last row begins and where it ends;
-//! then come the rows. Numbers are little-endian. Whoever keeps the bytes checks them for damage.
+//! The bytes begin with the number of blocks. For each block follow its number of rows, the offset of its last row, and its
+//! end; then follow the rows. Numbers are little-endian. The owner of the bytes checks them for damage.
 
 use std::sync::Arc;
 
 use super::SortedBlocks;
 use super::block::{Block, Encoded, StoredBlock};
 
-/// Bytes of a file, for as long as somebody holds them.
+/// Bytes of a file, valid while this value is held.
 pub(crate) type StoredBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Rows that can be kept in a file, each in at least one byte.
+/// Rows that can be stored in a file, each in at least one byte.
 pub(crate) trait StoredRow: Clone + Send + Sync + 'static {
-    /// Rows that are decoded together.
+    /// The number of rows that are decoded together.
     const ROWS_PER_BLOCK: usize = 256;
 
     fn encode(&self, bytes: &mut Vec<u8>);
 
-    /// The row that the bytes begin with, and what is behind it; None where they make no sense.
+    /// The row at the start of the bytes, and the rest; none if they are invalid.
     fn decode(bytes: &[u8]) -> Option<(Self, &[u8])>;
 }
 
-/// No row or value is longer: a senseless length takes no memory.
+/// The maximum length of a row or value, so that an invalid length allocates no memory.
 const MAX_BYTES: usize = 1 << 26;
 
 /// How rows are encoded.
@@ -36,13 +36,13 @@ pub(crate) fn encode_fields(fields: impl bincode::Encode, bytes: &mut Vec<u8>) {
     bytes.extend(bincode::encode_to_vec(fields, codec()).unwrap_or_default());
 }
 
-/// What [`encode_fields`] added, and what is behind it.
+/// Decodes what [`encode_fields`] added. Returns the rest of the bytes, too.
 pub(crate) fn decode_fields<F: bincode::Decode<()>>(bytes: &[u8]) -> Option<(F, &[u8])> {
     let (fields, length) = bincode::decode_from_slice(bytes, codec()).ok()?;
     Some((fields, bytes.get(length..)?))
 }
 
-/// Where a block is among the bytes of the rows.
+/// The position of a block in the bytes of the rows.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     n_rows: usize,
@@ -56,7 +56,7 @@ fn number(bytes: &[u8], place: usize) -> Option<usize> {
     usize::try_from(u64::from_le_bytes(*bytes)).ok()
 }
 
-/// The blocks, by places in the bytes.
+/// The positions of the blocks.
 fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
     let n_blocks = number(bytes, 0)?;
     let rows = n_blocks.checked_mul(3)?.checked_add(1)?.checked_mul(8)?;
@@ -65,7 +65,7 @@ fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
     for block in 0..n_blocks {
         let field = |nth: usize| number(bytes, 1 + block * 3 + nth);
         let (n_rows, last, end) = (field(0)?, rows.checked_add(field(1)?)?, rows.checked_add(field(2)?)?);
-        // A row takes a byte at least.
+        // A row takes at least one byte.
         if n_rows == 0 || !(start <= last && last < end && end <= bytes.len() && n_rows - 1 <= last - start) {
             return None;
         }
@@ -95,8 +95,8 @@ impl<T: StoredRow> SortedBlocks<T> {
         [&n_blocks.to_le_bytes()[..], &table, &rows].concat()
     }
 
-    /// What [`SortedBlocks::to_bytes`] gave. Nothing is decoded yet; None where a table makes no sense. Of the rows of a block but the
-    /// last, those from the first on that makes no sense are left out.
+    /// Reads the result of [`SortedBlocks::to_bytes`]. Nothing is decoded yet. None if the table is invalid. In a block, rows
+    /// from the first invalid one on are left out, except the last row.
     pub(crate) fn from_bytes(bytes: &StoredBytes) -> Option<Self> {
         let mut sorted = Self::default();
         for extent in extents(bytes.as_ref().as_ref())? {

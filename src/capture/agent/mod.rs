@@ -25,32 +25,32 @@ const MAX_DESCRIPTION_CHARS: usize = 200;
 /// Characters of a proposal that are shown; the agent can read the rest.
 const MAX_PROPOSAL_CHARS: usize = 8_000;
 
-/// What a host's agent is given.
+/// The job of a host's agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AgentJob {
     /// Its instructions.
     pub system: String,
-    /// What there is: skills, proposals that wait, the index of sessions. Data, and never in one field with the instructions.
+    /// The data: skills, pending proposals, the index of sessions. They are never in one field with the instructions.
     pub query: String,
-    /// What its tools may touch.
+    /// The permissions of its tools.
     pub policy: ToolPolicy,
-    /// How many turns it has, how long it may take.
+    /// The limits of turns and time.
     pub limits: AgentConfig,
 }
 
-/// What the job is made of.
+/// The inputs of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Briefing<'a> {
     /// The folder of the memory.
     pub(crate) memory: &'a Path,
-    /// Where proposals go.
+    /// The folder for proposals.
     pub(crate) inbox: &'a Path,
-    /// The one file outside the memory folder that may be proposed to, where the host names one.
+    /// The only file outside the memory folder that proposals may change, if the host names one.
     pub(crate) global: Option<&'a Path>,
-    /// Skills that exist: where from, name, description.
+    /// The existing skills: origin, name, description.
     pub(crate) skills: Vec<(String, String, String)>,
-    /// Proposals that wait: name and text.
+    /// The pending proposals: name and text.
     pub(crate) pending: Vec<(String, String)>,
     /// The lines of the index.
     pub(crate) sessions: &'a [&'a SessionEntry],
@@ -126,7 +126,7 @@ fn query(briefing: &Briefing<'_>) -> String {
     query
 }
 
-/// A text on one line, without secrets and what is not seen, cut to a width.
+/// A text on one line, without secrets and invisible characters, cut to a width.
 fn line(text: &str, max_chars: usize) -> String {
     let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();
     one_line(&safe, max_chars)
@@ -156,7 +156,7 @@ mod tests {
             assert!(job.system.contains("/home/me/.adage/.inbox/private/extraction.patch"));
             assert_eq!(job.system.contains("only target is /home/me/NOTES.md"), global.is_some());
             assert!(!job.system.contains("build-docs"));
-            // What others wrote is not filled in.
+            // Placeholders in other authors' texts are not replaced.
             assert!(job.query.contains("- build-docs (project): Builds the docs. {{inbox}}\n"), "{}", job.query);
         }
     }

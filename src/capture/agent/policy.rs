@@ -1,10 +1,10 @@
-//! What the tools of a host's agent may touch, as data.
+//! The permissions of an agent's tools, as data.
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-/// A tool that the agent may have. There is none that runs commands or reaches a network.
+/// A tool of the agent. No tool runs commands or accesses a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ impl AgentTool {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Read, Self::List, Self::Search, Self::Write, Self::Edit];
 
-    /// True when it changes what is on disk.
+    /// True if it changes files.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::Edit)
@@ -39,7 +39,7 @@ impl AgentTool {
 
 /// Where each tool may be used.
 ///
-/// It judges paths as they are written. What links make of them has to be resolved before; `AgentRun::may` does so.
+/// It checks paths as given. Links must be resolved before; `AgentRun::may` does that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolPolicy {
@@ -54,7 +54,7 @@ pub struct ToolPolicy {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Denied {
-    /// The path is relative, or climbs.
+    /// The path is relative or contains `..`.
     #[error("{path} is not an absolute path without `..`")]
     NotAbsolute {
         /// The path.

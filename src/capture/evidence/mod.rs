@@ -1,9 +1,8 @@
-//! Evidence (docs/spec/capture.md, 3.4, 5.1): the user's own words that a lesson stands on, found again in the
-//! transcript or refused.
+//! Evidence (docs/spec/capture.md, 3.4, 5.1): quotes of the user that confirm a lesson, located in the transcript or rejected.
 //!
-//! A quote counts when it is a span of whole words of one turn that a person typed, character by character; runs of blanks
-//! and newlines are equal, composed and decomposed letters are, nothing else is. Both sides are compared as they are
-//! stored: without invisible characters and with secrets redacted.
+//! A quote is valid if it equals a span of whole words in one turn that a person typed. Runs of white space are equivalent, and
+//! so are composed and decomposed letters; all other characters must be equal. Both sides are compared in stored form: without
+//! invisible characters and with secrets redacted.
 
 mod quotable;
 
@@ -13,10 +12,10 @@ use adage_transcript::{Transcript, Turn};
 use quotable::{Found, Key, Quotable};
 use serde::Serialize;
 
-/// A quote of fewer words proves nothing: "yes", "do it" and "no" stand in nearly every session, beside any lesson.
+/// The minimum number of words of a quote: "yes", "do it" and "no" are in nearly every session and fit any lesson.
 pub const MIN_QUOTE_WORDS: usize = 3;
 
-/// A whole turn may be shorter by a word: "use pnpm".
+/// The minimum number of words of a quote that is a whole turn: "use pnpm".
 const MIN_TURN_WORDS: usize = 2;
 
 /// Who said something in a session.
@@ -30,15 +29,15 @@ pub enum Speaker {
     /// The assistant.
     #[error("the assistant")]
     Assistant,
-    /// A tool: what it was called with, or what came back.
+    /// A tool: its input or its output.
     #[error("a tool")]
     Tool,
-    /// What runs the assistant: reminders, hooks, summaries.
+    /// The program that runs the assistant: reminders, hooks, summaries.
     #[error("the harness")]
     Harness,
 }
 
-/// Why a quote is no evidence.
+/// Why a quote is not valid evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -46,49 +45,48 @@ pub enum NoEvidence {
     /// There is no quote.
     #[error("no quote")]
     Empty,
-    /// So few words stand in nearly every session.
+    /// It is too short: so few words occur in nearly every session.
     #[error("a quote of {n_words} words proves nothing; it takes {needed}, or a whole turn of {MIN_TURN_WORDS}")]
     TooShort {
-        /// Words of the quote.
+        /// The number of words of the quote.
         n_words: usize,
-        /// Words it takes.
+        /// The minimum number of words.
         needed: usize,
     },
-    /// The user said something that the quote cuts short within a word, a number or a path.
+    /// The quote begins or ends within a word, a number or a path of the user's turn.
     #[error("the quote cuts a word of the user's turn {turn} in two")]
     CutsAWord {
-        /// Which turn, from 0.
+        /// The turn, counted from 0.
         turn: usize,
     },
-    /// The words stand in the turn, and not where they are said to.
+    /// The words are in the turn, but not at the given position.
     #[error("the words stand elsewhere in turn {turn}")]
     Elsewhere {
-        /// Which turn, from 0.
+        /// The turn, counted from 0.
         turn: usize,
     },
-    /// Somebody else said it.
+    /// Another speaker said it.
     #[error("not the user's words: {speaker} said it in turn {turn}")]
     NotTheUser {
-        /// Who.
+        /// The speaker.
         speaker: Speaker,
-        /// Which turn, from 0.
+        /// The turn, counted from 0.
         turn: usize,
     },
-    /// The user pasted it: an earlier turn says it, or it has the shape of somebody else's text.
+    /// The user pasted it: an earlier turn contains it, or it has the form of another author's text.
     #[error("the words of turn {turn} are pasted, not typed")]
     Pasted {
-        /// The turn, from 0.
+        /// The turn, counted from 0.
         turn: usize,
     },
-    /// Nobody said it in this session.
+    /// It is not in this session.
     #[error("nobody said it in this session")]
     Nowhere,
 }
 
-/// Finds a quote in what the user typed; of several places the first.
+/// Finds a quote in the user's turns; if there are several matches, the first.
 ///
-/// The evidence carries the words as they stand in the turn, secrets redacted, and their character range in the turn as it
-/// is in the transcript.
+/// The evidence contains the words of the turn, with secrets redacted, and their character range in the turn of the transcript.
 ///
 /// ```
 /// use adage::transcript::{Transcript, Turn};
@@ -105,17 +103,17 @@ pub enum NoEvidence {
 /// ```
 ///
 /// # Errors
-/// [`NoEvidence`] says why the quote does not count.
+/// [`NoEvidence`] with the reason why the quote is not valid.
 pub fn find_evidence(transcript: &Transcript, quote: &str) -> Result<Evidence, NoEvidence> {
     UserTurns::of(transcript).find(quote)
 }
 
-/// Checks evidence that comes with its place: the gate's look at what a heuristic, a model or another program found.
+/// Checks evidence with a given position; the gate uses it for evidence from a rule, a model or another program.
 ///
-/// The quote may be short here: the place says which words are meant.
+/// The quote may be short here, because the position identifies the words.
 ///
 /// # Errors
-/// [`NoEvidence`] says why it does not hold.
+/// [`NoEvidence`] with the reason why it is not valid.
 pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<(), NoEvidence> {
     let Evidence { quote, turn, range } = evidence;
     let key = Key::of_untrusted(quote);
@@ -140,7 +138,7 @@ pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<()
     Err(otherwise)
 }
 
-/// Who says it in a turn that no person typed.
+/// The speaker of a quote in a turn that no person typed.
 fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
     let has = |text: &str| quote.is_in(&Key::of_untrusted(text));
     let (speaker, is_said) = match turn {
@@ -154,12 +152,12 @@ fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
     is_said.then_some(speaker)
 }
 
-/// What the user typed in a session, prepared once for any number of quotes.
+/// The user's turns of a session, prepared once for any number of quotes.
 #[derive(Debug)]
 pub(crate) struct UserTurns<'t> {
     transcript: &'t Transcript,
     turns: Vec<(usize, Quotable)>,
-    /// What of them is the person's own.
+    /// The parts that the person typed themselves.
     typed: Typed,
 }
 

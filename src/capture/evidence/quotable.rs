@@ -1,11 +1,10 @@
-//! A text in which a quote is looked for: without what nobody sees, without secrets, and knowing where each of its
-//! characters stands in the text that it was made from.
+//! A text in which quotes are searched: without invisible characters and secrets, with the original position of each character.
 
 use adage_redact::{Part, Redactor, Traced, visible};
 use unicode_normalization::char::decompose_canonical;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A user's turn as a quote is compared with it.
+/// A user's turn in the form that quotes are compared with.
 #[derive(Debug)]
 pub(super) struct Quotable {
     /// The turn, redacted.
@@ -14,18 +13,18 @@ pub(super) struct Quotable {
     key: Key,
 }
 
-/// Where one character comes from.
+/// The origin of one character.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Byte offset in the redacted text.
     byte: usize,
     /// Character range in the original.
     original: (usize, usize),
-    /// A quote may start here, and may end before it: the edge of a word, and not inside a redaction mark.
+    /// Whether a quote may start here or end before it: at the edge of a word, and not inside a redaction mark.
     is_edge: bool,
 }
 
-/// A text as it is compared: blanks folded into one, characters decomposed.
+/// A text in the form that is compared: runs of white space folded, characters decomposed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Key {
     text: String,
@@ -33,17 +32,17 @@ pub(super) struct Key {
     from: Vec<(usize, usize)>,
 }
 
-/// A quote that stands in a turn.
+/// A match of a quote in a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// As whole words.
     Whole {
-        /// The words as they stand in the redacted turn.
+        /// The words in the redacted turn.
         quote: String,
         /// Character range in the original turn.
         range: (usize, usize),
     },
-    /// Only where it cuts a word, a number or a redaction mark in two.
+    /// Only as a part of a word, a number or a redaction mark.
     CutsAWord,
 }
 
@@ -56,17 +55,17 @@ impl Quotable {
         Self { text, chars, key }
     }
 
-    /// The turn without what nobody sees and without secrets.
+    /// The turn without invisible characters and secrets.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// True when the quote is all there is.
+    /// True if the quote is the whole turn.
     pub(super) fn is_all(&self, quote: &Key) -> bool {
         self.key.text == quote.text
     }
 
-    /// The places of the quote, in order: as whole words, or cutting one.
+    /// The matches of the quote, in order: of whole words, or of parts of words.
     pub(super) fn places<'a>(&'a self, quote: &'a Key) -> impl Iterator<Item = Found> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -81,7 +80,7 @@ impl Quotable {
         let last = self.key.position(end)?.checked_sub(1)?;
         let made_from = |position: usize| self.key.from.get(position).map(|(_, source)| *source);
         let (first_char, last_char) = (made_from(first)?, made_from(last)?);
-        // A match in the middle of a decomposed character is none.
+        // A match that splits a decomposed character does not count.
         let is_split =
             first.checked_sub(1).and_then(made_from) == Some(first_char) || made_from(last + 1) == Some(last_char);
         let after = self.chars.get(last_char + 1);
@@ -97,7 +96,7 @@ impl Quotable {
 }
 
 impl Key {
-    /// Blanks at the ends go, runs of blanks become one.
+    /// White space at the ends is removed, runs of it become one space.
     pub(super) fn new(text: &str) -> Self {
         let mut key = Self::default();
         let mut push = |c: char, source: usize| {
@@ -120,7 +119,7 @@ impl Key {
         key
     }
 
-    /// The key of a text that comes from outside: what nobody sees and secrets do not count.
+    /// The key of a text from outside, without invisible characters and secrets.
     pub(super) fn of_untrusted(text: &str) -> Self {
         let (visible, _) = visible_with_places(text);
         Self::new(&Redactor::shared().redact(&visible))
@@ -186,7 +185,7 @@ fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<Place>
             });
         }
     }
-    // What follows a mark begins something new, whatever it is.
+    // The text after a mark starts a new word.
     for part in parts {
         if let Part::Mark { at, .. } = part
             && let Ok(after) = chars.binary_search_by_key(&at.end, |place| place.byte)

@@ -18,7 +18,7 @@ fn token() -> String {
     ["gh", "p_", "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi"].concat()
 }
 
-/// What the range covers in the turn.
+/// The text of the range in the turn.
 fn covered(transcript: &Transcript, evidence: &Evidence) -> String {
     let Turn::User(text) = &transcript.turns[evidence.turn] else { panic!("{evidence:?}") };
     text.chars().skip(evidence.range.0).take(evidence.range.1 - evidence.range.0).collect()
@@ -41,7 +41,7 @@ fn a_span_of_a_users_turn_is_found() {
     check("say \"no\" to `a > b` & <c>", "\"no\" to `a > b` & <c>", "\"no\" to `a > b` & <c>");
     // Composed here, decomposed there.
     check("das cafe\u{301} bleibt zu", "café bleibt zu", "cafe\u{301} bleibt zu");
-    // The first place as a whole counts, not the first.
+    // The first match of whole words counts.
     check("snow use tabs; now use tabs", "now use tabs", "now use tabs");
     // A short turn may be quoted whole.
     check(" use pnpm ", "use pnpm", "use pnpm");
@@ -99,7 +99,7 @@ fn what_is_no_evidence_is_told_why() {
     check("tests matter", NoEvidence::TooShort { n_words: 2, needed: 3 });
     check("tests really matter", NoEvidence::Nowhere);
     check("I KNOW TESTS", NoEvidence::Nowhere);
-    // Not across turns.
+    // A quote cannot span turns.
     check("ok do it nein", NoEvidence::Nowhere);
     let by = |speaker, turn| NoEvidence::NotTheUser { speaker, turn };
     check("use the lock file", by(Speaker::Assistant, 1));
@@ -126,7 +126,7 @@ fn redacted_is_compared_with_redacted() {
         let refused = find_evidence(&transcript, &quote);
         assert!(refused.is_err(), "{refused:?}");
     }
-    // What nobody sees hides no secret.
+    // Invisible characters do not hide a secret.
     let hidden = format!("push with {}\u{200b}{} from now on", &secret[..9], &secret[9..]);
     let evidence = find_evidence(&typed(&hidden), stored).unwrap();
     assert_eq!((evidence.quote.as_str(), evidence.range), (stored, (5, 5 + 5 + 41 + 9)));
@@ -140,7 +140,7 @@ fn evidence_from_elsewhere_is_checked_at_its_place() {
         Turn::Assistant("Use bun!".into()),
     ]);
     let evidence = |quote: &str, turn, range| Evidence { quote: quote.into(), turn, range };
-    // So short a quote counts here: who has the place has read the turn.
+    // A short quote is valid here, because its position is given.
     for range in [(0, 8), (9, 17)] {
         assert_eq!(check_evidence(&transcript, &evidence("Use bun!", 0, range)), Ok(()));
     }

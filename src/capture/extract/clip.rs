@@ -1,4 +1,4 @@
-//! Long turns cut to their head, their tail and what corrects (docs/spec/capture.md, 3.6).
+//! Cuts long turns to their head, their tail and their corrections (docs/spec/capture.md, 3.6).
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Words by which people correct and state rules. A few too many cost a little room, one too few costs the lesson.
+/// Words that people use in corrections and rules. A false match takes a little space; a missed one loses the lesson.
 const CUES: [&str; 27] = [
     "no",
     "nope",
@@ -37,13 +37,13 @@ const CUES: [&str; 27] = [
     "again",
 ];
 
-/// A sentence that is longer (a paste without punctuation) is kept around its first cue only.
+/// Of a longer sentence (a paste without punctuation), only the part around its first cue is kept.
 const MAX_SENTENCE_CHARS: usize = 1_000;
 
-/// A cut moves this far to fall between words.
+/// How far a cut may move to be between words.
 const SLACK_CHARS: usize = 40;
 
-/// True when a person may be correcting something or stating a rule here.
+/// True if the text may contain a correction or a rule.
 pub(super) fn has_cue(text: &str) -> bool {
     text.unicode_words().any(is_cue)
 }
@@ -104,7 +104,7 @@ fn corrections(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The ranges, which may overlap, with marks between them.
+/// Joins the ranges, which may overlap, with marks between them.
 fn join(text: &str, kept: &[Range<usize>]) -> String {
     let mut out = String::new();
     let mut end = 0;
@@ -175,7 +175,7 @@ mod tests {
             let text = sentences.join(blank);
             let cut = clip(&text, max, max + 100_000);
             prop_assert!(cut.contains(correction), "{}", cut);
-            // What is left stands so in the text.
+            // Every kept part is a part of the text.
             for part in cut.split("left out …] ").map(|part| part.split(" [… ").next().unwrap_or_default()) {
                 prop_assert!(text.contains(part), "{}", part);
             }

@@ -1,14 +1,14 @@
-//! The answer as one JSON object.
+//! Parses an answer that is a JSON object.
 
 use serde_json::{Map, Value};
 
 use super::reply::{Confidence, Malformed, Proposal, Reply, Unreadable, decides_to_learn, excerpt, lesson_number};
 
-/// How many places are tried as the beginning of the object.
+/// The maximum number of positions that are tried as the beginning of the object.
 const MAX_STARTS: usize = 32;
 
-/// Reads the one object that decides. Lines before and after it (a code fence, a sentence) do not count; a second object
-/// that decides makes the answer unreadable.
+/// Reads the only object with a decision. Lines before and after it (a code fence, a sentence) are ignored; a second object
+/// with a decision makes the answer invalid.
 pub(super) fn read(reply: &str) -> Result<Reply, Unreadable> {
     let object = object(reply)?;
     let word = object.get("decision").and_then(Value::as_str).unwrap_or_default();
@@ -26,7 +26,7 @@ fn object(reply: &str) -> Result<Map<String, Value>, Unreadable> {
     let mut reason = "there is no JSON object".to_owned();
     let mut end = 0;
     for (start, _) in starts(reply).take(MAX_STARTS) {
-        // Inside of what was read already.
+        // Skips positions inside an object that was read already.
         let Some(text) = reply.get(start..).filter(|_| start >= end) else { continue };
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         match values.next() {

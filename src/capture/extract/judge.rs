@@ -1,4 +1,4 @@
-//! From what a model proposes to drafts: evidence found, repetitions told, fields mapped (docs/spec/capture.md, 3.4, 3.5).
+//! Turns a model's proposals into drafts: locates evidence, detects repetitions, maps fields (docs/spec/capture.md, 3.4, 3.5).
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance,
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.
 const MIN_OVERLAP: f64 = 0.6;
 
-/// Topics that a lesson may bring; further ones are left out.
+/// The maximum number of topics of a proposal; further ones are dropped.
 const MAX_TAGS: usize = 8;
 
-/// What proposals are judged by.
+/// The inputs for checking proposals.
 pub(super) struct Bench<'a> {
     pub(super) said: &'a UserTurns<'a>,
     pub(super) session: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The lessons that hold, and why the others do not.
+    /// The accepted lessons, and why the others were refused.
     pub(super) fn judge(&self, proposals: Vec<Result<Proposal, Malformed>>) -> (Vec<Extracted>, Vec<Refused>) {
         let mut lessons: Vec<Extracted> = Vec::new();
         let mut compared: Vec<Lesson> = Vec::new();
@@ -75,7 +75,7 @@ impl Bench<'_> {
         let supersedes = proposal.supersedes.and_then(|number| self.existing.get(number.checked_sub(1)?));
         let supersedes = supersedes.map(|lesson| lesson.id);
         let draft = self.draft(proposal, evidence.clone(), supersedes);
-        // The time plays no part in what two lessons say.
+        // The time does not affect the comparison of two lessons.
         let clock = ManualClock::new(DateTime::<FixedOffset>::default());
         let lesson =
             draft.clone().into_lesson(&clock).map_err(|why| RefusedBecause::Malformed { reason: why.to_string() })?;
@@ -106,7 +106,7 @@ impl Bench<'_> {
     }
 }
 
-/// Most of the new one's words are the earlier one's, and nothing keeps the two apart.
+/// True if most words of the new lesson are in the earlier one, and the merge guard finds no difference.
 fn repeats(new: &Lesson, earlier: &Lesson) -> bool {
     overlap(&new.correct_pattern, &earlier.correct_pattern) > MIN_OVERLAP && difference(new, earlier).is_none()
 }

@@ -1,7 +1,7 @@
-//! Lessons drawn from a session by a language model (docs/spec/capture.md, 3), each of which has to show the user's own words.
+//! Lessons extracted from a session by a language model (docs/spec/capture.md, 3), each with a quote of the user as evidence.
 //!
-//! The model decides and proposes; what it says is believed in nothing. A proposal becomes a draft only with evidence that
-//! is found in what a person typed, and the gate looks at the draft again when it is learned.
+//! The model only proposes; none of its statements is trusted. A proposal becomes a draft only if its evidence is found in a
+//! person's turn, and the gate checks the draft again when it is learned.
 
 mod clip;
 mod json;
@@ -24,7 +24,7 @@ use serde::Serialize;
 
 pub use reply::Unreadable;
 
-/// A lesson that is known already, so that the model can say that a new one replaces it.
+/// A known lesson in the prompt, so that the model can state that a new one replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Existing {
     /// Which one.
@@ -41,22 +41,22 @@ impl From<&Lesson> for Existing {
     }
 }
 
-/// What a model is asked about.
+/// A request for an extraction.
 #[derive(Clone, Debug)]
 pub struct ExtractRequest<'a> {
     /// The session.
     pub transcript: &'a Transcript,
-    /// Where the lessons are to hold.
+    /// The realm of the lessons.
     pub realm: Realm,
-    /// The known lessons of the realm that are nearest to the session, nearest first; as many of them are shown as
-    /// [`ExtractConfig::max_existing`] says.
+    /// The known lessons of the realm that are nearest to the session, nearest first; at most [`ExtractConfig::max_existing`]
+    /// of them are shown.
     pub existing: Vec<Existing>,
     /// Ends the call early.
     pub cancel: CancelToken,
 }
 
 impl<'a> ExtractRequest<'a> {
-    /// A session of the realm of its project, with nothing known yet.
+    /// A request for a session in the realm of its project, without known lessons.
     #[must_use]
     pub fn new(transcript: &'a Transcript) -> Self {
         let realm = Realm { project: transcript.project.clone(), ..Realm::default() };
@@ -64,62 +64,62 @@ impl<'a> ExtractRequest<'a> {
     }
 }
 
-/// What came of asking. A model that failed, an answer that cannot be read and a session that teaches nothing are three
-/// things.
+/// The result of an extraction. It distinguishes a model that failed, an answer that cannot be parsed, and a session that
+/// teaches nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Extraction {
-    /// The model decided to learn. Every proposal is in one of the two lists, in its order.
+    /// The model proposed lessons. Every proposal is in one of the two lists, in order.
     Proposed {
-        /// With evidence, ready to be learned.
+        /// Proposals with valid evidence, ready to be learned.
         lessons: Vec<Extracted>,
-        /// Without, or not usable.
+        /// Proposals without valid evidence, or not usable.
         refused: Vec<Refused>,
     },
-    /// The model read the session and decided that it teaches nothing.
+    /// The model decided that the session teaches nothing.
     NothingToLearn,
-    /// No person typed anything; the model was not asked.
+    /// The session has no user turns; the model was not called.
     NobodyTyped,
-    /// The model answered, and not as it was asked to. Nothing was taken from it.
+    /// The model's answer does not have the requested form. None of it was used.
     Unreadable {
         /// What is wrong with the answer.
         reason: Unreadable,
     },
     /// The model gave no answer.
     ModelFailed {
-        /// Why, the last time.
+        /// The last error.
         error: ModelError,
-        /// How often it was asked, at least once.
+        /// The number of attempts, at least one.
         n_attempts: usize,
     },
 }
 
-/// A lesson that a model proposed and a user's words stand behind.
+/// A lesson that a model proposed and the user's words confirm.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Extracted {
     /// What to learn: origin mined, with session, evidence and realm. Whether the session had read untrusted content by
     /// then is for the gate to say.
     pub draft: LessonDraft,
-    /// The words, and where they stand.
+    /// The quote, and its position.
     pub evidence: Evidence,
     /// The known lesson that the model says it replaces; the draft's provenance says so too. It goes when this one is learned
     /// if it was mined itself, is of the same realm and not verified; otherwise this one awaits review.
     pub supersedes: Option<LessonId>,
 }
 
-/// A proposal that was not taken.
+/// A proposal that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Refused {
-    /// The beginning of what it said, secrets redacted.
+    /// The beginning of its rule, with secrets redacted.
     pub rule: String,
     /// Why.
     pub because: RefusedBecause,
 }
 
-/// Why a proposal was not taken.
+/// Why a proposal was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -127,25 +127,25 @@ pub enum RefusedBecause {
     /// Its quote is no evidence.
     #[error("no evidence: {0}")]
     NoEvidence(NoEvidence),
-    /// It says not what to do.
+    /// It does not say what to do.
     #[error("it has no rule")]
     NoRule,
-    /// It says not when it holds.
+    /// It does not say when it applies.
     #[error("it has no trigger")]
     NoTrigger,
-    /// It says what an earlier proposal of the same answer says.
+    /// It repeats an earlier proposal of the same answer.
     #[error("it repeats lesson {lesson} of the same answer")]
     Repeats {
-        /// The index of that one among the lessons taken.
+        /// The index of that one among the accepted lessons.
         lesson: usize,
     },
-    /// More were proposed than are taken.
+    /// The answer has more proposals than the limit.
     #[error("only the first {max} proposals of an answer are looked at")]
     TooMany {
         /// How many are taken.
         max: usize,
     },
-    /// It is not in the shape that was asked for.
+    /// It does not have the requested form.
     #[error("it is not in the shape that was asked for: {reason}")]
     Malformed {
         /// What is wrong with it.
@@ -153,9 +153,9 @@ pub enum RefusedBecause {
     },
 }
 
-/// Asks a model what a session teaches, and checks its answer.
+/// Asks a model for the lessons of a session, and checks its answer.
 ///
-/// The session is redacted before the model sees it. A call that failed for a reason that passes is tried once more.
+/// The session is redacted before the model sees it. A call that failed for a temporary reason is tried once more.
 ///
 /// ```
 /// use adage::transcript::{Transcript, Turn};
@@ -216,12 +216,12 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
     }
 }
 
-/// A session as a model may see it: redacted, one JSON object a line, within the budget of the settings.
+/// A session in the form for a model: redacted, one JSON object per line, within the limits of the settings.
 pub(crate) fn redacted_record(transcript: &Transcript, config: &ExtractConfig) -> String {
     record::record(transcript, &UserTurns::of(transcript), config)
 }
 
-/// Asks, and once more where that may help; the error comes with the number of attempts.
+/// Calls the model, a second time after a temporary error. The error comes with the number of attempts.
 fn ask(
     model: &dyn LanguageModel,
     completion: &Completion,

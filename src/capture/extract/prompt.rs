@@ -1,4 +1,4 @@
-//! What the model is asked: instructions in one field, data in the other.
+//! The prompt of the model: instructions in one field, data in the other.
 
 use std::fmt::Write;
 
@@ -34,8 +34,8 @@ struct Shown<'a> {
 
 /// The instructions, and in the other field the known lessons and the session.
 ///
-/// The mark of the two blocks is a hash of all that stands in them: nothing in there can hold it, as its author would have
-/// to know the whole, the mark included.
+/// The mark of the two blocks is a hash of their content: no text in them can contain it, because its author would have to know
+/// the whole content.
 pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig) -> Prompt {
     let known = known(existing);
     let hash = TextHash::of(&[known.as_str(), record]).to_string();

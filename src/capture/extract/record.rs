@@ -1,4 +1,4 @@
-//! A session as the model sees it: redacted, one JSON object a line, within a budget.
+//! A session in the form for a model: redacted, one JSON object per line, within a budget.
 
 use adage_redact::{Redactor, strip_invisible};
 use adage_transcript::{Status, ToolCall, Transcript, Turn};
@@ -8,7 +8,8 @@ use super::clip::{clip, has_cue};
 use crate::capture::evidence::UserTurns;
 use crate::config::ExtractConfig;
 
-/// One line: who, and what. What a person typed says so in `by`; no text can, as it stands within a JSON string.
+/// One line: the speaker and the content. `by` marks what a person typed; no text can forge that, because it is inside a JSON
+/// string.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 enum Line<'a> {
@@ -18,13 +19,13 @@ enum Line<'a> {
     LeftOut { n_turns: usize },
 }
 
-/// What goes first where the budget is short.
+/// The priority of a line if the budget is short.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A person may be correcting something here.
+    /// It may contain a correction by a person.
     Correction,
     User,
-    /// What was corrected, and what came of it.
+    /// It is next to a user turn.
     BesideAUser,
     Other,
 }

@@ -1,11 +1,11 @@
-//! What a model answered, read strictly: a decision first, then what it proposes.
+//! Strict parsing of a model's answer: a decision, then proposals.
 
 use adage_redact::one_line;
 use serde::Serialize;
 
 use super::{json, tags};
 
-/// Words that a model says instead of `LEARN`.
+/// Words by which a model declines to learn.
 const DECLINES: [&str; 3] = ["NOTHING", "SKIP", "NONE"];
 
 /// A readable answer.
@@ -13,11 +13,11 @@ const DECLINES: [&str; 3] = ["NOTHING", "SKIP", "NONE"];
 pub(super) enum Reply {
     /// There is something to learn.
     Learn(Vec<Result<Proposal, Malformed>>),
-    /// There is not, whatever else the answer holds.
+    /// There is nothing to learn, whatever else the answer contains.
     Nothing,
 }
 
-/// A lesson as the model proposes it; nothing of it is checked yet.
+/// A lesson as proposed by the model, not checked yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Proposal {
     pub(super) trigger: String,
@@ -35,7 +35,7 @@ pub(super) struct Proposal {
 pub(super) enum Confidence {
     /// The person corrected the assistant directly.
     High,
-    /// Anything less, and anything else.
+    /// Any other value.
     #[default]
     Medium,
 }
@@ -54,14 +54,14 @@ impl Confidence {
     }
 }
 
-/// A proposal that is not in the shape of one.
+/// A proposal that does not have the requested form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
     pub(super) excerpt: String,
     pub(super) reason: String,
 }
 
-/// Why an answer cannot be read. It then counts as if it had not been given.
+/// Why an answer cannot be parsed. None of it is used then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,21 +69,21 @@ pub enum Unreadable {
     /// There is no text in it.
     #[error("it is empty")]
     Empty,
-    /// It is longer than is read.
+    /// It exceeds the maximum size.
     #[error("it has {n_bytes} bytes, at most {max} are read")]
     TooLong {
         /// Its length.
         n_bytes: usize,
-        /// The most that is read.
+        /// The maximum size in bytes.
         max: usize,
     },
-    /// It is neither one JSON object with a decision nor in the older form with tags.
+    /// It is neither a JSON object with a decision nor in the older format with tags.
     #[error("it has no decision: {reason}")]
     NoDecision {
         /// What was found instead.
         reason: String,
     },
-    /// Its decision is no word that was asked for.
+    /// Its decision is not one of the requested words.
     #[error("its decision is {word:?}, which is neither LEARN nor NOTHING")]
     OtherDecision {
         /// The word.
@@ -92,7 +92,7 @@ pub enum Unreadable {
     /// It decides more than once.
     #[error("it decides more than once")]
     Undecided,
-    /// Its `lessons` is no list.
+    /// Its `lessons` is not a list.
     #[error("it decides LEARN, and its lessons are no list")]
     NoList,
 }
@@ -128,7 +128,7 @@ pub(super) fn excerpt(text: &str) -> String {
     one_line(text, 120)
 }
 
-/// Models that think aloud do so before they answer.
+/// Removes the reasoning that some models write before the answer.
 fn without_thoughts(reply: &str) -> &str {
     let start = reply.trim_start();
     let rest = start.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));

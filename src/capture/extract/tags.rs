@@ -1,4 +1,4 @@
-//! The answer in the older form: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>`.
+//! Parses the older format: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>`.
 
 use super::reply::{Confidence, Malformed, Proposal, Reply, Unreadable, decides_to_learn, excerpt, lesson_number};
 

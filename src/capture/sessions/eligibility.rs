@@ -14,7 +14,7 @@ use crate::config::SessionsConfig;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ineligible {
-    /// It is another agent's: nobody typed anything.
+    /// It belongs to a sub-agent: no person typed anything.
     #[error("a sub-agent's session")]
     SubAgent,
     /// Too little happened in it.
@@ -25,19 +25,19 @@ pub enum Ineligible {
         /// Tool calls.
         n_tool_calls: usize,
     },
-    /// It may go on.
+    /// It may still be active.
     #[error("written to {} minutes ago, {} must have passed", idle.as_secs() / 60, min.as_secs() / 60)]
     Active {
-        /// How long nothing was written to it; zero when it says a time to come.
+        /// The time since it was last written; zero if that is in the future.
         #[serde(serialize_with = "crate::config::seconds::serialize")]
         idle: Duration,
-        /// How long nothing must have been.
+        /// The minimum time.
         #[serde(serialize_with = "crate::config::seconds::serialize")]
         min: Duration,
     },
 }
 
-/// Why a session that was last written to at `updated` is not read at `now`; none when it can be.
+/// Why a session that was last written at `updated` is not read at `now`; none if it can be read.
 pub(super) fn hurdle(
     summary: &SessionSummary,
     updated: DateTime<FixedOffset>,
@@ -57,7 +57,7 @@ pub(super) fn hurdle(
     }
 }
 
-/// True when little was said and done, and nothing went wrong.
+/// True if there are few user turns and tool calls, and no call failed.
 fn is_short(summary: &SessionSummary, config: &SessionsConfig) -> bool {
     summary.n_user_turns < config.min_user_turns
         && summary.n_tool_calls < config.min_tool_calls

@@ -16,32 +16,33 @@ use crate::config::SessionsConfig;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionEntry {
-    /// What names it: the agent's id of the session, or the path where the source has none.
+    /// Its id: the agent's id of the session, or the path if the source has none.
     pub id: String,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// When it was last written to: the latest time in its records, else the file's. One session at two times is two versions.
+    /// When it was last written: the latest time in its records, otherwise the file's. A session with another time is another
+    /// version.
     pub updated: DateTime<FixedOffset>,
-    /// What it comes to.
+    /// Its summary.
     pub summary: SessionSummary,
     /// Whether this version of it was read.
     pub standing: ReadState,
-    /// Why it is not to be read; none when it is worth it.
+    /// Why it is not read; none if it is worth reading.
     pub hurdle: Option<Ineligible>,
 }
 
-/// How far the reading of one version of a session got.
+/// The state of reading a version of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadState {
     /// It was not read yet.
     New {
-        /// How often it was tried.
+        /// The number of attempts.
         n_attempts: u32,
     },
-    /// It was tried as often as one tries, and failed.
+    /// It failed in the maximum number of attempts.
     GivenUp {
-        /// How often it was tried.
+        /// The number of attempts.
         n_attempts: u32,
     },
     /// It was read to its end.
@@ -49,7 +50,7 @@ pub enum ReadState {
 }
 
 impl ReadState {
-    /// `[NEW]` until it was really read, then `[old]`.
+    /// `[NEW]` until it was read, then `[old]`.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
@@ -58,7 +59,7 @@ impl ReadState {
         }
     }
 
-    /// What is to be read first comes first.
+    /// The sort key: sessions to be read first have the least rank.
     fn rank(self) -> (u8, u32) {
         match self {
             Self::New { n_attempts } => (0, n_attempts),
@@ -78,14 +79,14 @@ impl SessionEntry {
         now: DateTime<FixedOffset>,
         config: &SessionsConfig,
     ) -> Self {
-        // A record that names a time to come would never be idle; no file is older than what is in it.
+        // A record with a future time would never be idle, so the file's time is an upper bound.
         let updated = summary.last_record.map_or(modified, |last| last.min(modified));
         let id = if summary.session.is_empty() { path.display().to_string() } else { summary.session.clone() };
         let hurdle = eligibility::hurdle(&summary, updated, now, config);
         Self { id, path, updated, summary, standing: ReadState::New { n_attempts: 0 }, hurdle }
     }
 
-    /// True when it waits to be read.
+    /// True if it is still to be read.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.hurdle.is_none() && matches!(self.standing, ReadState::New { .. })

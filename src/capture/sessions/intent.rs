@@ -9,8 +9,8 @@ use crate::capture::heuristics::first_request;
 /// Characters of an intent.
 pub(super) const MAX_CHARS: usize = 80;
 
-/// What a person asked for first; where they asked for nothing in a sentence, what they said first. Empty without a user turn.
-/// One line of at most 80 characters, cut at a word, without secrets and URLs.
+/// The first request of a person; if there is none, their first text. Empty without a user turn. One line of at most 80
+/// characters, cut at a word, without secrets and URLs.
 pub(super) fn intent(transcript: &Transcript) -> String {
     let said = || transcript.user_turns().map(|(_, text)| text);
     // Whole turns: a secret can be longer than a sentence.

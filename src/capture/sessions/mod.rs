@@ -13,14 +13,14 @@ pub use recurrence::{Recurrence, Ripeness, recurring};
 pub(crate) use recurrence::{are_alike, commands_told, normal_forms};
 pub use summary::SessionSummary;
 
-/// A text without what nobody may read in an index: secrets, and URLs, which can be secrets themselves.
+/// A text without secrets and URLs, which may be secrets themselves.
 fn harmless(text: &str) -> String {
     let redacted = adage_redact::Redactor::shared().redact(text);
     let words = redacted.split(' ').map(|word| if word.contains("://") { without_url(word) } else { word.to_owned() });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// `(see https://example.com/x)` without its address, what stands around it kept.
+/// `(see https://example.com/x)` without its address; the surrounding characters are kept.
 fn without_url(word: &str) -> String {
     let pieces = word.split_inclusive(char::is_whitespace).map(|piece| {
         let Some(at) = piece.find("://") else { return piece.to_owned() };

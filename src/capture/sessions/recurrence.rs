@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::capture::{Candidate, Heuristic};
 
-/// How much speaks for a workflow.
+/// The evidence for a workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ripeness {
@@ -65,7 +65,7 @@ pub fn recurring(found: &[(String, Vec<Candidate>)]) -> Vec<Recurrence> {
     workflows.into_iter().map(|(_, workflow)| workflow).collect()
 }
 
-/// By what a workflow is told.
+/// The identity of a workflow.
 struct Form {
     heuristic: Heuristic,
     name: String,

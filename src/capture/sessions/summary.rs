@@ -1,4 +1,4 @@
-//! What an index knows of one session.
+//! The summary of a session for an index.
 
 use adage_transcript::{Owner, Reading, Status, Turn};
 use chrono::{DateTime, FixedOffset};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{intent, workflow};
 
-/// What a session comes to, without its text: enough to decide whether it is worth reading.
+/// A summary of a session without its text: enough to decide whether it is worth reading.
 ///
 /// ```
 /// use adage::transcript::{Format, TranscriptReader};
@@ -44,11 +44,11 @@ pub struct SessionSummary {
 }
 
 impl SessionSummary {
-    /// The version of what a summary says; a kept one of another version is made anew. Raise it with any change of
-    /// what it says.
+    /// The version of the summary; a stored one of another version is computed again. Raise it with any change of a summary's
+    /// content.
     pub(crate) const VERSION: u32 = 2;
 
-    /// Sums a session up. The same session, the same summary.
+    /// Summarises a session. The result depends only on the session.
     #[must_use]
     pub fn of(reading: &Reading) -> Self {
         let transcript = &reading.transcript;

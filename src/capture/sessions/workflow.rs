@@ -1,4 +1,4 @@
-//! What was done in a session, in a line that can be shown to anybody: names of tools, programs and files.
+//! The actions of a session in a line without sensitive content: names of tools, programs and files.
 
 use adage_redact::Redactor;
 use adage_transcript::command::name_words;
@@ -11,11 +11,11 @@ pub(super) const MAX_CHARS: usize = 160;
 const MAX_STEPS: usize = 6;
 /// Distinct paths that are named.
 const MAX_PATHS: usize = 4;
-/// A longer name is none.
+/// The maximum characters of a name.
 const MAX_NAME_CHARS: usize = 40;
-/// A longer path is a text.
+/// The maximum characters of a path; a longer one is a text.
 const MAX_PATH_CHARS: usize = 240;
-/// Levels of an input that are looked into for paths.
+/// The maximum depth of an input that is searched for paths.
 const MAX_DEPTH: usize = 6;
 /// A path that is longer than this keeps its last three segments.
 const LONG_PATH_CHARS: usize = 60;
@@ -156,7 +156,7 @@ fn collect_paths(input: &Value, project: &str, depth: usize, paths: &mut Vec<Str
     }
 }
 
-/// A path as it can be shown: below the project's folder if it is in there, else the name of the file alone.
+/// A path for display: relative to the project's folder if it is inside, otherwise only the file name.
 fn shown_path(text: &str, project: &str) -> Option<String> {
     let text = text.trim();
     let is_path = text.chars().all(|c| c.is_alphanumeric() || "/\\._-@+~:".contains(c))

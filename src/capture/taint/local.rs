@@ -1,4 +1,4 @@
-//! Which commands are known to print nothing but the project's own: an allow list. What is not on it is foreign.
+//! An allow list of commands that print only the project's own content. Other commands are untrusted.
 
 use adage_transcript::CommandLine;
 
@@ -149,7 +149,7 @@ const FETCHERS: [&str; 28] = [
     "pbpaste",
 ];
 
-/// True for a command line of which every command is known to print the project's own text at most.
+/// True for a command line if every command is known to print only the project's own text.
 pub(super) fn is_local(command: &str, project: &str) -> bool {
     let line = CommandLine::parse(command);
     let mut words = command.split(|c: char| c.is_whitespace() || "\"'`$();|&<>={}[],".contains(c));

@@ -1,7 +1,7 @@
-//! Where a session began to read what nobody vouches for (docs/spec/capture.md, 5.2).
+//! Detects where a session began to read untrusted content (docs/spec/capture.md, 5.2).
 //!
-//! What an agent writes afterwards may be shaped by it. A call is trusted only when it is known to read files that the project
-//! tracks, or to print nothing of others: tools and programs are on allow lists, everything else is foreign.
+//! Text that an agent writes afterwards may come from that content. A call is trusted only if it is known to read files that
+//! the project tracks, or to print no foreign content: tools and programs are on allow lists, all others are untrusted.
 
 mod local;
 mod paths;
@@ -85,7 +85,7 @@ const TEXTS: [&str; 16] = [
     "edits",
 ];
 
-/// The first turn that brought untrusted content in; what an agent writes in later turns is tainted.
+/// The first turn with untrusted content; text that an agent writes in later turns is tainted.
 pub(crate) fn first_untrusted(transcript: &Transcript, config: &CaptureConfig) -> Option<usize> {
     transcript
         .turns

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// Folders below a project that hold what others wrote.
+/// Folders of a project that contain other authors' files.
 const FOREIGN: [&str; 15] = [
     "node_modules",
     "vendor",
@@ -21,8 +21,8 @@ const FOREIGN: [&str; 15] = [
     "_deps",
 ];
 
-/// True for a path that is not below the project, climbs out of it, or is in a folder of others. Without a project, only
-/// what climbs, a home and a folder of others are outside.
+/// True for a path that is outside the project, leads out of it, or is in a folder of other authors. Without a project, only
+/// paths with `..`, home folders and folders of other authors are outside.
 pub(super) fn is_outside(word: &str, project: &str) -> bool {
     if word.starts_with('~') {
         return true;
