@@ -1,9 +1,7 @@
 //! The words of a turn that are kept: whole sentences, verbatim.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::Sentence;
@@ -19,7 +17,8 @@ const MAX_AFTER: usize = 3;
 const MIN_WORDS: usize = 8;
 
 /// Cues of words that state a rule, a fact or a preference.
-const RULES: [&str; 16] = [
+const RULES: [&str; 17] = [
+    "standing_order",
     "always_never",
     "from_now_on",
     "make_sure",
@@ -38,8 +37,16 @@ const RULES: [&str; 16] = [
     "only",
 ];
 /// Cues that make a rule only together with another.
-const STRONG: [&str; 7] =
-    ["always_never", "from_now_on", "make_sure", "dont_opening", "prefer", "remember_opening", "convention"];
+const STRONG: [&str; 8] = [
+    "standing_order",
+    "always_never",
+    "from_now_on",
+    "make_sure",
+    "dont_opening",
+    "prefer",
+    "remember_opening",
+    "convention",
+];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quote<'t> {
@@ -49,24 +56,6 @@ pub(super) struct Quote<'t> {
     /// The sentence that tells most; the others explain it.
     core: &'t str,
 }
-
-/// "Always" and "never" where a clause begins or after "you must", so that they order something ("always run it", "please never
-/// push"), and do not describe it ("it is never called", "you always break it"); words for "from now on"; and what "we" do, or are
-/// to use, in the whole project.
-static STANDING_ORDER: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = concat!(
-        r"(?:^\W*|[,;:.!–—-]\s*|\b(?:please|bitte|por favor|and|so|then|but|must|should|shall|have to|need to|are to)\s+)",
-        r"(?:always|never(?: ever)?|immer|nie|niemals|siempre|nunca)\s+\w+",
-        r"|\b(?:don't|do not|dont) ever\b",
-        r"|\b(?:from now on|from here on|going forward|ab jetzt|ab sofort|künftig|in zukunft|a partir de ahora|de ahora en adelante)\b",
-        r"|\b(?:we (?:don't|do not|never|always|only|use|work with)|(?:^|[,;:.!]\s*)(?:please\s+)?(?:use|don't use|do not use))\b.*\b(?:in|for|across)",
-        r" (?:this|our|the whole|the entire) (?:repo|repository|project|codebase|workspace|crate|package)\b",
-        r"|\bin (?:this|our) (?:repo|repository|project|codebase|workspace|crate|package),? (?:we )?(?:don't|do not|never|always|only|use)\b",
-        r"|(?:^|[，。；,;])\s*(?:请)?(?:永远|总是|每次|绝不|从不|以后)|从现在(?:开始|起)|今後は|これからは|앞으로",
-    );
-    #[expect(clippy::unwrap_used, reason = "a constant that the tests compile")]
-    Regex::new(pattern).unwrap()
-});
 
 impl<'t> Quote<'t> {
     /// The sentences of a turn that say most of what it tells; none where nothing was typed.
@@ -104,7 +93,7 @@ impl<'t> Quote<'t> {
 
     /// True for an order that itself says that it holds from now on.
     pub(super) fn is_standing_order(&self) -> bool {
-        STANDING_ORDER.is_match(&folded(self.core)) && self.may_last()
+        cues_of(self.core).any(|cue| cue == "standing_order") && self.may_last()
     }
 
     /// True for a sentence or two; a rule is said in few words, and what is longer describes the work.
@@ -364,6 +353,7 @@ mod tests {
             "From now on use the backoff of the client library for uploads.",
             "We don't use mocks in our integration tests, always start the real server.",
             "Bitte immer die Tests im Container laufen lassen, nie direkt.",
+            "In this project we use tabs, not spaces.",
         ] {
             assert!(is_rule(rule), "{rule}");
         }
